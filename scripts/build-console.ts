@@ -205,7 +205,7 @@ function stylesFor(scripts: Output[]): Output {
   return { name: `styles-${hashOf(body)}.css`, body, source: 'styles', imports: [] }
 }
 
-/** A style sheet with those that it imports in their places, without comments. */
+/** A style sheet with those that it imports in their places, without comments, at a scale of 1. */
 function readStyles(file: string): string {
   const { resolve } = createRequire(file)
   return readFileSync(file, 'utf8')
@@ -213,6 +213,7 @@ function readStyles(file: string): string {
     .replace(/@import "([^"]+)";/g, (_, target: string) => readStyles(resolve(target)))
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};]) ?/g, '$1')
+    .replace(/calc\((-?[\d.]+rem) \* var\(--mantine-scale\)\)/g, '$1')
 }
 
 /** The rules of a style sheet; an at-rule with a block is one. */

@@ -41,6 +41,7 @@ import type { RequestRecord } from './observability/log.ts'
 import type { Services } from './services/services.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
+import { describeWebhooks } from './webhooks/docs.ts'
 
 /** The routes that take a file, and the most that a form around one may have. */
 const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
@@ -56,49 +57,53 @@ export function createServer(
   recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
   keepOpen: (request: Request) => void = () => undefined,
 ) {
-  const { config, log, metrics } = services
+  const { config, log, metrics, database, askedSearch, changeTags } = services
   const { publicUrl } = config
-  const isSecure = publicUrl?.startsWith('https:') ?? false
   const judgement = createJudgement(services, peerAddress)
-  const { contexts, admission, judgeConsole, peerOf } = judgement
+  const { contexts, judgeConsole, peerOf } = judgement
   const buffers = new ResponseBuffers()
-  const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
+  const logFailure = (message: string) => (error: unknown, request: Request) =>
+    log.error({ error, requestId: contexts.of(request).requestId }, message)
   const routes: () => RouteTable = once((): RouteTable => new RouteTable(app.routes))
   const record = (request: RequestRecord) => {
     metrics.observeRequest(request)
     recordRequest(request)
   }
+  /** What routes choose their parts from. */
+  const parts = {
+    ...{ ...services, ...judgement, search: askedSearch, buffers, publicUrl, version: packageJson.version },
+    onUnexpected: (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal'),
+    onFailure: logFailure('internal'),
+    keepOpen: (request: Request) => keepOpen(contexts.of(request).received),
+  }
 
   // By default Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .wrap(requestLog({ admission, contexts, routes, record, isSecure, now: () => performance.now() }))
-    .use(problems({ contexts, routes, onUnexpected }))
-    .use(judge({ ...judgement, staleBecause: services.staleBecause, keys: services.keys, publicUrl }))
-    // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
-    .use(
-      mcpRoutes({
-        ...{ ...services, search: services.askedSearch, version: packageJson.version },
-        ...{ publicUrl, contexts, admission, onUnexpected },
+    .wrap(
+      requestLog({
+        ...{ ...judgement, routes, record, now: () => performance.now() },
+        isSecure: publicUrl?.startsWith('https:') ?? false,
       }),
     )
-    .use(ingestLinesRoutes({ ...services, contexts, admission, onUnexpected }))
-    .use(otlpRoutes({ ...services, contexts, admission }))
-    .use(sourceRoutes({ ...services, contexts, admission }))
+    .use(problems({ ...parts, routes }))
+    .use(judge(parts))
+    // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
+    .use(mcpRoutes(parts))
+    .use(ingestLinesRoutes(parts))
+    .use(otlpRoutes(parts))
+    .use(sourceRoutes(parts))
     .use(
       jsonBody({
-        admission,
-        contexts,
+        ...{ ...judgement, judge: judgeConsole },
         deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
         uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
-        judge: judgeConsole,
       }),
     )
     .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
     .use(
       openApi({
-        version: packageJson.version,
-        scriptPath: docsScriptPath,
-        securitySchemes: vapiSecuritySchemes,
+        ...{ ...parts, scriptPath: docsScriptPath, securitySchemes: vapiSecuritySchemes },
+        webhooks: describeWebhooks({ Call, Item }),
       }),
     )
     .use(docsRoutes())
@@ -106,59 +111,24 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
-        replication: services.database.replication,
+        replication: database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
         isPublished: publicUrl !== null || config.trustedProxies.length > 0,
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, services.changeTags, buffers, services.reading))
-    .use(
-      knowledgeRoutes({
-        ...{ ...services, search: services.askedSearch },
-        ...{ tags: services.changeTags, buffers, contexts },
-      }),
-    )
+    .use(callRoutes(services.calls, changeTags, buffers, services.reading))
+    .use(knowledgeRoutes({ ...parts, tags: changeTags }))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
-    .use(
-      changeRoutes({
-        ...{ ...services, admission, buffers, records: { Call, Item } },
-        keepOpen: (request) => keepOpen(contexts.of(request).received),
-        onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
-      }),
-    )
-    .use(
-      vapiRoutes({
-        search: services.askedSearch,
-        onFailure: (error, request) =>
-          log.error({ error, requestId: contexts.of(request).requestId }, 'A search for Vapi failed'),
-      }),
-    )
-    .use(
-      difyRoutes({
-        search: services.askedSearch,
-        knowledge: services.knowledge,
-        project: (projectId) => services.projects.get(projectId),
-      }),
-    )
-    .use(
-      toolRoutes({
-        search: services.askedSearch,
-        onFailure: (error, request) =>
-          log.error({ error, requestId: contexts.of(request).requestId }, 'A search for a tool failed'),
-      }),
-    )
+    .use(changeRoutes({ ...parts, records: { Call, Item } }))
+    .use(vapiRoutes({ search: askedSearch, onFailure: logFailure('A search for Vapi failed') }))
+    .use(difyRoutes(parts))
+    .use(toolRoutes({ search: askedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With buffers of their own: clients that do not read keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
-    .use(
-      consoleChangeRoutes({
-        ...{ ...services, buffers, judge: judgeConsole },
-        keepOpen: (request) => keepOpen(contexts.of(request).received),
-        onFailure: (error, request) => onUnexpected(error, contexts.of(request).requestId),
-      }),
-    )
+    .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes(services.calls, buffers, services.reading))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
@@ -200,24 +170,13 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
 /** Knowledge work refuses new requests while its queue is full. */
 function workLimits({ search, textThreads, files }: Services): WorkLimit[] {
   const texts = {
-    method: 'POST',
     isFull: (bodyBytes: number) => textThreads.isFull && textThreads.isLong(bodyBytes),
     refusal: tooManyTexts(),
   }
   return [
-    {
-      method: 'POST',
-      path: '/v1/knowledge/search',
-      isFull: () => search.isFull,
-      refusal: tooManySearches(),
-    },
-    { ...texts, path: '/v1/knowledge' },
-    { ...texts, path: '/v1/knowledge/preview' },
-    {
-      method: 'POST',
-      path: '/v1/knowledge/files',
-      isFull: () => files.isFull,
-      refusal: tooManyFiles(),
-    },
+    { path: '/v1/knowledge/search', isFull: () => search.isFull, refusal: tooManySearches() },
+    { path: '/v1/knowledge', ...texts },
+    { path: '/v1/knowledge/preview', ...texts },
+    { path: '/v1/knowledge/files', isFull: () => files.isFull, refusal: tooManyFiles() },
   ]
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import fc from 'fast-check'
 import { compileIpRules, validateIpEntries } from '../src/auth/ip-rules.ts'
 import { ConfigError, loadConfig } from '../src/config.ts'
+import fc from './support/fast-check.ts'
 
 type Env = Record<string, string | undefined>
 

@@ -82,7 +82,6 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
         expect(shown).toContain(operation.summary)
       }
     }
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
   })
 
   test('sends requests to the service only, also when sections are opened', async () => {

@@ -1,7 +1,7 @@
 import type { Turn } from '../../src/calls/schemas.ts'
-import { type Dataset, emptyDataset, removeDataset } from './dataset.ts'
+import { type Dataset, emptyDataset } from './dataset.ts'
 import { type ProcessUse, processOf } from './memory.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import { bodyOf } from './requests.ts'
 import type { Options } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
@@ -16,34 +16,29 @@ const requestsAtOnce = 16
 const ratioMax = 2
 
 /** What it costs to append a turn to live calls of 500 turns, against their first turns. */
-export async function benchAppend(texts: Texts, { main }: Options): Promise<Row[]> {
+export async function benchAppend(texts: Texts, { start }: Options): Promise<Row[]> {
   const dataset = await emptyDataset()
-  const service = await startService(main, dataset)
-  try {
-    const calls = new LiveCalls(service, dataset, texts)
-    await calls.grow('warm', 0, turnsBeforeMax)
-    await calls.grow('old', turnsMax - turnsMeasured - turnsBeforeMax, turnsMax - turnsMeasured)
-    const first: ProcessUse = { processorSeconds: 0, bytesWritten: 0 }
-    const last: ProcessUse = { processorSeconds: 0, bytesWritten: 0 }
-    // In turns, so that other load affects both.
-    for (let turn = 0; turn < turnsMeasured; turn++) {
-      add(first, await calls.appendMeasured('new', turn))
-      add(last, await calls.appendMeasured('old', turnsMax - turnsMeasured + turn))
-    }
-    const time = last.processorSeconds / first.processorSeconds
-    const bytes = last.bytesWritten / first.bytesWritten
-    return [
-      {
-        what: `PUT of turns 491 to 500 of ${callsCount} live calls`,
-        measured: `${time.toFixed(2)} × the time of turns 1 to 10, ${bytes.toFixed(2)} × the bytes; ${formatUse(last)} an append against ${formatUse(first)}`,
-        target: `≤ ${ratioMax} × the first`,
-        isMet: time <= ratioMax && bytes <= ratioMax,
-      },
-    ]
-  } finally {
-    await service.stop()
-    removeDataset(dataset)
+  const service = await start(dataset)
+  const calls = new LiveCalls(service, dataset, texts)
+  await calls.grow('warm', 0, turnsBeforeMax)
+  await calls.grow('old', turnsMax - turnsMeasured - turnsBeforeMax, turnsMax - turnsMeasured)
+  const first: ProcessUse = { processorSeconds: 0, bytesWritten: 0 }
+  const last: ProcessUse = { processorSeconds: 0, bytesWritten: 0 }
+  // In turns, so that other load affects both.
+  for (let turn = 0; turn < turnsMeasured; turn++) {
+    add(first, await calls.appendMeasured('new', turn))
+    add(last, await calls.appendMeasured('old', turnsMax - turnsMeasured + turn))
   }
+  const time = last.processorSeconds / first.processorSeconds
+  const bytes = last.bytesWritten / first.bytesWritten
+  return [
+    {
+      what: `PUT of turns 491 to 500 of ${callsCount} live calls`,
+      measured: `${time.toFixed(2)} × the time of turns 1 to 10, ${bytes.toFixed(2)} × the bytes; ${formatUse(last)} an append against ${formatUse(first)}`,
+      target: `≤ ${ratioMax} × the first`,
+      isMet: time <= ratioMax && bytes <= ratioMax,
+    },
+  ]
 }
 
 /** Calls that get a turn at a time, each in its order. */

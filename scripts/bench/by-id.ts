@@ -1,7 +1,7 @@
 import { checkSameAnswers } from './answers.ts'
 import { callsCount, callsDataset } from './datasets.ts'
 import { callId } from './made-calls.ts'
-import { startCeiling, startService } from './processes.ts'
+import { startCeiling } from './processes.ts'
 import { createRandom } from './random.ts'
 import { measureRatio } from './rounds.ts'
 import type { Options } from './runner.ts'
@@ -12,9 +12,9 @@ const ratioMin = 0.65
 const pathsCount = 20_000
 
 /** GET /v1/calls/:id against the ceiling, ids in random order. */
-export async function benchById(texts: Texts, { main, rounds }: Options): Promise<Row[]> {
+export async function benchById(texts: Texts, { start, rounds }: Options): Promise<Row[]> {
   const dataset = await callsDataset(texts)
-  const service = await startService(main, dataset)
+  const service = await start(dataset)
   const ceiling = await startCeiling(dataset)
   try {
     const paths = randomCallPaths(pathsCount)
@@ -30,7 +30,6 @@ export async function benchById(texts: Texts, { main, rounds }: Options): Promis
     ]
   } finally {
     await ceiling.stop()
-    await service.stop()
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'libsql'
-import { type Dataset, emptyDataset, removeDataset } from './dataset.ts'
-import { type Running, startService } from './processes.ts'
+import { type Dataset, emptyDataset } from './dataset.ts'
+import type { Running } from './processes.ts'
 import { bodyOf } from './requests.ts'
 import { median } from './rounds.ts'
 import type { Options } from './runner.ts'
@@ -19,39 +19,34 @@ const foundMsMax = 100
 const path = '/v1/knowledge/handbook'
 
 /** One section after another of an item of 100 sections is changed by PUT, and searched for by vector. */
-export async function benchChanging({ documents }: Texts, { main }: Options): Promise<Row[]> {
+export async function benchChanging({ documents }: Texts, { start }: Options): Promise<Row[]> {
   const dataset = await emptyDataset()
-  const service = await startService(main, dataset)
-  try {
-    const filler = documents.map(({ text }) => text.replace(/[#`|]/g, '').slice(0, 600))
-    const said = Array.from({ length: sections }, (_, at) => filler[at % filler.length] ?? '')
-    const textOf = () => said.map((text, at) => `## Section ${at}\n\n${text}`).join('\n\n')
-    await put(service, dataset, textOf())
-    const answers: number[] = []
-    const finds: number[] = []
-    let labelBefore = 0
-    for (let change = -warmUpChanges; change < changes; change++) {
-      if (change === 0) labelBefore = newestLabel(dataset)
-      const word = `quokka${change + warmUpChanges}`
-      const section = `The ${word} opens the gate. ${filler[(change + warmUpChanges) % filler.length]}`
-      said[(change + warmUpChanges) % sections] = section
-      const text = textOf()
-      const startedAt = performance.now()
-      await put(service, dataset, text)
-      const answeredMs = performance.now() - startedAt
-      await untilFound(service, dataset, section, word)
-      if (change >= 0) {
-        answers.push(answeredMs)
-        finds.push(performance.now() - startedAt)
-      }
-      await Bun.sleep(pauseMs)
+  const service = await start(dataset)
+  const filler = documents.map(({ text }) => text.replace(/[#`|]/g, '').slice(0, 600))
+  const said = Array.from({ length: sections }, (_, at) => filler[at % filler.length] ?? '')
+  const textOf = () => said.map((text, at) => `## Section ${at}\n\n${text}`).join('\n\n')
+  await put(service, dataset, textOf())
+  const answers: number[] = []
+  const finds: number[] = []
+  let labelBefore = 0
+  for (let change = -warmUpChanges; change < changes; change++) {
+    if (change === 0) labelBefore = newestLabel(dataset)
+    const word = `quokka${change + warmUpChanges}`
+    const section = `The ${word} opens the gate. ${filler[(change + warmUpChanges) % filler.length]}`
+    said[(change + warmUpChanges) % sections] = section
+    const text = textOf()
+    const startedAt = performance.now()
+    await put(service, dataset, text)
+    const answeredMs = performance.now() - startedAt
+    await untilFound(service, dataset, section, word)
+    if (change >= 0) {
+      answers.push(answeredMs)
+      finds.push(performance.now() - startedAt)
     }
-    const chunksEach = (newestLabel(dataset) - labelBefore) / changes
-    return rowsOf({ chunksEach, answerMs: median(answers), foundMs: Math.max(...finds) })
-  } finally {
-    await service.stop()
-    removeDataset(dataset)
+    await Bun.sleep(pauseMs)
   }
+  const chunksEach = (newestLabel(dataset) - labelBefore) / changes
+  return rowsOf({ chunksEach, answerMs: median(answers), foundMs: Math.max(...finds) })
 }
 
 async function put({ url }: Running, { key }: Dataset, text: string): Promise<void> {

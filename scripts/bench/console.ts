@@ -3,9 +3,9 @@ import { setupHashName } from '../../src/console/people/set-up.ts'
 import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import { browserPath, openBrowser } from '../../tests/support/browser.ts'
 import { buildConsole } from '../build-console.ts'
-import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
+import { copyDataset, type Dataset } from './dataset.ts'
 import { callsDataset } from './datasets.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import { createRandom } from './random.ts'
 import type { Options } from './runner.ts'
 import type { Row } from './table.ts'
@@ -19,35 +19,27 @@ const navigations = 12
 const period = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'
 
 /** Latency of the console's requests in a project of 100,000 calls, one request at a time. */
-export async function benchConsole(texts: Texts, { main }: Options): Promise<Row[]> {
+export async function benchConsole(texts: Texts, { start }: Options): Promise<Row[]> {
   await buildConsole()
   const dataset = copyDataset(await callsDataset(texts))
   const token = renewSetupLink(dataset)
-  const service = await startService(main, dataset)
-  try {
-    const browser = await setUp(service, token)
-    const times = (paths: string[]) => browser.timesOf(paths)
-    const again = (path: string) => Array.from({ length: repeats }, () => path)
-    await times(again('/calls'))
-    const finds = searchTexts(texts).map((text) => `/calls?text=${encodeURIComponent(text)}`)
-    return [
-      row('console: the first page of 100,000 calls', await times(again('/calls'))),
-      row(
-        '  calls by evaluation and a phone number',
-        await times(again('/calls?evaluation=fail&number=4053')),
-      ),
-      row(`  calls by text, ${queriesCount} of common and rare words`, await times(finds)),
-      row('  what can be filtered by', await times(again('/calls/facets'))),
-      row('  overview: figures', await times(again(`/overview/figures?${period}`))),
-      row('  overview: days', await times(again(`/overview/days?${period}`))),
-      row('  overview: durations', await times(again(`/overview/durations?${period}`))),
-      row('  overview: end reasons', await times(again(`/overview/end-reasons?${period}`))),
-      ...(await benchPage(service, browser.callsPage, browser.cookie)),
-    ]
-  } finally {
-    await service.stop()
-    removeDataset(dataset)
-  }
+  const service = await start(dataset)
+  const browser = await setUp(service, token)
+  const times = (paths: string[]) => browser.timesOf(paths)
+  const again = (path: string) => Array.from({ length: repeats }, () => path)
+  await times(again('/calls'))
+  const finds = searchTexts(texts).map((text) => `/calls?text=${encodeURIComponent(text)}`)
+  return [
+    row('console: the first page of 100,000 calls', await times(again('/calls'))),
+    row('  calls by evaluation and a phone number', await times(again('/calls?evaluation=fail&number=4053'))),
+    row(`  calls by text, ${queriesCount} of common and rare words`, await times(finds)),
+    row('  what can be filtered by', await times(again('/calls/facets'))),
+    row('  overview: figures', await times(again(`/overview/figures?${period}`))),
+    row('  overview: days', await times(again(`/overview/days?${period}`))),
+    row('  overview: durations', await times(again(`/overview/durations?${period}`))),
+    row('  overview: end reasons', await times(again(`/overview/end-reasons?${period}`))),
+    ...(await benchPage(service, browser.callsPage, browser.cookie)),
+  ]
 }
 
 function row(what: string, times: number[], msMax = p95MsMax): Row {

@@ -39,20 +39,16 @@ export async function cachedDataset(name: string, fill: Fill, base?: Dataset): P
   return buildDataset(folder, fill, base)
 }
 
-/** A copy that a case may change and then removes. */
+/** A copy that a case may change. It is removed after the case. */
 export function copyDataset(dataset: Dataset): Dataset {
   const folder = temporaryFolder()
   cpSync(dataset.folder, folder, { recursive: true })
   return readDataset(folder)
 }
 
-/** An empty project, which the case removes. */
+/** An empty project. It is removed after the case. */
 export function emptyDataset(): Promise<Dataset> {
   return buildDataset(temporaryFolder(), async () => undefined)
-}
-
-export function removeDataset({ folder }: Dataset): void {
-  rmSync(folder, { recursive: true, force: true })
 }
 
 /** Makes a project in the folder and fills it. */

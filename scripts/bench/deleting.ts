@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import Database from 'libsql'
 import { randomCallPaths } from './by-id.ts'
-import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
+import { copyDataset, type Dataset } from './dataset.ts'
 import { chunksDataset } from './datasets.ts'
 import { latencyOf, type PacedRequest, startPaced } from './paced.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import type { Options } from './runner.ts'
 import { formatLatency, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
@@ -21,52 +21,47 @@ const erasedWithinMs = 30_000
 const p99MsMax = 30
 
 /** Latency of deleting items of 10 chunks out of 50,000, and of other requests while the deletions are erased. */
-export async function benchDeleting(texts: Texts, { main }: Options): Promise<Row[]> {
+export async function benchDeleting(texts: Texts, { start }: Options): Promise<Row[]> {
   const dataset = copyDataset(await chunksDataset(texts))
-  const service = await startService(main, dataset)
-  try {
-    const paths = itemPaths(dataset)
-    await measureOthers(service, dataset, wait(idleSeconds))
-    const idle = await measureOthers(service, dataset, wait(idleSeconds))
-    const deleting = startPaced({
-      url: service.url,
-      key: dataset.key,
-      requests: paths.map((path) => ({ method: 'DELETE', path })),
-      repeats: 1,
-      requestsPerSecond: deletesPerSecond,
-      secondsMax,
-    })
-    const busy = await measureOthers(service, dataset, untilErased(dataset, deleting.done))
-    const deletes = latencyOf([await deleting.done])
-    return [
-      {
-        what: `DELETE of items of 10 chunks out of 50,000, ${deletes.count} at ${deletesPerSecond}/s`,
-        measured: formatLatency(deletes),
-        target: `p99 ≤ ${p99MsMax} ms`,
-        isMet: deletes.p99 <= p99MsMax && deletes.failed === 0,
-      },
-      {
-        what: '  GET /v1/calls/:id meanwhile, erasures included',
-        measured: `${formatLatency(busy.reads)}; idle ${formatLatency(idle.reads)}`,
-        target: `p99 ≤ ${p99MsMax} ms`,
-        isMet: busy.reads.p99 <= p99MsMax && busy.reads.failed === 0,
-      },
-      {
-        what: '  PUT /ingest/calls/:id meanwhile',
-        measured: `${formatLatency(busy.writes)}; idle ${formatLatency(idle.writes)}`,
-        target: `p99 ≤ ${p99MsMax} ms`,
-        isMet: busy.writes.p99 <= p99MsMax && busy.writes.failed === 0,
-      },
-      {
-        what: '  from a DELETE to the erasure that it asked for',
-        ...erasureTimes(dataset),
-        target: `≤ ${erasedAfterMsMax / 1_000} s`,
-      },
-    ]
-  } finally {
-    await service.stop()
-    removeDataset(dataset)
-  }
+  const service = await start(dataset)
+  const paths = itemPaths(dataset)
+  await measureOthers(service, dataset, wait(idleSeconds))
+  const idle = await measureOthers(service, dataset, wait(idleSeconds))
+  const deleting = startPaced({
+    url: service.url,
+    key: dataset.key,
+    requests: paths.map((path) => ({ method: 'DELETE', path })),
+    repeats: 1,
+    requestsPerSecond: deletesPerSecond,
+    secondsMax,
+  })
+  const busy = await measureOthers(service, dataset, untilErased(dataset, deleting.done))
+  const deletes = latencyOf([await deleting.done])
+  return [
+    {
+      what: `DELETE of items of 10 chunks out of 50,000, ${deletes.count} at ${deletesPerSecond}/s`,
+      measured: formatLatency(deletes),
+      target: `p99 ≤ ${p99MsMax} ms`,
+      isMet: deletes.p99 <= p99MsMax && deletes.failed === 0,
+    },
+    {
+      what: '  GET /v1/calls/:id meanwhile, erasures included',
+      measured: `${formatLatency(busy.reads)}; idle ${formatLatency(idle.reads)}`,
+      target: `p99 ≤ ${p99MsMax} ms`,
+      isMet: busy.reads.p99 <= p99MsMax && busy.reads.failed === 0,
+    },
+    {
+      what: '  PUT /ingest/calls/:id meanwhile',
+      measured: `${formatLatency(busy.writes)}; idle ${formatLatency(idle.writes)}`,
+      target: `p99 ≤ ${p99MsMax} ms`,
+      isMet: busy.writes.p99 <= p99MsMax && busy.writes.failed === 0,
+    },
+    {
+      what: '  from a DELETE to the erasure that it asked for',
+      ...erasureTimes(dataset),
+      target: `≤ ${erasedAfterMsMax / 1_000} s`,
+    },
+  ]
 }
 
 /** Latency of reads and writes of calls until `meanwhile` resolves. */

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { copyDataset, type Dataset, removeDataset } from './dataset.ts'
+import { copyDataset, type Dataset } from './dataset.ts'
 import { personCalls, personDataset } from './datasets.ts'
 import { callId } from './made-calls.ts'
 import { latencyOf, startPaced } from './paced.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import { createRandom } from './random.ts'
 import { bodyOf } from './requests.ts'
 import type { Options } from './runner.ts'
@@ -21,43 +21,38 @@ const waitMsMax = 300_000
 const pieceBytes = 16_777_216
 
 /** Erasing the 10,000 calls of one number out of 200,000: the time, what is left, and what reads feel of it. */
-export async function benchErasures(texts: Texts, { main }: Options): Promise<Row[]> {
+export async function benchErasures(texts: Texts, { start }: Options): Promise<Row[]> {
   const dataset = copyDataset(await personDataset(texts))
-  const service = await startService(main, dataset)
-  try {
-    const traces = [personCalls.number.slice(1), [...personCalls.number.slice(1)].reverse().join('')]
-    const before = countTraces(dataset.folder, traces)
-    await measureReads(service, dataset, sleep(idleSeconds * 1_000))
-    const idle = await measureReads(service, dataset, sleep(idleSeconds * 1_000))
-    const erasing = erase(service, dataset)
-    const busy = await measureReads(service, dataset, erasing)
-    const { calls, tookMs } = await erasing
-    const left = countTraces(dataset.folder, traces)
-    const ratio = busy.p99 / idle.p99
-    return [
-      {
-        what: `POST /v1/erasures of one number, ${calls} of ${personCalls.of} calls, until its receipt is done`,
-        measured: `${(tookMs / 1_000).toFixed(1)} s`,
-        target: `≤ ${doneWithinMsMax / 1_000} s`,
-        isMet: tookMs <= doneWithinMsMax,
-      },
-      {
-        what: '  places of the number in all files then',
-        measured: `${left}; ${before} before`,
-        target: '0',
-        isMet: left === 0 && before > 0,
-      },
-      {
-        what: '  GET /v1/calls/:id of other calls meanwhile',
-        measured: `${formatLatency(busy)}; idle ${formatLatency(idle)}: ${ratio.toFixed(2)} ×`,
-        target: `p99 ≤ ${p99RatioMax} ×`,
-        isMet: ratio <= p99RatioMax && busy.failed === 0,
-      },
-    ]
-  } finally {
-    await service.stop()
-    removeDataset(dataset)
-  }
+  const service = await start(dataset)
+  const traces = [personCalls.number.slice(1), [...personCalls.number.slice(1)].reverse().join('')]
+  const before = countTraces(dataset.folder, traces)
+  await measureReads(service, dataset, sleep(idleSeconds * 1_000))
+  const idle = await measureReads(service, dataset, sleep(idleSeconds * 1_000))
+  const erasing = erase(service, dataset)
+  const busy = await measureReads(service, dataset, erasing)
+  const { calls, tookMs } = await erasing
+  const left = countTraces(dataset.folder, traces)
+  const ratio = busy.p99 / idle.p99
+  return [
+    {
+      what: `POST /v1/erasures of one number, ${calls} of ${personCalls.of} calls, until its receipt is done`,
+      measured: `${(tookMs / 1_000).toFixed(1)} s`,
+      target: `≤ ${doneWithinMsMax / 1_000} s`,
+      isMet: tookMs <= doneWithinMsMax,
+    },
+    {
+      what: '  places of the number in all files then',
+      measured: `${left}; ${before} before`,
+      target: '0',
+      isMet: left === 0 && before > 0,
+    },
+    {
+      what: '  GET /v1/calls/:id of other calls meanwhile',
+      measured: `${formatLatency(busy)}; idle ${formatLatency(idle)}: ${ratio.toFixed(2)} ×`,
+      target: `p99 ≤ ${p99RatioMax} ×`,
+      isMet: ratio <= p99RatioMax && busy.failed === 0,
+    },
+  ]
 }
 
 async function erase({ url }: Running, { key }: Dataset): Promise<{ calls: number; tookMs: number }> {

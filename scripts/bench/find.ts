@@ -1,6 +1,6 @@
 import { findDataset, rareCallsCount } from './datasets.ts'
 import { memoryOf } from './memory.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import type { Options } from './runner.ts'
 import { formatCount, formatMemory, type Row } from './table.ts'
 import type { Texts } from './texts.ts'
@@ -47,22 +47,18 @@ const rare = [
 ]
 
 /** Pages of calls by each filter, pages by deep cursors, and walks through all calls. */
-export async function benchFind(texts: Texts, { main, calls }: Options): Promise<Row[]> {
+export async function benchFind(texts: Texts, { start, calls }: Options): Promise<Row[]> {
   const { key, ...dataset } = await findDataset(texts, calls)
-  const service = await startService(main, dataset)
+  const service = await start(dataset)
   const get = (query: string, accept = 'application/json') =>
     fetch(`${service.url}/v1/calls?${query}`, { headers: { authorization: `Bearer ${key}`, accept } })
-  try {
-    const rows: Row[] = []
-    for (const query of ['', ...common])
-      rows.push(await pageRow(get, query, `page of ${limit} of ${formatCount(calls)} calls`))
-    for (const query of rare)
-      rows.push(await pageRow(get, query, `page of ${limit}, of ${rareCallsCount} that match`))
-    rows.push(...(await walkRows(get, service, calls)))
-    return rows
-  } finally {
-    await service.stop()
-  }
+  const rows: Row[] = []
+  for (const query of ['', ...common])
+    rows.push(await pageRow(get, query, `page of ${limit} of ${formatCount(calls)} calls`))
+  for (const query of rare)
+    rows.push(await pageRow(get, query, `page of ${limit}, of ${rareCallsCount} that match`))
+  rows.push(...(await walkRows(get, service, calls)))
+  return rows
 }
 
 type Get = (query: string, accept?: string) => Promise<Response>

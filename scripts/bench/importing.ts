@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { emptyDataset, removeDataset } from './dataset.ts'
+import { emptyDataset } from './dataset.ts'
 import { runCommand } from './processes.ts'
 import { median } from './rounds.ts'
 import type { Options } from './runner.ts'
@@ -16,18 +16,14 @@ export async function benchImport(texts: Texts, { data }: Options): Promise<Row[
   const wholeSeconds: number[] = []
   for (let run = 0; run < runs; run++) {
     const dataset = await emptyDataset()
-    try {
-      const file = data === null ? writeCalls(dataset.folder, texts) : join(data, 'calls.jsonl')
-      const startedAt = performance.now()
-      const args = ['scripts/callbook.ts', 'calls', 'import', file, '--project', 'bench', '--json']
-      const printed = await runCommand(args, { DATA_DIR: dataset.folder })
-      wholeSeconds.push((performance.now() - startedAt) / 1_000)
-      const { imported, seconds }: { imported: number; seconds: number } = JSON.parse(printed)
-      if (imported !== texts.dialogues.length) throw new Error(`Only ${imported} calls were imported`)
-      rates.push(imported / seconds)
-    } finally {
-      removeDataset(dataset)
-    }
+    const file = data === null ? writeCalls(dataset.folder, texts) : join(data, 'calls.jsonl')
+    const startedAt = performance.now()
+    const args = ['scripts/callbook.ts', 'calls', 'import', file, '--project', 'bench', '--json']
+    const printed = await runCommand(args, { DATA_DIR: dataset.folder })
+    wholeSeconds.push((performance.now() - startedAt) / 1_000)
+    const { imported, seconds }: { imported: number; seconds: number } = JSON.parse(printed)
+    if (imported !== texts.dialogues.length) throw new Error(`Only ${imported} calls were imported`)
+    rates.push(imported / seconds)
   }
   const rate = median(rates)
   return [

@@ -31,7 +31,9 @@ export function startLoad<Load, Result>(script: string, load: Load): LoadRun<Res
       if (code !== 0) throw new Error(`${script} ended with code ${code}`)
       return JSON.parse(readFileSync(resultFile, 'utf8'))
     })
-    .finally(() => rmSync(folder, { recursive: true }))
+    .finally(() => rmSync(folder, { recursive: true, force: true }))
+  // A case that has failed does not wait for it.
+  done.catch(() => undefined)
   const stop = () => {
     child.stdin.end()
     return done

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { startLoad } from './load-process.ts'
 import { memoryOf } from './memory.ts'
 import type { OverloadLoad, OverloadResult } from './overload-load.ts'
-import { type Running, startService } from './processes.ts'
-import { createProject, type Project, removeProject } from './project.ts'
+import type { Running } from './processes.ts'
+import { createProject, type Project } from './project.ts'
 import { bodyOf } from './requests.ts'
 import { type Options, runSuite } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
@@ -72,44 +72,39 @@ await runSuite({
   })),
 })
 
-async function measure(request: Request, { main }: Options): Promise<Row[]> {
+async function measure(request: Request, { main, start }: Options): Promise<Row[]> {
   const project = await createProject(main)
-  const service = await startService(main, project)
-  try {
-    await fill(service, project)
-    const key = request.kind === 'live' ? project.key : project.ingestKey
-    const load = (connections: number, perSecond: number | null) =>
-      startLoad<OverloadLoad, OverloadResult>('overload-load.ts', {
-        ...request,
-        url: service.url,
-        key,
-        connections,
-        perSecond,
-        seconds,
-      }).done
-    await load(peakConnections, null)
-    const peak = await load(peakConnections, null)
-    const idle = request.method === 'GET' ? await holdIdle(service.url) : null
-    const over = await load(peakConnections * overloadFactor * 4, (peak.served / seconds) * overloadFactor)
-    idle?.release()
-    const share = over.served / peak.served
-    const perSecond = (count: number) => `${formatCount(count / seconds)}/s`
-    return [
-      {
-        what: `${request.what}${idle ? ` beside ${formatCount(idle.count)} idle connections` : ''}`,
-        measured:
-          `${Math.round(share * 100)} % of the peak: ${perSecond(over.served)} of ${perSecond(peak.served)}, ` +
-          `p99 ${over.p99Ms} against ${peak.p99Ms} ms; ${perSecond(over.offered)} offered, ` +
-          `${perSecond(over.refused)} refused, ${over.failed} failed otherwise; ` +
-          `${memoryOf(service.pid).residentMbMax} MB at most`,
-        target: `≥ ${servedShareMin * 100} %, none failed`,
-        isMet: share >= servedShareMin && over.failed === 0,
-      },
-    ]
-  } finally {
-    await service.stop()
-    removeProject(project)
-  }
+  const service = await start(project)
+  await fill(service, project)
+  const key = request.kind === 'live' ? project.key : project.ingestKey
+  const load = (connections: number, perSecond: number | null) =>
+    startLoad<OverloadLoad, OverloadResult>('overload-load.ts', {
+      ...request,
+      url: service.url,
+      key,
+      connections,
+      perSecond,
+      seconds,
+    }).done
+  await load(peakConnections, null)
+  const peak = await load(peakConnections, null)
+  const idle = request.method === 'GET' ? await holdIdle(service.url) : null
+  const over = await load(peakConnections * overloadFactor * 4, (peak.served / seconds) * overloadFactor)
+  idle?.release()
+  const share = over.served / peak.served
+  const perSecond = (count: number) => `${formatCount(count / seconds)}/s`
+  return [
+    {
+      what: `${request.what}${idle ? ` beside ${formatCount(idle.count)} idle connections` : ''}`,
+      measured:
+        `${Math.round(share * 100)} % of the peak: ${perSecond(over.served)} of ${perSecond(peak.served)}, ` +
+        `p99 ${over.p99Ms} against ${peak.p99Ms} ms; ${perSecond(over.offered)} offered, ` +
+        `${perSecond(over.refused)} refused, ${over.failed} failed otherwise; ` +
+        `${memoryOf(service.pid).residentMbMax} MB at most`,
+      target: `≥ ${servedShareMin * 100} %, none failed`,
+      isMet: share >= servedShareMin && over.failed === 0,
+    },
+  ]
 }
 
 async function fill({ url }: Running, { key, ingestKey }: Project): Promise<void> {

@@ -1,7 +1,7 @@
 import { checkSameAnswers } from './answers.ts'
 import { callsDataset } from './datasets.ts'
 import { memoryOf } from './memory.ts'
-import { startPageCeiling, startService } from './processes.ts'
+import { startPageCeiling } from './processes.ts'
 import { measureRatio } from './rounds.ts'
 import type { Options } from './runner.ts'
 import { formatMemory, formatRates, type Row } from './table.ts'
@@ -11,9 +11,9 @@ const ratioMin = 0.85
 const residentMbMax = 400
 
 /** GET /v1/calls?limit=… against the ceiling, and the memory of the process after it. */
-export async function benchPage(texts: Texts, limit: number, { main, rounds }: Options): Promise<Row[]> {
+export async function benchPage(texts: Texts, limit: number, { start, rounds }: Options): Promise<Row[]> {
   const dataset = await callsDataset(texts)
-  const service = await startService(main, dataset)
+  const service = await start(dataset)
   const ceiling = await startPageCeiling(dataset, { limit, offset: 0 })
   try {
     const paths = [`/v1/calls?limit=${limit}`]
@@ -36,6 +36,5 @@ export async function benchPage(texts: Texts, limit: number, { main, rounds }: O
     ]
   } finally {
     await ceiling.stop()
-    await service.stop()
   }
 }

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Database from 'libsql'
 import { type Running, runCommand } from './processes.ts'
@@ -48,10 +47,6 @@ export async function createProject(
   }
   const [key, ingestKey] = [await createKey('live'), await createKey('ingest')]
   return { folder, databaseFile: join(folder, 'callbook.db'), key, ingestKey }
-}
-
-export function removeProject({ folder }: Pick<Project, 'folder'>): void {
-  rmSync(folder, { recursive: true, force: true })
 }
 
 /** The checkout that the entry file is part of. */

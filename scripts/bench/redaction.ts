@@ -3,8 +3,8 @@ import type { Call } from '../../src/calls/schemas.ts'
 import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { redact } from '../../src/redaction/redact.ts'
 import { finished } from '../../src/threads/time-slices.ts'
-import { emptyDataset, removeDataset } from './dataset.ts'
-import { runCommand, startService } from './processes.ts'
+import { emptyDataset } from './dataset.ts'
+import { runCommand } from './processes.ts'
 import { checkoutOf, createProject } from './project.ts'
 import { type Accuracy, measureAccuracy } from './redaction/accuracy.ts'
 import { formSets } from './redaction/forms.ts'
@@ -66,29 +66,24 @@ function formatted(accuracy: Accuracy): string {
 }
 
 /** The same calls in two projects in turns, so that whatever else the machine does meets both. */
-async function benchWrites(texts: Texts, { main }: Options): Promise<Row[]> {
+async function benchWrites(texts: Texts, { main, start }: Options): Promise<Row[]> {
   const on = await emptyDataset()
   const off = await createProject(main, { name: 'plain', folder: on.folder })
   const set = ['project', 'set', 'bench', '--redact', redactionKinds.join(','), '--country', 'US']
   await runCommand([join(checkoutOf(main), 'scripts/callbook.ts'), ...set], { DATA_DIR: on.folder })
-  const service = await startService(main, on)
+  const service = await start(on)
   const calls = texts.dialogues.slice(0, putsCount).map(({ id: _, ...call }: Partial<Call>) => call)
   const times = { on: [] as number[], off: [] as number[] }
-  try {
-    for (const [n, body] of calls.entries()) {
-      const sides = [
-        ['on', on.ingestKey],
-        ['off', off.ingestKey],
-      ] as const
-      for (const [side, key] of n % 2 === 0 ? sides : sides.toReversed()) {
-        const started = performance.now()
-        await bodyOf(service.url, { method: 'PUT', path: `/ingest/calls/call-${n}`, key, body })
-        times[side].push(performance.now() - started)
-      }
+  for (const [n, body] of calls.entries()) {
+    const sides = [
+      ['on', on.ingestKey],
+      ['off', off.ingestKey],
+    ] as const
+    for (const [side, key] of n % 2 === 0 ? sides : sides.toReversed()) {
+      const started = performance.now()
+      await bodyOf(service.url, { method: 'PUT', path: `/ingest/calls/call-${n}`, key, body })
+      times[side].push(performance.now() - started)
     }
-  } finally {
-    await service.stop()
-    removeDataset(on)
   }
   const [withIt, without] = [median(times.on), median(times.off)]
   const more = withIt - without

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { repository } from '../repository.ts'
 import { removeCache } from './dataset.ts'
 import { writeFigures } from './figures.ts'
+import { type Running, startService } from './processes.ts'
 import { printRow, type Row } from './table.ts'
 import { removeTemporaryFolders } from './temporary.ts'
 import { readTexts, type Texts } from './texts.ts'
@@ -12,11 +13,15 @@ import { readTexts, type Texts } from './texts.ts'
 const figuresFile = join(repository, 'src/guide/figures.md')
 const roundsMax = 100
 
+export type Start = (data: { folder: string }, environment?: Record<string, string>) => Promise<Running>
+
 export interface Options {
   /** Folder of real data; null for texts that are generated from a seed. */
   data: string | null
   /** The entry file of the service under test, also one of another checkout. */
   main: string
+  /** Starts the service under test on a folder. It stops after the case, and temporary folders are removed then. */
+  start: Start
   /** How often a comparison measures each side. */
   rounds: number
   /** How many calls the case `find` has. */
@@ -56,7 +61,7 @@ export async function runSuite(suite: Suite): Promise<never> {
 
 async function measure(suite: Suite): Promise<boolean> {
   const { values } = readArguments(suite)
-  const options: Options = {
+  const options = {
     data: values.data ?? findRealData(),
     main: resolve(values.main),
     rounds: Number(values.rounds),
@@ -69,8 +74,16 @@ async function measure(suite: Suite): Promise<boolean> {
   const figures = new Map<string, Row[]>()
   for (const { name, run, isLarge = false } of suite.cases) {
     if (values.only === undefined ? isLarge && !values.all : values.only !== name) continue
+    const started: Running[] = []
+    const start: Start = async (data, environment) => {
+      const service = await startService(options.main, data, environment)
+      started.push(service)
+      return service
+    }
     // A failed case does not stop the others.
-    const rows = await run(texts, options).catch((error) => [failedRow(name, error)])
+    const rows = await run(texts, { ...options, start }).catch((error) => [failedRow(name, error)])
+    for (const service of started) await service.stop()
+    removeTemporaryFolders()
     for (const row of rows) printRow(row)
     figures.set(name, rows)
   }

@@ -1,6 +1,6 @@
 import { fewCallsCount, hourDataset, manyCallsCount, yearDataset } from './datasets.ts'
 import { callId } from './made-calls.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import { measureInTurn, type Round, ratioOf } from './rounds.ts'
 import type { Options } from './runner.ts'
 import { formatCount, type Row } from './table.ts'
@@ -12,10 +12,10 @@ const otherPageRatioMax = 2
 const otherOffsets = [...[0.1, 0.5, 0.9].map((share) => share * manyCallsCount), manyCallsCount - limit]
 
 /** Pages of 1,000,000 calls of a year: the first compared with that of 10,000 calls, the others with the first. */
-export async function benchScale(texts: Texts, { main, rounds }: Options): Promise<Row[]> {
+export async function benchScale(texts: Texts, { start, rounds }: Options): Promise<Row[]> {
   const [few, many] = [await yearDataset(texts, fewCallsCount), await yearDataset(texts, manyCallsCount)]
-  const small = await startService(main, few)
-  const large = await startService(main, many)
+  const small = await start(few)
+  const large = await start(many)
   try {
     const targets = [{ server: small, key: few.key, paths: [pathOf(0)] }, ...(await pagesOf(large, many.key))]
     const [firstOfFew = [], first = [], ...others] = await measureInTurn(targets, rounds)
@@ -28,15 +28,11 @@ export async function benchScale(texts: Texts, { main, rounds }: Options): Promi
 }
 
 /** Pages of 1,000,000 calls of one hour, compared with the first. */
-export async function benchHour(texts: Texts, { main, rounds }: Options): Promise<Row[]> {
+export async function benchHour(texts: Texts, { start, rounds }: Options): Promise<Row[]> {
   const dataset = await hourDataset(texts, manyCallsCount)
-  const service = await startService(main, dataset)
-  try {
-    const [first = [], ...others] = await measureInTurn(await pagesOf(service, dataset.key), rounds)
-    return compareWithFirst(first, others)
-  } finally {
-    await service.stop()
-  }
+  const service = await start(dataset)
+  const [first = [], ...others] = await measureInTurn(await pagesOf(service, dataset.key), rounds)
+  return compareWithFirst(first, others)
 }
 
 /** The first page and the others, to be measured. */

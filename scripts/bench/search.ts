@@ -1,7 +1,6 @@
 import { searchDataset, searchedItemsCount } from './datasets.ts'
 import { applyLoad, type LoadResult } from './load.ts'
 import { processorSecondsOf } from './memory.ts'
-import { startService } from './processes.ts'
 import { createRandom } from './random.ts'
 import { readQuestions } from './retrieval/questions.ts'
 import { readQuestionSets } from './retrieval/sets.ts'
@@ -19,40 +18,36 @@ const roundSeconds = 3
 const rounds = 3
 
 /** Searches of many different questions by 8 clients. */
-export async function benchSearch(texts: Texts, { main, data }: Options): Promise<Row[]> {
+export async function benchSearch(texts: Texts, { start, data }: Options): Promise<Row[]> {
   const dataset = await searchDataset(texts, readQuestionSets(data, sets))
-  const service = await startService(main, dataset)
-  try {
-    const questions = shuffled(readQuestions(data, texts, sets)).slice(0, questionsCount)
-    const load = (mode: string, seconds: number) => {
-      const requests = questions.map((query) => ({
-        path: '/v1/knowledge/search',
-        body: JSON.stringify({ query, mode }),
-      }))
-      return applyLoad({ url: service.url, requests, key: dataset.key, seconds, connections: clients })
-    }
-    // Each question once, so that what the service keeps is there.
-    for (let asked = 0; asked < questions.length; ) asked += (await load('hybrid', roundSeconds)).requests
-    const hybrid: LoadResult[] = []
-    const usedBefore = processorSecondsOf(service.pid)
-    for (let round = 0; round < rounds; round++) hybrid.push(await load('hybrid', roundSeconds))
-    const requests = hybrid.reduce((sum, round) => sum + round.requests, 0)
-    const usEach = ((processorSecondsOf(service.pid) - usedBefore) * 1e6) / requests
-    const perSecond = median(hybrid.map(({ requestsPerSecond }) => requestsPerSecond))
-    const p50 = median(hybrid.map(({ p50Ms }) => p50Ms))
-    return [
-      {
-        what: `hybrid search, ${clients} clients, ${formatCount(searchedItemsCount)} items`,
-        measured: `${formatCount(perSecond)} a second, p50 ${p50.toFixed(1)} ms; main thread ${formatCount(usEach)} us each`,
-        target: `≥ ${perSecondMin} a second`,
-        isMet: perSecond >= perSecondMin,
-      },
-      reported('keyword', await load('keyword', roundSeconds)),
-      reported('vector', await load('vector', roundSeconds)),
-    ]
-  } finally {
-    await service.stop()
+  const service = await start(dataset)
+  const questions = shuffled(readQuestions(data, texts, sets)).slice(0, questionsCount)
+  const load = (mode: string, seconds: number) => {
+    const requests = questions.map((query) => ({
+      path: '/v1/knowledge/search',
+      body: JSON.stringify({ query, mode }),
+    }))
+    return applyLoad({ url: service.url, requests, key: dataset.key, seconds, connections: clients })
   }
+  // Each question once, so that what the service keeps is there.
+  for (let asked = 0; asked < questions.length; ) asked += (await load('hybrid', roundSeconds)).requests
+  const hybrid: LoadResult[] = []
+  const usedBefore = processorSecondsOf(service.pid)
+  for (let round = 0; round < rounds; round++) hybrid.push(await load('hybrid', roundSeconds))
+  const requests = hybrid.reduce((sum, round) => sum + round.requests, 0)
+  const usEach = ((processorSecondsOf(service.pid) - usedBefore) * 1e6) / requests
+  const perSecond = median(hybrid.map(({ requestsPerSecond }) => requestsPerSecond))
+  const p50 = median(hybrid.map(({ p50Ms }) => p50Ms))
+  return [
+    {
+      what: `hybrid search, ${clients} clients, ${formatCount(searchedItemsCount)} items`,
+      measured: `${formatCount(perSecond)} a second, p50 ${p50.toFixed(1)} ms; main thread ${formatCount(usEach)} us each`,
+      target: `≥ ${perSecondMin} a second`,
+      isMet: perSecond >= perSecondMin,
+    },
+    reported('keyword', await load('keyword', roundSeconds)),
+    reported('vector', await load('vector', roundSeconds)),
+  ]
 }
 
 function reported(mode: string, { requestsPerSecond, p50Ms }: LoadResult): Row {

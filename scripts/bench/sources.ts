@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Turn } from '../../src/calls/schemas.ts'
-import { emptyDataset, removeDataset } from './dataset.ts'
+import { emptyDataset } from './dataset.ts'
 import { latencyOf, type PacedRequest, startPaced } from './paced.ts'
-import { runCommand, startService } from './processes.ts'
+import { runCommand } from './processes.ts'
 import { checkoutOf } from './project.ts'
 import { bodyOf } from './requests.ts'
 import type { Options } from './runner.ts'
@@ -18,35 +18,30 @@ const msMax = { p50: 8, p99: 30 }
 const promptChars = 4_000
 
 /** A platform's webhook: from the event to the answer, before which the call is committed. */
-export async function benchSources(texts: Texts, { main }: Options): Promise<Row[]> {
+export async function benchSources(texts: Texts, { main, start }: Options): Promise<Row[]> {
   const dataset = await emptyDataset()
   // The loads send the ingest key as bearer token, so it is the source's secret as well.
   const create = ['source', 'create', '--project', 'bench', '--platform', 'vapi', '--secret']
   const command = [join(checkoutOf(main), 'scripts/callbook.ts'), ...create, dataset.ingestKey, '--json']
   const { id }: { id: string } = JSON.parse(await runCommand(command, { DATA_DIR: dataset.folder }))
-  const service = await startService(main, dataset)
-  try {
-    const requests = [...interleaved(texts)].map(
-      (event): PacedRequest => ({ method: 'POST', path: `/ingest/from/${id}`, body: JSON.stringify(event) }),
-    )
-    const load = { url: service.url, key: dataset.ingestKey, requests, repeats: 1 }
-    const sent = startPaced({ ...load, requestsPerSecond: perSecond, secondsMax: seconds })
-    const latency = latencyOf([await sent.done])
-    const page = await bodyOf(service.url, { method: 'GET', path: '/v1/calls?limit=0', key: dataset.key })
-    const { pagination }: { pagination: { total: number } } = JSON.parse(page)
-    const isMet = latency.p50 <= msMax.p50 && latency.p99 <= msMax.p99 && latency.failed === 0
-    return [
-      {
-        what: `POST of Vapi's events of ${pagination.total} calls, ${perSecond} a second`,
-        measured: formatLatency(latency),
-        target: `p50 ≤ ${msMax.p50}, p99 ≤ ${msMax.p99} ms`,
-        isMet,
-      },
-    ]
-  } finally {
-    await service.stop()
-    removeDataset(dataset)
-  }
+  const service = await start(dataset)
+  const requests = [...interleaved(texts)].map(
+    (event): PacedRequest => ({ method: 'POST', path: `/ingest/from/${id}`, body: JSON.stringify(event) }),
+  )
+  const load = { url: service.url, key: dataset.ingestKey, requests, repeats: 1 }
+  const sent = startPaced({ ...load, requestsPerSecond: perSecond, secondsMax: seconds })
+  const latency = latencyOf([await sent.done])
+  const page = await bodyOf(service.url, { method: 'GET', path: '/v1/calls?limit=0', key: dataset.key })
+  const { pagination }: { pagination: { total: number } } = JSON.parse(page)
+  const isMet = latency.p50 <= msMax.p50 && latency.p99 <= msMax.p99 && latency.failed === 0
+  return [
+    {
+      what: `POST of Vapi's events of ${pagination.total} calls, ${perSecond} a second`,
+      measured: formatLatency(latency),
+      target: `p50 ≤ ${msMax.p50}, p99 ≤ ${msMax.p99} ms`,
+      isMet,
+    },
+  ]
 }
 
 /** The events of many calls, some at a time. */

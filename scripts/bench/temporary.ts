@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A new folder, which is removed when the run ends. */
+/** A new folder. It is removed after the case, or when the run ends. */
 export function temporaryFolder(): string {
   mkdirSync(runFolder(), { recursive: true, mode: 0o700 })
   return mkdtempSync(join(runFolder(), 'folder-'))

@@ -1,5 +1,5 @@
-import { type Running, startService } from './processes.ts'
-import { createProject, removeProject } from './project.ts'
+import type { Running } from './processes.ts'
+import { createProject } from './project.ts'
 import { createRandom } from './random.ts'
 import { bodyOf, statusOf } from './requests.ts'
 import { median } from './rounds.ts'
@@ -54,21 +54,16 @@ await runSuite({
   cases: [{ name: 'timing', run: benchTiming }],
 })
 
-async function benchTiming(_: Texts, { main }: Options): Promise<Row[]> {
+async function benchTiming(_: Texts, { main, start }: Options): Promise<Row[]> {
   const folder = temporaryFolder()
-  const service = await startService(main, { folder })
-  try {
-    const tenants = {
-      mine: await fill(service, { main, folder, name: 'mine' }),
-      theirs: await fill(service, { main, folder, name: 'theirs' }),
-    }
-    const rows: Row[] = []
-    for (const probe of probes) rows.push(await measure(service, probe, tenants))
-    return rows
-  } finally {
-    await service.stop()
-    removeProject({ folder })
+  const service = await start({ folder })
+  const tenants = {
+    mine: await fill(service, { main, folder, name: 'mine' }),
+    theirs: await fill(service, { main, folder, name: 'theirs' }),
   }
+  const rows: Row[] = []
+  for (const probe of probes) rows.push(await measure(service, probe, tenants))
+  return rows
 }
 
 async function fill(

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import type { Services } from '../../src/services/services.ts'
-import { buildDataset, copyDataset, type Dataset, removeDataset } from './dataset.ts'
+import { buildDataset, copyDataset, type Dataset } from './dataset.ts'
 import { putCalls } from './datasets.ts'
 import { memoryOf } from './memory.ts'
 import { latencyOf, type PacedResult, startPaced } from './paced.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import { bodyOf } from './requests.ts'
-import type { Options } from './runner.ts'
+import type { Options, Start } from './runner.ts'
 import { formatLatency, type Row } from './table.ts'
 import { temporaryFolder } from './temporary.ts'
 import type { Texts } from './texts.ts'
@@ -25,11 +25,11 @@ const roundsCount = 4
 const environment = { WEBHOOK_ALLOW_PRIVATE: '127.0.0.1' }
 
 /** From a committed change to the webhooks of 20 endpoints, and what a long queue for one that is down costs. */
-export async function benchWebhooks(texts: Texts, { main }: Options): Promise<Row[]> {
-  return [await benchArrival(texts, main), ...(await benchDown(main))]
+export async function benchWebhooks(texts: Texts, { start }: Options): Promise<Row[]> {
+  return [await benchArrival(texts, start), ...(await benchDown(start))]
 }
 
-async function benchArrival({ dialogues }: Texts, main: string): Promise<Row> {
+async function benchArrival({ dialogues }: Texts, start: Start): Promise<Row> {
   const endpoint = new Endpoint()
   const url = await endpoint.listen()
   const dataset = await buildDataset(temporaryFolder(), async ({ webhooks }, projectId) => {
@@ -38,7 +38,7 @@ async function benchArrival({ dialogues }: Texts, main: string): Promise<Row> {
   })
   // No process that makes them may reach loopback.
   change(dataset, `update webhooks set url = '${url}' || rowid`)
-  const service = await startService(main, dataset, environment)
+  const service = await start(dataset, environment)
   try {
     const committedAt = new Map<string, number>()
     for (let at = 0; at < changesCount; at++) {
@@ -65,11 +65,10 @@ async function benchArrival({ dialogues }: Texts, main: string): Promise<Row> {
   } finally {
     await service.stop()
     endpoint.close()
-    removeDataset(dataset)
   }
 }
 
-async function benchDown(main: string): Promise<Row[]> {
+async function benchDown(start: Start): Promise<Row[]> {
   const queued = await buildDataset(temporaryFolder(), async (services, projectId) => {
     await services.webhooks.create(projectId, { url: 'https://down.invalid/' })
     await putCalls(services, projectId, smallCalls())
@@ -77,42 +76,33 @@ async function benchDown(main: string): Promise<Row[]> {
   change(queued, `update webhooks set url = 'http://127.0.0.1:9/'`)
   const empty = copyDataset(queued)
   change(empty, 'delete from webhooks')
-  const [withQueue, without] = [
-    await startService(main, queued, environment),
-    await startService(main, empty, environment),
-  ]
-  try {
-    const results: Record<'queue' | 'none', PacedResult[]> = { queue: [], none: [] }
-    // The first round warms both up.
-    for (let round = 0; round <= roundsCount; round++) {
-      const [ours, theirs] = [await load(withQueue, queued), await load(without, empty)]
-      if (round === 0) continue
-      results.queue.push(ours)
-      results.none.push(theirs)
-    }
-    const [ours, theirs] = [latencyOf(results.queue), latencyOf(results.none)]
-    const [mb, mbWithout] = [memoryOf(withQueue.pid).ownMb, memoryOf(without.pid).ownMb]
-    const ratio = ours.p99 / theirs.p99
-    const what = `${queuedCount.toLocaleString('en')} changes queued for an endpoint that is down`
-    return [
-      {
-        what: `${what}: memory`,
-        measured: `${mb - mbWithout} MB more: ${mb} against ${mbWithout} MB`,
-        target: '≤ 20 MB more',
-        isMet: mb - mbWithout <= 20,
-      },
-      {
-        what: `${what}: GET by id`,
-        measured: `p99 ${ratio.toFixed(2)} ×: ${formatLatency(ours)}, against ${formatLatency(theirs)}`,
-        target: 'p99 ≤ 1.2 ×',
-        isMet: ratio <= 1.2,
-      },
-    ]
-  } finally {
-    await withQueue.stop()
-    await without.stop()
-    for (const dataset of [queued, empty]) removeDataset(dataset)
+  const [withQueue, without] = [await start(queued, environment), await start(empty, environment)]
+  const results: Record<'queue' | 'none', PacedResult[]> = { queue: [], none: [] }
+  // The first round warms both up.
+  for (let round = 0; round <= roundsCount; round++) {
+    const [ours, theirs] = [await load(withQueue, queued), await load(without, empty)]
+    if (round === 0) continue
+    results.queue.push(ours)
+    results.none.push(theirs)
   }
+  const [ours, theirs] = [latencyOf(results.queue), latencyOf(results.none)]
+  const [mb, mbWithout] = [memoryOf(withQueue.pid).ownMb, memoryOf(without.pid).ownMb]
+  const ratio = ours.p99 / theirs.p99
+  const what = `${queuedCount.toLocaleString('en')} changes queued for an endpoint that is down`
+  return [
+    {
+      what: `${what}: memory`,
+      measured: `${mb - mbWithout} MB more: ${mb} against ${mbWithout} MB`,
+      target: '≤ 20 MB more',
+      isMet: mb - mbWithout <= 20,
+    },
+    {
+      what: `${what}: GET by id`,
+      measured: `p99 ${ratio.toFixed(2)} ×: ${formatLatency(ours)}, against ${formatLatency(theirs)}`,
+      target: 'p99 ≤ 1.2 ×',
+      isMet: ratio <= 1.2,
+    },
+  ]
 }
 
 function load({ url }: Running, { key }: Dataset): Promise<PacedResult> {

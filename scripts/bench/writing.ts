@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Dataset, emptyDataset, removeDataset } from './dataset.ts'
+import { type Dataset, emptyDataset } from './dataset.ts'
 import { turnsEach } from './datasets.ts'
 import { applyLoop, type LoopedLoad } from './looped.ts'
 import { madeCalls } from './made-calls.ts'
 import { latencyOf, startPaced } from './paced.ts'
 import { startPocketBase } from './pocketbase.ts'
-import { type Running, startService } from './processes.ts'
+import type { Running } from './processes.ts'
 import { median } from './rounds.ts'
 import type { Options } from './runner.ts'
 import { formatCount, formatLatency, type Row } from './table.ts'
@@ -24,10 +24,10 @@ const pacedSeconds = 30
 const pacedMsMax = { p99: 10, most: 50, reads: 6 }
 
 /** Whole calls written over HTTP: as fast as they are answered, and at a steady rate. */
-export async function benchWriting(texts: Texts, { main, rounds }: Options): Promise<Row[]> {
+export async function benchWriting(texts: Texts, { start, rounds }: Options): Promise<Row[]> {
   const bodies = wholeCalls(texts)
   const dataset = await emptyDataset()
-  const service = await startService(main, dataset)
+  const service = await start(dataset)
   const peer = await startPocketBase()
   try {
     const rates = { service: [] as number[], peer: [] as number[], commits: [] as number[] }
@@ -58,8 +58,6 @@ export async function benchWriting(texts: Texts, { main, rounds }: Options): Pro
     ]
   } finally {
     peer?.stop()
-    await service.stop()
-    removeDataset(dataset)
   }
 }
 

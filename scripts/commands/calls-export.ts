@@ -1,6 +1,5 @@
-import { type CallSearch, isFiltered } from '../../src/calls/call-query.ts'
+import type { CallSearch } from '../../src/calls/call-query.ts'
 import type { Calls } from '../../src/calls/calls.ts'
-import { totalMax } from '../../src/calls/find-calls.ts'
 import { asImportLines, asPickedLines, csvOf } from '../../src/calls/forms.ts'
 import { isListParameter, readListRequest } from '../../src/calls/list-request.ts'
 import { readParameters } from '../../src/http/parameters.ts'
@@ -59,8 +58,8 @@ export async function exportCalls(
 
 /** 0 when it is not known. */
 async function totalOf(calls: Calls, projectId: number, search: CallSearch): Promise<number> {
-  const total = await calls.count(projectId, search)
-  return isFiltered(search) && total > totalMax ? 0 : total
+  const { total, isCapped } = await calls.count(projectId, search)
+  return isCapped ? 0 : total
 }
 
 async function* asTexts(head: string, parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {

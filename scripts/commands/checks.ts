@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
+import { recount, wrongRanges } from '../../src/calls/ranges.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { loadAddon } from '../../src/knowledge/index/addon.ts'
 import type { Services } from '../../src/services/services.ts'
@@ -19,8 +20,15 @@ export interface Check {
   advice: string | null
 }
 
-/** Reports each check as soon as it is done, and skips those that depend on a failed one. */
-export async function runChecks(shell: Shell, report: (check: Check) => Promise<void>): Promise<void> {
+/**
+ * Reports each check as soon as it is done, and skips those that depend on a failed one.
+ * @param options.repair whether to count calls again where the counts are wrong
+ */
+export async function runChecks(
+  shell: Shell,
+  report: (check: Check) => Promise<void>,
+  { repair = false } = {},
+): Promise<void> {
   const { check, config } = checkConfiguration(shell)
   await report(check)
   await report(checkAddon())
@@ -28,7 +36,7 @@ export async function runChecks(shell: Shell, report: (check: Check) => Promise<
   let isOpen = false
   try {
     await shell.withServices(async (services) => {
-      await report(await checkDatabase(services))
+      await report(await checkDatabase(services, repair))
       isOpen = true
       await report(await checkEmbedding(services, shell.signal))
       await report(await checkIndexes(services, shell.signal))
@@ -69,8 +77,8 @@ const pragmas = [
   { name: 'secure_delete', wanted: 1 },
 ]
 
-async function checkDatabase(services: Services): Promise<Check> {
-  return services.database.isLocal ? await checkFile(services) : await checkServer(services)
+async function checkDatabase(services: Services, repair: boolean): Promise<Check> {
+  return services.database.isLocal ? await checkFile(services, repair) : await checkServer(services)
 }
 
 /** Durability, damage and backups are the server's concern: only reading can be checked from here. */
@@ -86,7 +94,7 @@ async function checkServer({ database, config }: Services): Promise<Check> {
   return { check: 'database', ok: true, detail, advice: null }
 }
 
-async function checkFile({ database }: Services): Promise<Check> {
+async function checkFile({ database }: Services, repair: boolean): Promise<Check> {
   const { write } = database
   const faults: string[] = []
   for (const { name, wanted } of pragmas) {
@@ -105,9 +113,23 @@ async function checkFile({ database }: Services): Promise<Check> {
     const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
     return { check: 'database', ok: false, detail: faults.join('; '), advice }
   }
+  const miscounted = await findMiscounted(database, repair)
+  if (miscounted.length > 0) {
+    const detail = `the file is sound, but the calls of ${counted(miscounted.length, 'project')} are counted wrong`
+    return { check: 'database', ok: false, detail, advice: 'Count them again: bun callbook doctor --repair' }
+  }
   const megabytes = (statSync(database.file).size / 1_000_000).toFixed(1)
   const detail = `${megabytes} MB, sound, ${counted(applied?.n ?? 0, 'migration')} applied, writes are durable`
   return { check: 'database', ok: true, detail, advice: null }
+}
+
+/** The projects whose lists and charts count calls wrong; none when they are repaired. */
+async function findMiscounted({ read, write }: Services['database'], repair: boolean): Promise<number[]> {
+  const rows = await read.all<{ project_id: number }>(sql.raw(wrongRanges))
+  const projects = rows.map(({ project_id }) => project_id)
+  if (!repair) return projects
+  for (const projectId of projects) await recount(write, projectId)
+  return []
 }
 
 function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, error: unknown): Check {

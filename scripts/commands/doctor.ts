@@ -10,15 +10,17 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
       'Check the configuration, the database, the addon, the embedding provider (by embedding one word) and the ' +
         'index files, and say what to do about each fault.',
     )
+    .option('--repair', 'count calls again where the counts of a project are wrong')
     .option('--json', 'print an array of {"check","ok","detail","advice"}')
-    .action(async ({ json }: { json?: true }) => {
+    .action(async ({ json, repair }: { json?: true; repair?: true }) => {
       const { runChecks } = await import('./checks.ts')
       const checks: Check[] = []
-      await runChecks(shell, async (check) => {
+      const report = async (check: Check) => {
         checks.push(check)
         if (!check.ok) shell.exitCode = 1
         if (!json) await shell.write(`${linesOf(check).join('\n')}\n`)
-      })
+      }
+      await runChecks(shell, report, { repair: repair ?? false })
       if (json) await shell.answer(json, checks, [])
     })
 }

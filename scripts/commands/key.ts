@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { KeyRecord } from '../../src/auth/key-record.ts'
-import { AppError, invalidRequest } from '../../src/errors.ts'
+import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
-import { columns, shown } from './sentences.ts'
+import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const msPerDay = 86_400_000
@@ -70,7 +70,7 @@ function addCreate(key: Command, shell: Shell): void {
         const { projectId } = await projects.find(project)
         return await keys
           .create(projectId, { name, kind, scope, ...rules })
-          .catch((error) => Promise.reject(namingOptions(error, { allowIp, allowOrigin })))
+          .catch(namingOptions(toOption({ allowIp, allowOrigin })))
       })
       const { id, key, allowedIps, expiresAt } = made
       await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
@@ -143,9 +143,7 @@ function addEdit(key: Command, shell: Shell): void {
       const edited = await shell.withServices(async ({ keys, keyChanges }) =>
         keyChanges
           .edit(await keys.projectOf(id), id, edit)
-          .catch((error) =>
-            Promise.reject(namingOptions(error, { allowIp: allowIp ?? [], allowOrigin: origins ?? [] })),
-          ),
+          .catch(namingOptions(toOption({ allowIp, allowOrigin: origins }))),
       )
       await shell.answer(json, edited, [
         `The key ${shown(edited.name)} (${id}), ${stateOf(edited, Date.now())}.`,
@@ -166,9 +164,7 @@ function addRotate(key: Command, shell: Shell): void {
     .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
       const overlapHours = readHours(overlap)
       const made = await shell.withServices(async ({ keys, keyChanges }) =>
-        keyChanges
-          .rotate(await keys.projectOf(id), id, { overlapHours })
-          .catch((error) => Promise.reject(namingOptions(error, { allowIp: [], allowOrigin: [] }))),
+        keyChanges.rotate(await keys.projectOf(id), id, { overlapHours }).catch(namingOptions(toOption({}))),
       )
       const { key: secret, name, kind, scope, allowedIps, expiresAt, replaces } = made
       await shell.answer(
@@ -214,28 +210,22 @@ function collect(entry: string, entries: string[] = []): string[] {
   return [...entries, entry]
 }
 
-/** The same error with the command's options as field names. */
-function namingOptions(
-  error: unknown,
-  { allowIp, allowOrigin }: Pick<CreateOptions, 'allowIp' | 'allowOrigin'>,
-): unknown {
-  if (!(error instanceof AppError) || !error.errors) return error
-  return invalidRequest(
-    error.errors.map(({ field, message }) => {
-      const [list, entry] = field.split('.')
-      if (entry && list === 'allowedIps') return { field: `--allow-ip ${allowIp[Number(entry)]}`, message }
-      if (entry) return { field: `--allow-origin ${allowOrigin[Number(entry)]}`, message }
-      const options: Record<string, string> = {
-        name: '--name',
-        scope: '--scope',
-        allowedIps: '--allow-ip',
-        allowedOrigins: '--allow-origin',
-        expiresAt: '--expires',
-        overlapHours: '--overlap',
-      }
-      return { field: options[field] ?? field, message }
-    }),
-  )
+const options: Record<string, string> = {
+  name: '--name',
+  scope: '--scope',
+  allowedIps: '--allow-ip',
+  allowedOrigins: '--allow-origin',
+  expiresAt: '--expires',
+  overlapHours: '--overlap',
+}
+
+function toOption({ allowIp, allowOrigin }: Pick<EditOptions, 'allowIp' | 'allowOrigin'>) {
+  return ({ field, message }: FieldError): FieldError => {
+    const [list = '', entry] = field.split('.')
+    const entries = list === 'allowedIps' ? allowIp : allowOrigin
+    const given = entry ? ` ${entries?.[Number(entry)]}` : ''
+    return { field: `${options[list] ?? field}${given}`, message }
+  }
 }
 
 /** Milliseconds since 1970 of an ISO 8601 time, or of the end of a day; a time names its zone, so that it means one moment. */

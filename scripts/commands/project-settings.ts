@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { ProjectSettings } from '../../src/db/project-settings.ts'
-import { AppError, invalidRequest } from '../../src/errors.ts'
+import { invalidRequest } from '../../src/errors.ts'
 import type { SettingsChange } from '../../src/projects/schemas.ts'
-import { columns, shown } from './sentences.ts'
+import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface SetOptions {
@@ -13,6 +13,7 @@ interface SetOptions {
   keepQuestions?: string
   noteReading?: string
   membersDelete?: string
+  timeZone?: string
   json?: true
 }
 
@@ -25,6 +26,7 @@ const options: Record<string, string> = {
   keepQuestionsDays: '--keep-questions',
   notesReading: '--note-reading',
   membersMayDelete: '--members-delete',
+  timeZone: '--time-zone',
 }
 
 /** `project set`: how a project keeps personal data. Without a setting it shows them. */
@@ -43,13 +45,12 @@ export function addSet(project: Command, shell: Shell): void {
       '--members-delete <on|off>',
       'let members delete calls and knowledge in the console; owners always may',
     )
+    .option('--time-zone <zone>', 'such as Europe/Berlin: whose days and times the console shows; or off')
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
         const { projectId, id, name } = await projects.find(wanted)
-        const now = await settings.change(projectId, changeOf(values)).catch((error) => {
-          throw namingOptions(error)
-        })
+        const now = await settings.change(projectId, changeOf(values)).catch(toOptions)
         return { id, name, ...now }
       })
       await shell.answer(json, done, [
@@ -62,6 +63,7 @@ export function addSet(project: Command, shell: Shell): void {
 /** The settings that the options name. What cannot be read is left for the check of the change. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
+  const { timeZone } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
@@ -70,6 +72,7 @@ function changeOf(values: SetOptions): SettingsChange {
     ...(keepQuestions !== undefined && { keepQuestionsDays: numberOf(keepQuestions) }),
     ...(noteReading !== undefined && { notesReading: switchOf('notesReading', noteReading) }),
     ...(membersDelete !== undefined && { membersMayDelete: switchOf('membersMayDelete', membersDelete) }),
+    ...(timeZone !== undefined && { timeZone: timeZone === 'off' ? null : timeZone }),
   }
   return change as SettingsChange
 }
@@ -84,16 +87,10 @@ function switchOf(setting: 'notesReading' | 'membersMayDelete', text: string): b
   throw invalidRequest([{ field: options[setting] ?? '', message: 'must be on or off' }])
 }
 
-/** The same error, about the options that were given. */
-function namingOptions(error: unknown): unknown {
-  if (!(error instanceof AppError) || !error.errors) return error
-  return invalidRequest(
-    error.errors.map(({ field, message }) => ({
-      field: options[field.replace(/\.\d+$/, '')] ?? field,
-      message: message.replace(', or null', ', or off'),
-    })),
-  )
-}
+const toOptions = namingOptions(({ field, message }) => ({
+  field: options[field.replace(/\.\d+$/, '')] ?? field,
+  message: message.replace(', or null', ', or off'),
+}))
 
 function linesOf(settings: ProjectSettings): string[][] {
   return Object.entries(options).map(([name, option]) => {

@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from '../../src/errors.ts'
+import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 
 const systemErrors: Record<string, string> = {
   ENOENT: 'there is no such file or folder',
@@ -24,6 +24,14 @@ export function sentenceOf(error: unknown): string {
 /** What is wrong with each field; `body` means the whole. */
 export function fieldSentences(errors: readonly FieldError[]): string {
   return errors.map(({ field, message }) => (field === 'body' ? message : `${field}: ${message}`)).join('; ')
+}
+
+/** For `catch`: throws the same error with the command's options as field names. */
+export function namingOptions(toOption: (error: FieldError) => FieldError) {
+  return (error: unknown): never => {
+    if (error instanceof AppError && error.errors) throw invalidRequest(error.errors.map(toOption))
+    throw error
+  }
 }
 
 /** A text for one line of a terminal: escapes control characters, which could move the cursor. */

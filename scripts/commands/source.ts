@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { AppError, invalidRequest } from '../../src/errors.ts'
+import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
 import { consoleOrigin } from './person.ts'
-import { columns, shown } from './sentences.ts'
+import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface CreateOptions {
@@ -53,9 +53,7 @@ function addCreate(source: Command, shell: Shell): void {
       const options = readOptions(option)
       const made = await shell.withServices(async ({ projects, sources }) => {
         const { projectId } = await projects.find(project)
-        return await sources
-          .create(projectId, { platform, name, secret, options })
-          .catch((error) => Promise.reject(namingOptions(error)))
+        return await sources.create(projectId, { platform, name, secret, options }).catch(toOptions)
       })
       const { id, secret: shownOnce } = made
       const url = `${consoleOrigin(shell.loadConfig())}/ingest/from/${id}`
@@ -117,9 +115,7 @@ function addRotate(source: Command, shell: Shell): void {
     .option('--json', 'print {"id"}, and "secret" when it was made')
     .action(async (id: string, { secret, json }: { secret?: string; json?: true }) => {
       const made = await shell.withServices(async ({ sources }) =>
-        sources
-          .rotate(await sources.projectOf(id), id, secret)
-          .catch((error) => Promise.reject(namingOptions(error))),
+        sources.rotate(await sources.projectOf(id), id, secret).catch(toOptions),
       )
       await shell.answer(json, { id, ...(made.secret ? { secret: made.secret } : {}) }, [
         ...(made.secret ? [made.secret, ''] : []),
@@ -194,13 +190,7 @@ function readOptions(entries: string[]): Record<string, string> {
   )
 }
 
-/** The same error with the command's options as field names. */
-function namingOptions(error: unknown): unknown {
-  if (!(error instanceof AppError) || !error.errors) return error
-  return invalidRequest(
-    error.errors.map(({ field, message }) => ({
-      field: `--${field.replace('options.', 'option ')}`,
-      message,
-    })),
-  )
-}
+const toOptions = namingOptions(({ field, message }) => ({
+  field: `--${field.replace('options.', 'option ')}`,
+  message,
+}))

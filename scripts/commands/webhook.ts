@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import { AppError, invalidRequest } from '../../src/errors.ts'
 import { webhookEvents } from '../../src/webhooks/events.ts'
 import type { WebhookRecord } from '../../src/webhooks/webhooks.ts'
-import { columns, shown } from './sentences.ts'
+import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface CreateOptions {
@@ -40,9 +39,7 @@ function addCreate(webhook: Command, shell: Shell): void {
     .action(async ({ project, url, event, json }: CreateOptions) => {
       const made = await shell.withServices(async ({ projects, webhooks }) => {
         const { projectId } = await projects.find(project)
-        return await webhooks
-          .create(projectId, { url, events: event })
-          .catch((error) => Promise.reject(namingOptions(error)))
+        return await webhooks.create(projectId, { url, events: event }).catch(toOptions)
       })
       await shell.answer(json, made, [
         made.secret,
@@ -138,9 +135,7 @@ function addReplay(webhook: Command, shell: Shell): void {
     .action(async (id: string, { after, json }: { after: string; json?: true }) => {
       const seq = /^[0-9]{1,15}$/.test(after) ? Number(after) : Number.NaN
       const done = await shell.withServices(async ({ webhooks }) =>
-        webhooks
-          .replay(await webhooks.projectOf(id), id, seq)
-          .catch((error) => Promise.reject(namingOptions(error))),
+        webhooks.replay(await webhooks.projectOf(id), id, seq).catch(toOptions),
       )
       await shell.answer(json, done, `${done.queued} events wait to be sent to ${shown(id)}.`)
     })
@@ -181,14 +176,8 @@ function stateOf({ enabled, disabledAt, disabledReason, failures, lastSuccessAt 
   return lastSuccessAt === null ? 'nothing sent yet' : `last success ${lastSuccessAt}`
 }
 
-/** The same error with the command's options as field names. */
-function namingOptions(error: unknown): unknown {
-  if (!(error instanceof AppError) || !error.errors) return error
-  const options: Record<string, string> = { url: '--url', events: '--event', after: '--after', id: 'webhook' }
-  return invalidRequest(
-    error.errors.map(({ field, message }) => ({
-      field: options[field.replace(/\.\d+$/, '')] ?? field,
-      message,
-    })),
-  )
-}
+const options: Record<string, string> = { url: '--url', events: '--event', after: '--after', id: 'webhook' }
+const toOptions = namingOptions(({ field, message }) => ({
+  field: options[field.replace(/\.\d+$/, '')] ?? field,
+  message,
+}))

@@ -9,6 +9,7 @@ import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { phoneNumberOf } from './chance.ts'
 import { planted } from './load.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model } from './model.ts'
+import { countWrongRows } from './rows.ts'
 import { vectorBytes, vectorsOf } from './vectors.ts'
 import { startCommand } from './victim.ts'
 
@@ -168,26 +169,7 @@ function inspectRows({ dataDir, model }: InspectionOptions): void {
   const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])
   try {
     const checks: Record<string, number> = {
-      'calls without a document': count('calls where seq not in (select seq from call_documents)'),
-      'documents without a call': count('call_documents where seq not in (select seq from calls)'),
-      'documents that do not know of their parts': count(
-        'call_documents where has_parts <> (seq in (select seq from call_parts))',
-      ),
-      'details without a call': count('call_details where seq not in (select seq from calls)'),
-      'values without a call, and calls without their values': count(
-        `(select 1 from (select project_id, seq, created_at, value from call_values union all
-          select project_id, seq, created_at, value from calls, json_each(value_list))
-          group by project_id, seq, created_at, value having count(*) <> 2)`,
-      ),
-      'ranges with another count of calls': count(
-        `call_ranges r where (select count(*) from calls where project_id = r.project_id and (created_at, id) <= (r.created_at, r.id)) <>
-          (select sum(calls) from call_ranges where project_id = r.project_id and level = r.level and (created_at, id) <= (r.created_at, r.id))`,
-      ),
-      'chunks without an item': count('chunks where item_seq not in (select seq from knowledge_items)'),
-      'items without a chunk': count('knowledge_items where seq not in (select item_seq from chunks)'),
-      'chunks without words': count('chunks where label not in (select id from chunk_words_1_docsize)'),
-      'words without a chunk': count('chunk_words_1_docsize where id not in (select label from chunks)'),
-      'broken references': count('pragma_foreign_key_check'),
+      ...countWrongRows(database),
       'erasures still open': count('erasures where done_at is null'),
       'slices of erasures that are done': count('erasure_slices'),
     }

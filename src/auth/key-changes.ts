@@ -7,13 +7,13 @@ import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
+import { toIso } from '../text/instant.ts'
 import {
   type CreatedKey,
   checkKeyInput,
   type KeyRecord,
   keyLabel,
   shownHint,
-  toIso,
   toRecord,
 } from './key-record.ts'
 import { generateKey, hashKey, keyHint } from './token.ts'

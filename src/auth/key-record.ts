@@ -1,6 +1,7 @@
 import type { keys } from '../db/schema.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
+import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
 import { originProblems } from './allowed-origins.ts'
 import { validateIpEntries } from './ip-rules.ts'
@@ -75,10 +76,6 @@ export function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferS
     lastUsedAt: toIso(row.lastUsedAt),
     revokedAt: toIso(row.revokedAt),
   }
-}
-
-export function toIso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }
 
 /** A key as the audit trail names it. */

@@ -4,11 +4,12 @@ import { callDocuments, calls } from '../db/schema.ts'
 import type { FieldError } from '../errors.ts'
 import { detailsStart, readAgentName } from './agent-names.ts'
 import { listedColumns } from './call-head.ts'
-import { type CallQuery, isFiltered, readCallSearch, refuse, valuesOf } from './call-query.ts'
+import { type CallQuery, readCallSearch, refuse, valuesOf } from './call-query.ts'
 import type { Density } from './density.ts'
 import { readSummary } from './document.ts'
-import { CallFinder, totalMax } from './find-calls.ts'
+import { totalMax } from './find-calls.ts'
 import { readFirstWords } from './first-words.ts'
+import { FoundPages } from './found-pages.ts'
 import { servedDocument } from './parts.ts'
 import { type CallOrder, type Cursors, newestFirst } from './place.ts'
 import { callNotFound } from './refusals.ts'
@@ -78,20 +79,19 @@ export async function findRows(
   const limit = readLimit(query, errors)
   refuse(errors)
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
-  const finder = new CallFinder(db, projectId, search)
-  const places = await finder.places(limit + 1)
-  // Counting what has a phrase would read every call that has its words.
+  const pages = new FoundPages(db, projectId, search)
+  const { places, end } = await pages.page(limit)
+  // Counting what has a phrase would check as many calls again.
   const isPhrase = (search.phrases ?? []).length > 0
-  const countedMax = isPhrase ? limit : totalMax
-  const total = isPhrase ? places.length : await finder.count()
-  const seqs = places.slice(0, limit).map(({ seq }) => seq)
-  const { rows, end } = await readRows(db, projectId, seqs, search.words)
-  const last = places[end - 1]
+  const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count()
+  const seqs = places.map(({ seq }) => seq)
+  const { rows, end: shown } = await readRows(db, projectId, seqs, search.words)
+  const last = shown < places.length ? (places[shown - 1] ?? null) : end
   return {
     data: rows,
-    nextCursor: last && places.length > end ? cursors.write(last, search.order) : null,
-    total: isFiltered(search) && total > countedMax ? null : total,
-    totalMax: countedMax,
+    nextCursor: last && cursors.write(last, search.order),
+    total: counted.isCapped ? null : counted.total,
+    totalMax: isPhrase ? places.length : totalMax,
     foundBy,
   }
 }
@@ -119,8 +119,8 @@ export async function findNeighbours(
     .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
   if (!after) throw callNotFound()
   const firstOf = async (order: CallOrder) => {
-    const [first] = await new CallFinder(db, projectId, { ...search, order }).places(1, { after })
-    return first?.id ?? null
+    const { places } = await new FoundPages(db, projectId, { ...search, order }).page(1, { after })
+    return places[0]?.id ?? null
   }
   const [next, previous] = [await firstOf(search.order), await firstOf(reversed(search.order))]
   return { previous, next }

@@ -19,8 +19,9 @@ import { detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls } from './export.ts'
 import type { CallField } from './fields.ts'
-import { type CallFacets, CallFinder, readFacets, totalMax } from './find-calls.ts'
+import { type CallFacets, readFacets } from './find-calls.ts'
 import { asPicked } from './forms.ts'
+import { FoundPages } from './found-pages.ts'
 import type { Holds } from './holds.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
@@ -107,15 +108,14 @@ export class Calls {
     { limit, offset, fields }: { limit: number; offset: number; fields?: ReadonlySet<CallField> | undefined },
   ): Promise<CallPage> {
     const { read, readAside } = this.#options.store(projectId)
-    const finder = new CallFinder(readAside, projectId, search)
-    const counted = await finder.count()
-    const places = await finder.places(limit === 0 ? 0 : limit + 1, { offset })
-    const listed = places.slice(0, limit)
-    const heads = listed.map(({ seq, chars }) => [seq, chars] as const)
+    const pages = new FoundPages(readAside, projectId, search)
+    const { total, isCapped } = await pages.count()
+    const { places, end } = await pages.page(limit, { offset })
+    const heads = places.map(({ seq, chars }) => [seq, chars] as const)
     return {
-      total: isFiltered(search) ? Math.min(counted, totalMax) : counted,
-      ...(isFiltered(search) ? { totalIsCapped: counted > totalMax } : {}),
-      end: places.length > limit ? (listed.at(-1) ?? null) : null,
+      total,
+      ...(isFiltered(search) ? { totalIsCapped: isCapped } : {}),
+      end,
       ...readDocuments(read, heads, fields && asPicked(fields)),
     }
   }
@@ -145,9 +145,9 @@ export class Calls {
     return readFacets(this.#options.store(projectId).readAside, projectId)
   }
 
-  /** How many calls a search finds, counted up to `totalMax` when it has filters. */
-  async count(projectId: number, search: CallSearch): Promise<number> {
-    return await new CallFinder(this.#options.store(projectId).readAside, projectId, search).count()
+  /** How many calls a search finds, and whether there are more than were counted. */
+  count(projectId: number, search: CallSearch): ReturnType<FoundPages['count']> {
+    return new FoundPages(this.#options.store(projectId).readAside, projectId, search).count()
   }
 
   /** All calls that a search finds, some at a time. */
@@ -157,7 +157,7 @@ export class Calls {
     options: Omit<ExportOptions, 'read'>,
   ): AsyncGenerator<string | JsonBytes> {
     const { read, readAside } = this.#options.store(projectId)
-    return exportCalls(new CallFinder(readAside, projectId, search), { ...options, read })
+    return exportCalls(new FoundPages(readAside, projectId, search), { ...options, read })
   }
 
   /** The number of the call's last change. @throws not_found */

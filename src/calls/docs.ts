@@ -52,7 +52,8 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   noted: { about: 'Whether a person wrote a note on the call.', example: true },
   text: {
     about:
-      'All of these words, in any form, in the transcript or the summary; in quotation marks, one after another as written.',
+      'All of these words, in any form, in the transcript or the summary; in quotation marks, one after another as written. ' +
+      'Such a phrase is looked for in at most 2000 calls a page: a page that is short or empty can have a `next`.',
     example: 'late refund',
   },
 }

@@ -4,8 +4,8 @@ import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { detailsBytes } from './details.ts'
 import type { JsonBytes } from './document.ts'
-import type { CallFinder } from './find-calls.ts'
 import { asImportLines, type CallForm } from './forms.ts'
+import type { FoundPages } from './found-pages.ts'
 
 /** Calls found at once; their documents follow in slices. */
 const placesMax = 1_000
@@ -35,23 +35,21 @@ export interface ExportOptions {
  * concurrent changes hide and repeat nothing.
  */
 export async function* exportCalls(
-  finder: CallFinder,
+  pages: FoundPages,
   { read, form, limit = Number.POSITIVE_INFINITY, offset = 0, onPart }: ExportOptions,
 ): AsyncGenerator<string | JsonBytes> {
   let left = limit
-  let start: Parameters<CallFinder['places']>[1] = { offset }
+  let start: Parameters<FoundPages['page']>[1] = { offset }
   while (left > 0) {
-    const wanted = Math.min(left, placesMax)
-    const places = await finder.places(wanted, start)
+    const { places, end } = await pages.page(Math.min(left, placesMax), start)
     for (const seqs of inSlices(await sizesOf(read, form, places), exportedCharsMax)) {
       const part = await form(read, JSON.stringify(seqs))
       if (part.length > 0) yield part
       onPart?.(seqs.length)
     }
-    const after = places.at(-1)
-    if (!after || places.length < wanted) return
+    if (!end) return
     left -= places.length
-    start = { after }
+    start = { after: end }
   }
 }
 

@@ -5,7 +5,6 @@ import { readAgentNames } from './agent-names.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Path } from './conditions.ts'
 import { callFilters, type ValueFilter } from './filters.ts'
-import { servedDocument } from './parts.ts'
 import { newestFirst, type Place } from './place.ts'
 import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
@@ -31,7 +30,7 @@ export interface FoundPlace extends Place {
 }
 
 /**
- * The calls of a project that match a search. One index is read, and its calls are checked for the other conditions.
+ * The calls of a project that match a search, whatever its phrases. One index is read, and its calls are checked for the other conditions.
  *
  * When a condition is met by at most `totalMax` calls, its index is read; the smallest one if there are several. Else
  * calls are read in the order of lists until there are enough, which takes longest when conditions that are often met
@@ -84,8 +83,7 @@ export class CallFinder {
       const some = this.#window(source, this.#limits.counted, undefined)
       const seqs = this.#seqsAmong(source.words, source.size)
       return await this.#countOf(sql`select seq from (
-        with some as materialized (${some}) select seq from some where seq in (${seqs})
-          and ${this.#hasPhrases(sql`some.seq`)})`)
+        with some as materialized (${some}) select seq from some where seq in (${seqs}))`)
     }
     return await this.#countOf(
       sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
@@ -108,8 +106,7 @@ export class CallFinder {
     const smallest = paths[sizes.indexOf(size)] ?? null
     const isChosen = size <= counted || (conditions.length === 1 && smallest?.isOrdered)
     const path = isChosen ? smallest : null
-    if (words)
-      return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0 && !this.#phrases)) }
+    if (words) return { path, size, ...(await this.#chooseWords(words, size, paths.length === 0)) }
     const isOne = conditions.length <= 1 && paths.length > 0
     return { path, size, total: isOne ? (sizes[0] ?? null) : null, words: undefined, isByWords: false }
   }
@@ -226,8 +223,7 @@ export class CallFinder {
     const rows = await this.#db.select({ ...placeColumns, looked: sql<number>`looked` }).from(sql`(
       with some as materialized (${this.#window(source, few, after)})
       select * from (select count(*) as looked from some) left join (
-        select * from some where seq in (${seqs}) and ${this.#hasPhrases(sql`some.seq`)}
-        ${this.#inOrder} ${page}) on true) as found`)
+        select * from some where seq in (${seqs}) ${this.#inOrder} ${page}) on true) as found`)
     return { places: rows.filter(({ seq }) => seq !== null), looked: rows[0]?.looked ?? 0 }
   }
 
@@ -237,27 +233,10 @@ export class CallFinder {
       sql`calls.project_id = ${this.#projectId}`,
       ...this.#search.conditions.map(({ check }) => check),
       ...this.#times(sql`calls.created_at`, after),
-      this.#hasPhrases(sql`calls.seq`),
     ]
     return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id
       from (${this.#seqsWith(words)}) as found cross join calls on calls.seq = found.seq
       where ${sql.join(wheres, sql` and `)}`
-  }
-
-  get #phrases(): boolean {
-    return (this.#search.phrases ?? []).length > 0
-  }
-
-  /** The index has each word once, so that only the document says which of them follow one another. */
-  #hasPhrases(seq: SQL): SQL {
-    const checks = (this.#search.phrases ?? []).map((phrase) => {
-      const escaped = JSON.stringify(phrase)
-        .slice(1, -1)
-        .replace(/[\\%_]/g, '\\$&')
-      return sql`exists (select 1 from call_documents where call_documents.seq = ${seq}
-        and ${servedDocument} like ${`%${escaped}%`} escape '\\')`
-    })
-    return sql.join([sql`true`, ...checks], sql` and `)
   }
 
   #seqsWith({ matches, waiting }: Words, indexed?: SQL): SQL {

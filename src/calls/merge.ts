@@ -63,7 +63,7 @@ export function mergeCall(
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
   // Appended turns carry their own order in `at`, so lateness does not matter to them.
   if (change.appendTranscript) {
-    const added = continueTranscript(call.transcript, change.appendTranscript)
+    const added = continueTranscript(call.transcript, change.appendTranscript, redactions.sent)
     counted.transcript = sumOf([
       counted.transcript ?? {},
       ...(redactions.appended ?? []).slice(call.transcript.length - change.appendTranscript.at),
@@ -200,13 +200,20 @@ export function onlyTurn({ role, content }: Turn): Turn {
   return { role, content }
 }
 
-function continueTranscript(stored: Turn[], append: { at: number; turns: Turn[] }): Turn[] {
+/** @param sent the turns before they were redacted */
+function continueTranscript(
+  stored: Turn[],
+  append: { at: number; turns: Turn[] },
+  sent: readonly Turn[] = append.turns,
+): Turn[] {
   if (append.at > stored.length) {
     throw gap(`The stored transcript has ${stored.length} turns, so turn ${append.at} cannot follow yet.`)
   }
   const known = stored.slice(append.at, append.at + append.turns.length)
   const differs = known.findIndex(
-    ({ role, content }, i) => role !== append.turns[i]?.role || content !== append.turns[i]?.content,
+    ({ role, content }, i) =>
+      role !== append.turns[i]?.role ||
+      (content !== append.turns[i]?.content && content !== sent[i]?.content),
   )
   if (differs >= 0) throw gap(`Turn ${append.at + differs} is stored with another role or content.`)
   const transcript = stored.concat(append.turns.slice(known.length).map(onlyTurn))

@@ -63,10 +63,12 @@ export interface CallsOf {
   /** Of an agent; null when it has none. */
   name: string | null
   calls: number
+  /** Those of them that are evaluated as failed. */
+  failed: number
 }
 
 export interface CallOrigins {
-  /** The ten with the most calls. */
+  /** The ten with the most failed calls, then those with the most calls. */
   sources: CallsOf[]
   agents: CallsOf[]
 }
@@ -166,7 +168,10 @@ export class Overview {
     return { data: rows.map(({ value, calls }) => ({ value, calls })), others: (rows[0]?.all ?? 0) - shown }
   }
 
-  /** The platforms that sent calls, and the agents that took them. Calls that name none count for neither. */
+  /**
+   * The platforms that sent calls, and the agents that took them, those with the most failures first. Calls that name
+   * none count for neither.
+   */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
     const period = readPeriod(texts)
     const countsOf = (column: SQL, index: SQL) =>
@@ -174,12 +179,13 @@ export class Overview {
         .select({
           value: sql<string>`${column}`,
           calls: sql<number>`count(*) as calls`,
+          failed: sql<number>`sum(evaluation is 'fail') as failed`,
           newest: sql<number>`max(seq)`,
         })
         .from(sql`calls indexed by ${index}`)
         .where(sql`${isIn(projectId, period)} and ${column} is not null`)
         .groupBy(column)
-        .orderBy(sql`calls desc`, column)
+        .orderBy(sql`failed desc`, sql`calls desc`, column)
         .limit(originsMax)
     const bySource = await countsOf(sql`source`, sql`calls_by_source`)
     const byAgent = await countsOf(sql`agent_id`, sql`calls_by_agent_id`)
@@ -188,9 +194,9 @@ export class Overview {
       .from(sql`call_details`)
       .where(sql`seq in ${byAgent.map(({ newest }) => newest).concat(-1)}`)
     const names = new Map(named.map(({ seq, name }) => [seq, name]))
-    const sources = bySource.map(({ value, calls }) => ({ value, name: null, calls }))
-    const agents = byAgent.map(({ value, calls, newest }) => ({
-      ...{ value, name: names.get(newest) ?? null, calls },
+    const sources = bySource.map(({ value, calls, failed }) => ({ value, name: null, calls, failed }))
+    const agents = byAgent.map(({ value, calls, failed, newest }) => ({
+      ...{ value, name: names.get(newest) ?? null, calls, failed },
     }))
     return { sources, agents }
   }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { callRanges } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/writer.ts'
 
 const msOfDay = 86_400_000
 
@@ -52,4 +53,49 @@ export function countsByDay(
         and (call.created_at, call.id) <= (+range.created_at, +range.id)
         and (call.created_at, call.id) > (+older_created_at, +older_id)
     where +call.created_at >= ${from} and +call.created_at < ${to}`
+}
+
+const isInRange = `(created_at, id) <= (+range.created_at, +range.id)
+  and (created_at, id) > (+older_created_at, +older_id)`
+
+/** Selects the `project_id` of each project whose ranges do not count what its calls say. */
+export const wrongRanges = `
+  select distinct project_id from (
+    select *, lead(created_at, 1, -1) over older as older_created_at, lead(id, 1, '') over older as older_id
+    from call_ranges window older as (partition by project_id, level order by created_at desc, id desc)) as range
+  where case level
+    when 1 then (calls, success, fail, unevaluated) is not (
+      select count(*), count(*) filter (where evaluation is 'success'), count(*) filter (where evaluation is 'fail'),
+        count(*) filter (where evaluation is null)
+      from calls as call indexed by calls_at_a_glance where call.project_id = range.project_id and ${isInRange})
+    else calls is not (select coalesce(sum(narrow.calls), 0) from call_ranges as narrow
+      where narrow.project_id = range.project_id and narrow.level = range.level - 1 and ${isInRange}) end`
+
+/** Makes a project's ranges again from its calls. */
+export async function recount(write: WriteDatabase, projectId: number): Promise<void> {
+  const ranges = sql`${callRanges} where project_id = ${projectId}`
+  const newest = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
+  const single = sql`select created_at, id, 1 as calls, evaluation is 'success' as success, evaluation is 'fail' as fail,
+      evaluation is null as unevaluated from calls indexed by calls_at_a_glance where project_id = ${projectId}
+    union all select ${newest}, '', 0, 0, 0, 0`
+  const narrower = (level: number) =>
+    sql`select created_at, id, calls, 0 as success, 0 as fail, 0 as unevaluated from ${ranges} and level = ${level - 1}`
+  // Oldest first: a range that is inserted takes its calls from the next newer one, which is not there yet.
+  const made = [1, 2, 3].map((level) => {
+    const size = sql.raw(level === 1 ? '192' : '12')
+    return sql`insert into ${callRanges}
+      select ${projectId}, ${level}, created_at, id, calls, success, fail, unevaluated from (
+        select created_at, id, place, sum(calls) over part as calls, sum(success) over part as success,
+          sum(fail) over part as fail, sum(unevaluated) over part as unevaluated
+        from (select *, row_number() over (order by created_at, id) - 1 as place
+          from (${level === 1 ? single : narrower(level)}))
+        window part as (partition by place / ${size} order by created_at, id))
+      where (place + 1) % ${size} = 0 or created_at = ${newest} order by created_at, id`
+  })
+  await write.batch([
+    // Deleting a range adds its calls to the next newer one.
+    write.run(sql`update ${callRanges} set calls = 0 where project_id = ${projectId}`),
+    write.run(sql`delete from ${ranges}`),
+    ...made.map((statement) => write.run(statement)),
+  ])
 }

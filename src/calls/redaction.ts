@@ -16,6 +16,8 @@ export type PartCounts = Partial<Record<Part | 'imported', RedactionCounts>>
 export interface Redactions extends PartCounts {
   /** In each of the turns to append, of which a repeated request brings some again. */
   appended?: RedactionCounts[]
+  /** These turns as they were sent: turns stored before redaction was switched on are like this. Never stored. */
+  sent?: readonly Turn[]
 }
 
 /** The change as it may be stored: nothing of a call is written, compared or merged before this. */
@@ -48,6 +50,7 @@ export function* redactChange(
   if (appendTranscript) {
     const turns = yield* redactTurns(appendTranscript.turns, redact)
     redactions.appended = turns.counts
+    redactions.sent = appendTranscript.turns
     next.appendTranscript = { ...appendTranscript, turns: turns.redacted }
   }
   return { change: next, redactions }

@@ -30,8 +30,7 @@ interface RetentionOptions {
   deletion: CallDeletion
   audit: Pick<AuditTrail, 'progress' | 'expire'>
   erasure: { schedule(projectId: number): void }
-  /** Null for a local database, which has one owner. */
-  lease: Pick<Lease, 'take' | 'release'> | null
+  lease: Pick<Lease, 'take' | 'release'>
   /** Milliseconds since 1970. */
   now: () => number
   log: Pick<Log, 'error'>
@@ -60,10 +59,8 @@ export class Retention {
   constructor(options: RetentionOptions) {
     this.#options = options
     this.#background = new Background({
-      work: async (signal) => {
-        await this.#run(signal)
-        return checkMs
-      },
+      work: (signal) => this.#run(signal),
+      everyMs: checkMs,
       delayMs: 0,
       retryMs,
       onFailure: (error) =>
@@ -94,16 +91,19 @@ export class Retention {
   /** Stops after the slice that is under way. The next start does the rest. */
   async close(): Promise<void> {
     await this.#background.close()
-    await this.#options.lease?.release().catch(() => undefined)
+    await this.#options.lease.release().catch(() => undefined)
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { read, audit, now } = this.#options
-    if (!(await this.#mayRun())) return
+    const { read, audit, lease, now } = this.#options
+    if (!(await lease.take())) return
     const open = await read
       .select({ projectId: projects.id, retainDays: sql<number>`${projects.retainDays}` })
       .from(projects)
       .where(and(isNotNull(projects.retainDays), isNull(projects.deletedAt)))
+    // Whoever switches retention off and on again asks for a new run.
+    for (const projectId of this.#done.keys())
+      if (!open.some((project) => project.projectId === projectId)) this.#done.delete(projectId)
     for (const { projectId, retainDays } of open) {
       const done = this.#done.get(projectId)
       if (done?.retainDays === retainDays && isOfToday(done.at, now())) continue
@@ -115,18 +115,13 @@ export class Retention {
     this.#auditDoneAt = now()
   }
 
-  /** False when another node does the work. */
-  async #mayRun(): Promise<boolean> {
-    return (await this.#options.lease?.take()) ?? true
-  }
-
   #dueBefore(retainDays: number): number {
     return this.#options.now() - retainDays * dayMs
   }
 
   /** In slices, which leave half of the writer's time to other writes. */
   async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<void> {
-    const { settingsOf, erasure } = this.#options
+    const { settingsOf, lease, erasure } = this.#options
     const before = this.#dueBefore(retainDays)
     let deleted = 0
     try {
@@ -141,7 +136,7 @@ export class Retention {
           sliceChars,
         )) {
           // Whoever switches retention off stops it.
-          if ((await settingsOf(projectId)).retainDays !== retainDays || !(await this.#mayRun())) return
+          if ((await settingsOf(projectId)).retainDays !== retainDays || !(await lease.take())) return
           const startedAt = performance.now()
           const slice = seqs.flatMap((seq) => bySeq.get(seq) ?? [])
           deleted += await this.#deleteSlice(projectId, slice, { before, deleted })

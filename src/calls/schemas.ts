@@ -299,11 +299,12 @@ export type CallChange = Static<typeof CallChange>
 const Pagination = Type.Object(
   {
     total: Type.Integer({
-      description: 'Every call that matches; with filters, up to 10,000 are counted.',
+      description:
+        'Every call that matches; with filters, up to 10,000 are counted, with a phrase, those among the first 2,000 that have its words.',
       example: 1,
     }),
     totalIsCapped: Type.Optional(
-      Type.Boolean({ description: 'Whether more match than were counted; only with filters.' }),
+      Type.Boolean({ description: 'Whether more match than were counted, or may; only with filters.' }),
     ),
     limit: Type.Integer({ example: 100 }),
     offset: Type.Integer({ example: 0 }),

@@ -1,7 +1,7 @@
 import { invalidRequest } from '../errors.ts'
+import { clockOf } from '../text/zone.ts'
 
 const msPerDay = 86_400_000
-const msPerMinute = 60_000
 
 /** A part of a period in which the clocks of a time zone do not change. */
 export interface ZonePart {
@@ -17,6 +17,8 @@ export interface ZonePart {
  */
 export function partsOfZone({ from, to }: { from: number; to: number }, zone: string): ZonePart[] {
   const aheadAt = clockOf(zone)
+  if (!aheadAt)
+    throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
   const parts: ZonePart[] = []
   let start = from
   for (let at = from; at < to; at += msPerDay) {
@@ -38,30 +40,4 @@ function changeBetween(from: number, to: number, aheadAt: (at: number) => number
     else before = middle
   }
   return after
-}
-
-function clockOf(zone: string): (at: number) => number {
-  if (zone === 'UTC') return () => 0
-  const format = formatOf(zone)
-  return (at) => {
-    const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts
-    return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / msPerMinute) * msPerMinute
-  }
-}
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    })
-  } catch {
-    throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
-  }
 }

@@ -78,10 +78,8 @@ export class WordBacklog {
       idleMs,
     })
     this.#background = new Background({
-      work: async (signal) => {
-        await this.#indexAll(signal)
-        return pollMs
-      },
+      work: (signal) => this.#indexAll(signal),
+      everyMs: pollMs,
       delayMs: 0,
       retryMs: pollMs,
       onFailure: (error) => options.log.error({ error }, "Indexing calls' words failed; it is tried again"),

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import type { OpenDatabase } from '../db/open.ts'
 import { preparedQueries } from '../db/store.ts'
 import { AppError } from '../errors.ts'
@@ -10,6 +11,10 @@ import { Background } from '../threads/background.ts'
 const pollMsOfFile = 50
 const retryMs = 1_000
 const waitingMax = 4_000
+/** A project's readers are woken at most so many a second, so that many of them hear of several changes at once. */
+const wokenPerSecond = 1_000
+const heldBackMsMax = 1_000
+const projectsMax = 1_000
 /** Readers that are woken before other work gets a turn. */
 const wokenAtOnce = 32
 
@@ -49,7 +54,9 @@ export class ChangeWatch {
   readonly #polling: Background
   #count = 0
   #dataVersion = -1
-  /** Whether somebody has begun to wait since the database was read. */
+  /** Projects whose readers were woken just now. */
+  readonly #wokenLately = new LRUCache<number, true>({ max: projectsMax })
+  /** Whether somebody has begun to wait since the database was read, or was not woken yet. */
   #hasNew = false
 
   constructor(options: ChangeWatchOptions) {
@@ -153,12 +160,23 @@ export class ChangeWatch {
 
   /** @param newest the last change of each project that is there */
   async #wake(newest: ReadonlyMap<number, number>): Promise<void> {
-    const woken = [...this.#waiting].flatMap(([projectId, some]) =>
-      [...some].filter(({ seq }) => (newest.get(projectId) ?? Number.POSITIVE_INFINITY) > seq),
-    )
+    const woken = [...this.#waiting].flatMap(([projectId, some]) => {
+      const behind = [...some].filter(({ seq }) => (newest.get(projectId) ?? Number.POSITIVE_INFINITY) > seq)
+      return this.#holdsBack(projectId, behind.length) ? [] : behind
+    })
     for (const [at, waiting] of woken.entries()) {
       waiting.end(true)
       if (at % wokenAtOnce === wokenAtOnce - 1) await setImmediate()
     }
+  }
+
+  /** Whether so many readers of a project are to be woken later, since others were woken just now. */
+  #holdsBack(projectId: number, readers: number): boolean {
+    if (readers === 0) return false
+    const isHeldBack = this.#wokenLately.has(projectId)
+    const ttl = Math.min(heldBackMsMax, Math.ceil((readers / wokenPerSecond) * 1_000))
+    if (isHeldBack) this.#hasNew = true
+    else this.#wokenLately.set(projectId, true, { ttl })
+    return isHeldBack
   }
 }

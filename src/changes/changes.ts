@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
@@ -8,6 +9,7 @@ import type { Change, ChangeType } from './schemas.ts'
 
 /** Documents are read up to about this many characters at once. */
 const sliceCharsMax = 50_000
+const pagesKeptMax = 20
 
 /** Records of one kind: their documents as JSON by row number, without those that were deleted meanwhile. */
 interface Documents {
@@ -16,6 +18,8 @@ interface Documents {
 
 interface ChangesOptions {
   store: StoreOf
+  /** See Reader.dataVersion. */
+  dataVersion: () => number
   recordHash: RecordHash
   watch: ChangeWatch
   calls: Documents
@@ -125,6 +129,8 @@ export function changesAfter(projectId: unknown, after: unknown, rows: unknown):
  */
 export class Changes {
   readonly #options: ChangesOptions
+  /** The page of each project that was read last. */
+  readonly #pages = new LRUCache<number, { name: string; page: Promise<ChangePage> }>({ max: pagesKeptMax })
 
   constructor(options: ChangesOptions) {
     this.#options = options
@@ -138,8 +144,21 @@ export class Changes {
     return row.newest
   }
 
-  /** @throws unavailable when the project was deleted */
-  async read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
+  /**
+   * Readers that are woken together share a page: it is read again only after a commit.
+   * @throws unavailable when the project was deleted
+   */
+  read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
+    const name = `${this.#options.dataVersion()} ${after} ${limit}`
+    const known = this.#pages.get(projectId)
+    if (known?.name === name) return known.page
+    const page = this.#read(projectId, { after, limit })
+    this.#pages.set(projectId, { name, page })
+    page.catch(() => this.#pages.delete(projectId))
+    return page
+  }
+
+  async #read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
     const { read } = this.#options.store(projectId)
     // One more row shows whether there are more.
     const rows = await queries(read).page.all({ projectId, after, rows: limit + 1 })

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
-import type { ConsoleJudge } from '../http/console-judge.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { readChangesQuery, toConsoleEvents, toEventsResponse } from './change-response.ts'
 import type { ChangeWatch } from './change-watch.ts'
@@ -14,7 +13,7 @@ interface ConsoleChangeRoutesOptions {
   changeWatch: Pick<ChangeWatch, 'checkRoom'>
   buffers: ResponseBuffers
   /** Whether the session is still good: a stream may outlast it. */
-  judge: ConsoleJudge
+  sessions: { check(projectId: number, sessionId: string): Promise<void> }
   /** Keeps the runtime from closing the request's connection while it is silent. */
   keepOpen: (request: Request) => void
   onFailure: (error: unknown, request: Request) => void
@@ -26,11 +25,11 @@ interface ConsoleChangeRoutesOptions {
  * the next change, ends with the session, and names calls by their ids.
  */
 export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
-  const { changes, changeWatch, buffers, judge, keepOpen, onFailure } = options
+  const { changes, changeWatch, buffers, sessions, keepOpen, onFailure } = options
   const { heartbeatMs = heartbeatMsDefault } = options
   return new Elysia({ prefix: '/console/api/projects/:project/changes' })
     .use(consoleContext())
-    .get('', async ({ member: { projectId }, request, query }) => {
+    .get('', async ({ person, member: { projectId }, request, query }) => {
       const { headers } = request
       const asked = readChangesQuery(query, new Headers([...headers, ['accept', 'text/event-stream']]))
       const isResumed = query.after !== undefined || headers.has('last-event-id')
@@ -38,7 +37,7 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
       changeWatch.checkRoom()
       keepOpen(request)
       const follow = (_: unknown, signal: AbortSignal) => {
-        const check = () => judge(request)
+        const check = () => sessions.check(projectId, person.sessionId)
         const options = { withDocuments: false, withIds: true, everyMs: heartbeatMs, signal, check }
         const slices = changes.follow(projectId, { ...asked, after }, options)
         return untilFailure(toConsoleEvents(after, slices), (error) => onFailure(error, request))

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
-export const changeTypes = ['call.changed', 'call.deleted', 'knowledge.changed', 'knowledge.deleted'] as const
+const changeTypes = ['call.changed', 'call.deleted', 'knowledge.changed', 'knowledge.deleted'] as const
 export type ChangeType = (typeof changeTypes)[number]
 
 /** A change without its record. */

@@ -10,6 +10,7 @@ import { consoleKnowledgeRoutes, type KnowledgeRoutesOptions } from './knowledge
 import type { Invitations } from './people/invitations.ts'
 import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
+import type { OpenSessions } from './people/open-sessions.ts'
 import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
@@ -27,6 +28,7 @@ import { webhookRoutes } from './webhook-routes.ts'
 export interface ConsoleParts {
   readonly audit: AuditTrail
   readonly sessions: Sessions
+  readonly openSessions: OpenSessions
   readonly links: Links
   readonly invitations: Invitations
   readonly members: Members

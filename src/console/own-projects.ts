@@ -21,12 +21,18 @@ export async function createOwnProject(
   by: By,
 ): Promise<ProjectOfPerson> {
   const requirements = [mayCreate(personId), ownsFew(personId)]
-  return asOwner(await projects.create(name, { ownerId: personId, by, requirements }), true)
+  return asOwner(await projects.create(name, { ownerId: personId, by, requirements }), {
+    membersMayDelete: true,
+    timeZone: null,
+  })
 }
 
 /** A project as its owner sees it. */
-export function asOwner({ id, name, createdAt }: Project, membersMayDelete: boolean): ProjectOfPerson {
-  return { id, name, role: 'owner', membersMayDelete, createdAt: new Date(createdAt).toISOString() }
+export function asOwner(
+  { id, name, createdAt }: Project,
+  { membersMayDelete, timeZone }: Pick<ProjectOfPerson, 'membersMayDelete' | 'timeZone'>,
+): ProjectOfPerson {
+  return { id, name, role: 'owner', membersMayDelete, timeZone, createdAt: new Date(createdAt).toISOString() }
 }
 
 function mayCreate(personId: string): Requirement {

@@ -16,7 +16,10 @@ export function projectRoutes({ projects, ...parts }: PrivacyParts & { projects:
     .patch(
       '/:project',
       async ({ member, by, body }) =>
-        asOwner(await projects.rename(member.projectId, body.name, by), member.membersMayDelete),
+        asOwner(
+          await projects.rename(member.projectId, body.name, by),
+          await parts.settingsOf(member.projectId),
+        ),
       jsonBody(NewName),
     )
     .delete(

@@ -124,8 +124,6 @@ export const Period = Type.Object({ from: Text(40), to: Text(40) })
 /** `zone`: whose days are counted, as in `Europe/Berlin`; those of UTC by default. */
 export const DaysOfPeriod = Type.Object({ from: Text(40), to: Text(40), zone: Type.Optional(Text(60)) })
 
-export const PageRequest = Type.Object({ cursor: filter, limit: filter })
-
 /** Entries of the audit trail: `who` is the id of a person or a key, or `none`; `call` the id of a call. */
 export const AuditRequest = Type.Object({
   ...{ who: filter, action: filter, from: filter, to: filter, call: filter },

@@ -16,9 +16,10 @@ export const settingsColumns = {
   keepQuestionsDays: projects.keepQuestionsDays,
   notesReading: projects.notesReading,
   membersMayDelete: projects.membersMayDelete,
+  timeZone: projects.timeZone,
 }
 
-/** How a project keeps personal data, and whether its members may delete: see the columns in schema.ts. */
+/** How a project keeps personal data, whether its members may delete, and its time zone: see the columns in schema.ts. */
 export type ProjectSettings = Readonly<Pick<typeof projects.$inferSelect, keyof typeof settingsColumns>>
 
 /** Reads the settings of projects. */

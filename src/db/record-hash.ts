@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-export type RecordKind =
+type RecordKind =
   | 'call'
   | 'item'
   | 'source'

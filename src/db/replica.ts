@@ -52,10 +52,8 @@ export class Replica {
     this.#options = options
     const { syncIntervalMs } = options.location
     this.#syncing = new Background({
-      work: async () => {
-        await (this.#thread ? this.#runSync(this.#thread) : this.#askOwner('status'))
-        return syncIntervalMs
-      },
+      work: () => (this.#thread ? this.#runSync(this.#thread) : this.#askOwner('status')),
+      everyMs: syncIntervalMs,
       delayMs: 0,
       retryMs: syncIntervalMs,
       // Failures are counted and reported where they happen.

@@ -74,6 +74,8 @@ export const projects = sqliteTable(
     notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
     /** Whether members may delete calls and knowledge in the console; owners always may. */
     membersMayDelete: integer('members_may_delete', { mode: 'boolean' }).notNull().default(true),
+    /** Whose days and times the console shows, such as `Europe/Berlin`; null for those of whoever looks. */
+    timeZone: text('time_zone'),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -184,12 +186,12 @@ export const calls = sqliteTable(
       table.id,
     ),
     index('calls_by_change').on(table.projectId, table.changeSeq),
-    // Partial: a call without either has no entry to keep.
+    // Partial: a call without either has no entry to keep. With the evaluation, to count failures.
     index('calls_by_source')
-      .on(table.projectId, table.source, table.createdAt, table.id)
+      .on(table.projectId, table.source, table.createdAt, table.id, table.evaluation)
       .where(sql`source is not null`),
     index('calls_by_agent_id')
-      .on(table.projectId, table.agentId, table.createdAt, table.id)
+      .on(table.projectId, table.agentId, table.createdAt, table.id, table.evaluation)
       .where(sql`agent_id is not null`),
     // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Lease } from '../db/lease.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { Requirement } from '../db/requirements.ts'
@@ -46,8 +47,8 @@ interface ErasureRequestsOptions {
   erasure: { schedule(projectId: number): void; finish(): Promise<void> }
   /** The statement that queues the event. */
   webhooks: { erasureDone(projectId: number, erasure: { id: string; calls: number }): SQL }
-  /** So that only one node of a server's database deletes; null for a file. */
-  lease: { take(): Promise<boolean>; release(): Promise<void> } | null
+  /** Of several nodes on one database, one deletes. */
+  lease: Pick<Lease, 'take' | 'release'>
   audit: AuditTrail
   now: () => number
   log: Pick<Log, 'error'>
@@ -148,7 +149,7 @@ export class ErasureRequests {
   /** Stops after the slice that is under way. The next start does the rest. */
   async close(): Promise<void> {
     await this.#background.close()
-    await this.#options.lease?.release().catch(() => undefined)
+    await this.#options.lease.release().catch(() => undefined)
   }
 
   /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
@@ -175,16 +176,17 @@ export class ErasureRequests {
 
   async #run(signal: AbortSignal): Promise<number | null> {
     // A short look at what is near, since the rest asks a server.
+    const { database, lease } = this.#options
     const isAnyOpen = sql`select 1 from ${erasureRequests} where not is_done limit 1`
-    if ((await this.#options.database.read.all(isAnyOpen)).length === 0) return null
+    if ((await database.read.all(isAnyOpen)).length === 0) return null
     for (;;) {
       signal.throwIfAborted()
       const open = await this.#next()
       if (!open) {
-        await this.#options.lease?.release()
+        await lease.release()
         return null
       }
-      if (!((await this.#options.lease?.take()) ?? true)) return retryMs
+      if (!(await lease.take())) return retryMs
       const startedAt = performance.now()
       if (open.seqs === null) await this.#finish(open)
       else await this.#deleteSlice(open, asSeqs(open.seqs))

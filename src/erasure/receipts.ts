@@ -3,6 +3,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { erasureRequests, erasures } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { AppError } from '../errors.ts'
+import { toIso } from '../text/instant.ts'
 import type { ErasureReceipt } from './schemas.ts'
 
 interface ErasureReceiptsOptions {
@@ -85,6 +86,6 @@ function toReceipt(
     id,
     status: doneAt === null ? 'pending' : 'done',
     requestedAt: new Date(requestedAt).toISOString(),
-    doneAt: doneAt === null ? null : new Date(doneAt).toISOString(),
+    doneAt: toIso(doneAt),
   }
 }

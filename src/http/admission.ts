@@ -12,9 +12,8 @@ const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
 const largestBodiesMax = 4
 
-/** A path whose work has a limit of its own: beyond it, requests are refused before any work is done for them. */
+/** A POST whose work has a limit of its own: beyond it, requests are refused before any work is done for them. */
 export interface WorkLimit {
-  method: string
   path: string
   /** @param bodyBytes the body's declared length; 0 when none is declared */
   isFull(bodyBytes: number): boolean
@@ -45,7 +44,7 @@ export class Admission {
   /** Why the request is refused on arrival; null when it is let in. */
   refusalAt({ method, headers }: Request, { path }: RequestContext): AppError | null {
     for (const limit of this.#limits) {
-      if (limit.path !== path || limit.method !== method) continue
+      if (limit.path !== path || method !== 'POST') continue
       return limit.isFull(Number(headers.get('content-length') ?? 0)) ? limit.refusal : null
     }
     return null

@@ -41,7 +41,7 @@ export async function answerTagged(
   return withTag(await make(), tag)
 }
 
-export function withTag(response: Response, tag: string): Response {
+function withTag(response: Response, tag: string): Response {
   for (const [name, value] of Object.entries(kept)) response.headers.set(name, value)
   response.headers.set('ETag', tag)
   return response

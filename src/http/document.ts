@@ -24,7 +24,7 @@ const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
  * @throws Error when two different schemas have one title
  */
 export function completeDocument(made: object): Json {
-  const { paths, components, ...rest }: Json = structuredCloneOf(made)
+  const { paths, webhooks, components, ...rest }: Json = structuredCloneOf(made)
   const known = asObject(components)
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
@@ -47,14 +47,17 @@ export function completeDocument(made: object): Json {
       content.schema = withoutClass(asObject(content.schema))
   }
   for (const content of contentsOf(Object.values(asObject(known.responses)))) addExample(content, true)
-  const named = asObject(names.hoist({ paths, ...known }))
-  const { paths: namedPaths, ...namedComponents } = named
-  const parameters = shareParameters(operationsOf(asObject(namedPaths)))
+  const named = asObject(names.hoist({ paths, webhooks, ...known }))
+  const { paths: namedPaths, webhooks: namedWebhooks, ...namedComponents } = named
+  const parameters = shareParameters(
+    [namedPaths, namedWebhooks].flatMap((each) => operationsOf(asObject(each))),
+  )
   const schemas = Object.fromEntries([...names.schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   return {
     ...rest,
     openapi: '3.1.0',
     paths: namedPaths,
+    webhooks: namedWebhooks,
     components: { ...namedComponents, parameters, schemas },
   }
 }

@@ -121,6 +121,15 @@ export function queryParameter(
   return { name, in: 'query', required: false, description, schema, example }
 }
 
+/** A header of a request, for documentation only. */
+export function headerParameter(
+  name: string,
+  description: string,
+  example: string,
+): OpenAPIV3.ParameterObject {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' }, example }
+}
+
 /** Markdown, above the operations. */
 const introduction = `The system of record for voice agents: every call they handled, and everything they know.
 
@@ -143,6 +152,7 @@ const tags = [
   { name: 'Calls', description: 'Records of the calls that agents handled: write, find and delete them.' },
   { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
   { name: 'Changes', description: 'What has changed, to follow, and receipts of what was deleted.' },
+  { name: 'Webhooks', description: 'Events that are sent to endpoints of yours.' },
   { name: 'Integrations', description: 'Protocols that agent platforms speak already; MCP is at `/mcp`.' },
   { name: 'Ingest', description: 'How platforms bring calls in.' },
   { name: 'Service', description: 'Health, metrics, and the key that a request carries.' },
@@ -167,10 +177,12 @@ interface OpenApiOptions {
   scriptPath: string
   /** Further ways to send a key, by name. */
   securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
+  /** What the service sends, by name: the plugin's document knows nothing of it. */
+  webhooks: Record<string, object>
 }
 
 /** The OpenAPI document at /docs/json and /openapi.json, and the page at /docs that shows it with a script we serve. */
-export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions) {
+export function openApi({ version, scriptPath, securitySchemes, webhooks }: OpenApiOptions) {
   const plugin = swagger({
     path: '/docs',
     scalarCDN: scriptPath,
@@ -219,7 +231,7 @@ export function openApi({ version, scriptPath, securitySchemes }: OpenApiOptions
   }
   let document: string | undefined
   const read = (made: object) => {
-    document ??= JSON.stringify(completeDocument(made))
+    document ??= JSON.stringify(completeDocument({ ...made, webhooks }))
     return new Response(document, { headers: jsonHeaders })
   }
   const make = plugin.routes.find(({ path }) => path === '/docs/json')?.handler as (() => object) | undefined

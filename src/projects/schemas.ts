@@ -23,6 +23,7 @@ export const SettingsChange = Type.Object(
     ),
     notesReading: Type.Optional(Type.Boolean()),
     membersMayDelete: Type.Optional(Type.Boolean()),
+    timeZone: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 60 })),
   },
   { title: 'SettingsChange' },
 )

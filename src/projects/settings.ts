@@ -6,6 +6,7 @@ import { projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { invalidRequest, projectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
+import { zoneName } from '../text/zone.ts'
 import { compileCheck } from '../validation.ts'
 import { SettingsChange } from './schemas.ts'
 
@@ -58,8 +59,8 @@ export class Settings {
   }
 }
 
-/** Kinds without repetition, and the country in capitals. */
-function normalized({ redact, country, ...rest }: SettingsChange): SettingsChange {
+/** Kinds without repetition, the country in capitals, and the time zone as it is written. */
+function normalized({ redact, country, timeZone, ...rest }: SettingsChange): SettingsChange {
   const isCountry = (code: string) =>
     /^[A-Z]{2}$/.test(code) && !noCountries.includes(code) && regions.of(code) !== undefined
   const code = country?.toUpperCase()
@@ -67,8 +68,14 @@ function normalized({ redact, country, ...rest }: SettingsChange): SettingsChang
     const message = 'must be a country of two letters (ISO 3166-1), such as US, or null'
     throw invalidRequest([{ field: 'country', message }])
   }
+  const zone = timeZone && zoneName(timeZone)
+  if (zone === null && timeZone !== null) {
+    const message = 'must be a time zone (IANA), such as Europe/Berlin, or null'
+    throw invalidRequest([{ field: 'timeZone', message }])
+  }
   return {
     ...rest,
+    ...(zone !== undefined && { timeZone: zone }),
     ...(redact && { redact: [...new Set(redact)] }),
     ...(country !== undefined && { country: code ?? null }),
   }

@@ -6,6 +6,7 @@ import type { Auth } from '../console/people/auth.ts'
 import { Invitations } from '../console/people/invitations.ts'
 import { Links } from '../console/people/links.ts'
 import { Members } from '../console/people/members.ts'
+import { OpenSessions } from '../console/people/open-sessions.ts'
 import { People } from '../console/people/people.ts'
 import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
@@ -46,6 +47,7 @@ export function createConsole(sources: ConsoleSources): ConsoleParts {
   return {
     audit,
     sessions,
+    openSessions: new OpenSessions({ ...common, dataVersion: database.dataVersion }),
     people,
     views: new Views(common),
     twoFactor: new TwoFactor({ ...common, auth, limits }),

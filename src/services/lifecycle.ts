@@ -22,9 +22,9 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { EventCounts } from '../sources/event-counts.ts'
 import type { CallSessions } from '../sources/otel/sessions.ts'
-import type { SourceExpiry } from '../sources/source-expiry.ts'
 import { Background } from '../threads/background.ts'
 import type { WebhookSender } from '../webhooks/sender.ts'
+import type { Expiry } from './expiry.ts'
 
 const retryMs = 2_000
 
@@ -44,7 +44,7 @@ interface LifecycleOptions {
   files: FileReader
   wordBacklog: WordBacklog
   eventCounts: EventCounts
-  sourceExpiry: SourceExpiry
+  expiry: Expiry
   retention: Retention
   questions: Questions
   erasure: Erasure
@@ -71,10 +71,7 @@ export class Lifecycle {
   constructor(options: LifecycleOptions) {
     this.#options = options
     this.#owning = new Background({
-      work: async (signal) => {
-        await this.#actAsOwner(signal)
-        return null
-      },
+      work: (signal) => this.#actAsOwner(signal),
       delayMs: 0,
       retryMs,
       onFailure: (error) => options.log.warn({ error }, "The folder owner's work failed; it is tried again"),
@@ -128,59 +125,53 @@ export class Lifecycle {
 
   /** Saves and closes all parts, each before those that it depends on. */
   async close(): Promise<void> {
-    const { owner, database, follower, indexer, earlyEmbedder, index, search, textThreads, files } =
-      this.#options
-    const { eventCounts, sourceExpiry, metrics, wordBacklog, projectErasure, erasure, sweeper } =
-      this.#options
-    const { changeWatch, webhookSender } = this.#options
-    owner.stopWaiting()
-    await webhookSender.close()
-    await this.#options.retention.close()
-    await changeWatch.close()
-    await follower.close()
-    await this.#options.callSessions.close()
-    search.close()
-    earlyEmbedder.close()
-    metrics.close()
+    const parts = this.#options
+    parts.owner.stopWaiting()
+    await parts.webhookSender.close()
+    await parts.retention.close()
+    await parts.changeWatch.close()
+    await parts.follower.close()
+    await parts.callSessions.close()
+    parts.search.close()
+    parts.earlyEmbedder.close()
+    parts.metrics.close()
     // No run begins from now on. They wait for each other, so they are aborted together.
-    const { erasureRequests } = this.#options
-    const aborted = [this.#owning, erasureRequests, projectErasure, erasure, sweeper].map((part) =>
-      part.close(),
-    )
+    const { erasureRequests, projectErasure, erasure, sweeper } = parts
+    const aborting = [this.#owning, erasureRequests, projectErasure, erasure, sweeper]
+    const aborted = aborting.map((part) => part.close())
     // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
-    const indexSaved = index.close()
-    await indexer.close()
-    await textThreads.close()
-    await this.#options.embedder.close?.()
-    await files.close()
-    await wordBacklog.close()
-    await eventCounts.close()
-    await sourceExpiry.close()
-    await this.#options.questions.close()
+    const indexSaved = parts.index.close()
+    await parts.indexer.close()
+    await parts.textThreads.close()
+    await parts.embedder.close?.()
+    await parts.files.close()
+    await parts.wordBacklog.close()
+    await parts.eventCounts.close()
+    await parts.expiry.close()
+    await parts.questions.close()
     await Promise.all([...aborted, indexSaved])
-    await database.close()
-    owner.release()
+    await parts.database.close()
+    parts.owner.release()
   }
 
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { database, projects, indexer, index, wordBacklog } = this.#options
-    const { erasure, projectErasure, sweeper, webhookSender, sourceExpiry, log } = this.#options
+    const { database, projects, indexer, sweeper, log, ...parts } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast() : null),
-      () => index.takeFiles(),
-      () => wordBacklog.start(),
-      () => this.#options.callSessions.start(),
-      () => webhookSender.start(),
-      () => projectErasure.schedule(),
-      () => sourceExpiry.start(),
-      () => this.#options.retention.schedule(),
+      () => parts.index.takeFiles(),
+      () => parts.wordBacklog.start(),
+      () => parts.callSessions.start(),
+      () => parts.webhookSender.start(),
+      () => parts.projectErasure.schedule(),
+      () => parts.expiry.start(),
+      () => parts.retention.schedule(),
       async () => {
-        await erasure.finish()
+        await parts.erasure.finish()
         this.#areErasuresOpen = false
       },
-      () => this.#options.erasureRequests.schedule(),
+      () => parts.erasureRequests.schedule(),
       // The processes that held leases have ended, and embedding twice does no harm.
       async () => {
         if (!database.isLocal) return

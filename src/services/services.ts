@@ -17,7 +17,7 @@ import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { ChangeTags } from '../db/change-tags.ts'
-import { Lease } from '../db/lease.ts'
+import { Lease, noLease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
 import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
@@ -49,7 +49,6 @@ import { Settings } from '../projects/settings.ts'
 import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
-import { SourceExpiry } from '../sources/source-expiry.ts'
 import { SourceFailures } from '../sources/source-failures.ts'
 import { Sources } from '../sources/sources.ts'
 import { Addresses } from '../webhooks/addresses.ts'
@@ -60,6 +59,7 @@ import { Webhooks } from '../webhooks/webhooks.ts'
 import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
+import { Expiry } from './expiry.ts'
 import { openFolder } from './folder.ts'
 import { Lifecycle } from './lifecycle.ts'
 
@@ -81,33 +81,59 @@ interface ServicesOptions {
 }
 
 export type Services = Awaited<ReturnType<typeof openServices>>
+type Common = Awaited<ReturnType<typeof openCommon>>
+type Indexing = Awaited<ReturnType<typeof openIndexing>>
 
 /** The composition root: the only place that builds the parts, each with the parts that it works with. */
-export async function openServices({
+export async function openServices({ role, takesFolder = role === 'service', ...options }: ServicesOptions) {
+  const common = await openCommon({ ...options, role, takesFolder })
+  const parts = createParts(common, await openIndexing(common, role), role)
+  const lifecycle = new Lifecycle({ ...common, ...parts, takesFolder })
+  const { owner, config, log, database, settingsOf, recordHash, sessionSecret } = common
+  return {
+    ...{ ...parts, config, log, database, settingsOf, recordHash },
+    console: createConsole({ ...common, sessionSecret }),
+    start: () => lifecycle.start(),
+    notReadyBecause: () => lifecycle.notReadyBecause(),
+    staleBecause: () => lifecycle.staleBecause(),
+    close: () => lifecycle.close(),
+    /** Whether this process is the one that saves index files and erases deletions in this folder. */
+    get ownsFolder() {
+      return owner.isOwner
+    },
+  }
+}
+
+/** What nearly every part works with: the configuration, the log, the clock and the database. */
+async function openCommon({
   config,
   log,
   role,
-  takesFolder = role === 'service',
+  takesFolder,
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
   now = Date.now,
-}: ServicesOptions) {
+}: ServicesOptions & { takesFolder: boolean }) {
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, readAside, write, freeing } = database
+  const { read, readAside, write, freeing, dataVersion } = database
   const stores = new ProjectStores(database.store)
-  const store = stores.of
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
-  const recordHash = createRecordHash(idHashKey)
-  const audit = new AuditTrail({ read, readAside, write, now, log })
-  const settingsOf = createSettingsReader({ read, dataVersion: database.dataVersion })
-  const common = {
-    ...{ config, log, now, owner, database, read, write, store, stores, recordHash, audit, settingsOf },
+  return {
+    ...{ config, log, now, owner, database, read, write, freeing, dataVersion },
+    ...{ stores, store: stores.of, sessionSecret, generation },
+    recordHash: createRecordHash(idHashKey),
+    audit: new AuditTrail({ read, readAside, write, now, log }),
+    settingsOf: createSettingsReader({ read, dataVersion }),
+    /** On a remote database several processes do the same work: one at a time, by its lease. */
+    leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),
   }
+}
 
+/** What turns texts into vectors, and the index of these. */
+async function openIndexing({ config, log, database, owner }: Common, role: ServicesOptions['role']) {
   const metrics = new Metrics()
   const textThreads = new TextThreads()
-  const files = new FileReader()
   const embedder = await createEmbedder({ config, metrics, database, textThreads, log, role })
   const index = openVectorIndex({
     readsAt: database.readsAt,
@@ -118,95 +144,72 @@ export async function openServices({
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
+  return { metrics, textThreads, embedder, index }
+}
+
+function createParts(common: Common, indexing: Indexing, role: ServicesOptions['role']) {
+  const { config, read, freeing, database, leaseOf } = common
+  const { metrics, textThreads, embedder, index } = indexing
   const changeWatch = new ChangeWatch(common)
   metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
   const sweeper = new Sweeper(database)
-  const { eraseWithinMs } = config
-  const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs })
+  const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs: config.eraseWithinMs })
   const projectErasure = new ProjectErasure({ ...common, erasure, index, sweeper })
   const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
-  const wordBacklog = new WordBacklog(common)
-  const projects = new Projects({ ...common, freeing, projectErasure })
+  const projects = new Projects({ ...common, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })
-  const questions = new Questions({ ...common, freeing, erasure })
+  const holds = new Holds({ ...common, erasure })
+  const questions = new Questions({ ...common, erasure, holds })
   // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
   const askedSearch = new AskedSearch({ search, questions })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
-  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log: common.log })
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const selections = new CallSelections(common)
-  const holds = new Holds({ ...common, erasure })
   const deletion = new CallDeletion(common)
   const calls = new Calls({ ...common, erasure, holds, deletion })
   const ingest = new Ingest(common)
-  const callSessions = new CallSessions({ ...common, ingest })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
   const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
+  const messages = new Messages({ ...common, queue, calls, knowledge })
   const erasureRequests = new ErasureRequests({
-    ...{ ...common, selections, holds, deletion, erasure, webhooks },
-    lease: database.isLocal ? null : new Lease(write, 'erasures'),
+    ...{ ...common, selections, holds, deletion, erasure, webhooks, lease: leaseOf('erasures') },
   })
-  const follower = new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests })
-  const messages = new Messages({ queue, recordHash, calls, knowledge, generation })
-  const lease = database.isLocal ? null : new Lease(write, 'webhooks')
-  const webhookSender = new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease })
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...common, write: freeing, erasure })
   const sourceFailures = new SourceFailures({ ...common, sources, erasure })
-  const retentionLease = database.isLocal ? null : new Lease(write, 'retention')
-  const retention = new Retention({ ...common, holds, deletion, erasure, lease: retentionLease })
   const eventCounts = new EventCounts(common)
-  const sourceExpiry = new SourceExpiry({ ...common, sources, failures: sourceFailures, webhooks, questions })
-  const lifecycle = new Lifecycle({
-    ...{
-      ...common,
-      takesFolder,
-      projects,
-      embedder,
-      follower,
-      indexer,
-      earlyEmbedder,
-      index,
-      search,
-      textThreads,
-    },
-    ...{ files, wordBacklog, erasure, projectErasure, sweeper, metrics, changeWatch, webhookSender },
-    ...{ callSessions, eventCounts, sourceExpiry, retention, questions, erasureRequests },
-  })
-
   return {
-    ...{ config, log, database, metrics, embedder, projects, projectErasure, wordBacklog },
-    ...{ knowledge, itemChanges, indexer, index, search, textThreads, files, calls, changeWatch, webhooks },
-    console: createConsole({ ...common, sessionSecret }),
-    settings: new Settings(common),
-    retention,
-    reading: new ReadingNotes(common),
-    ...{ settingsOf, recordHash },
-    // A key can be revoked on a full disk, too.
-    keys: new Keys({ ...common, write: freeing, dataVersion: database.dataVersion }),
-    keyChanges: new KeyChanges({ ...common, write: freeing }),
-    changeTags: new ChangeTags({ ...common, generation }),
-    changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    ...{ ...indexing, changeWatch, sweeper, erasure, projectErasure, indexer, projects, search, questions },
+    ...{ askedSearch, knowledge, earlyEmbedder, itemChanges, holds, calls, ingest, webhooks },
+    ...{ erasureRequests, sources, sourceFailures, eventCounts },
+    files: new FileReader(),
+    wordBacklog: new WordBacklog(common),
+    follower: new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests }),
+    indexedItems: new IndexedItems({ ...common, knowledge }),
+    idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
+    questionGroups: new QuestionGroups(common),
+    retention: new Retention({ ...common, holds, deletion, erasure, lease: leaseOf('retention') }),
     reviews: new Reviews({ ...common, ingest }),
-    ...{ ingest, callSessions, sources, sourceFailures, eventCounts, sourceExpiry },
+    overview: new Overview(common),
+    callSessions: new CallSessions({ ...common, ingest }),
     sourceEvents: new SourceEvents({
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
       lookUps: new LookUps({ ...common, search: askedSearch }),
     }),
-    ...{ questions, askedSearch, questionGroups: new QuestionGroups(common) },
-    overview: new Overview(common),
-    indexedItems: new IndexedItems({ ...common, knowledge }),
-    idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
-    ...{ holds, erasureRequests, erasureReceipts: new ErasureReceipts(common) },
-    start: () => lifecycle.start(),
-    notReadyBecause: () => lifecycle.notReadyBecause(),
-    staleBecause: () => lifecycle.staleBecause(),
-    close: () => lifecycle.close(),
-    /** Whether this process is the one that saves index files and erases deletions in this folder. */
-    get ownsFolder() {
-      return owner.isOwner
-    },
+    expiry: new Expiry({ ...common, sources, sourceFailures, webhooks, questions }),
+    webhookSender: new WebhookSender({
+      ...{ ...common, queue, messages, addresses, webhooks, lease: leaseOf('webhooks') },
+    }),
+    settings: new Settings(common),
+    reading: new ReadingNotes(common),
+    // A key can be revoked on a full disk, too.
+    keys: new Keys({ ...common, write: freeing }),
+    keyChanges: new KeyChanges({ ...common, write: freeing }),
+    changeTags: new ChangeTags(common),
+    changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
+    erasureReceipts: new ErasureReceipts(common),
   }
 }

@@ -1,3 +1,5 @@
+import { platformLabels } from './labels.ts'
+
 /** How a platform is set up, as far as a person has to know. */
 interface PlatformSetUp {
   /** As people know it. */
@@ -17,72 +19,69 @@ const none = {}
 /** Every platform whose webhooks are understood. Pure, so that the console's page may use it. */
 export const catalog = {
   vapi: {
-    label: 'Vapi',
+    label: platformLabels.vapi,
     secretFrom: 'us',
     secretName: 'Bearer token of a custom credential',
     options: none,
     isLive: true,
   },
   retell: {
-    label: 'Retell',
+    label: platformLabels.retell,
     secretFrom: 'platform',
     secretName: 'API key that is marked for webhooks',
     options: none,
     isLive: true,
   },
   elevenlabs: {
-    label: 'ElevenLabs',
+    label: platformLabels.elevenlabs,
     secretFrom: 'platform',
     secretName: 'Secret that Settings, Webhooks shows once',
     options: none,
     isLive: false,
   },
   bland: {
-    label: 'Bland',
+    label: platformLabels.bland,
     secretFrom: 'platform',
     secretName: 'Webhook signing secret of Account settings, Keys',
     options: none,
     isLive: false,
   },
   telnyx: {
-    label: 'Telnyx',
+    label: platformLabels.telnyx,
     secretFrom: 'platform',
     secretName: 'Public key of Keys & Credentials',
     options: { summaryInsight: null },
     isLive: true,
   },
   ultravox: {
-    label: 'Ultravox',
+    label: platformLabels.ultravox,
     secretFrom: 'us',
     secretName: 'One of the `secrets` of the webhook',
     options: none,
     isLive: true,
   },
   synthflow: {
-    label: 'Synthflow',
+    label: platformLabels.synthflow,
     secretFrom: 'platform',
     secretName: 'Secret of Settings, Security, Webhooks',
     options: { direction: ['inbound', 'outbound'] },
     isLive: false,
   },
   cartesia: {
-    label: 'Cartesia',
+    label: platformLabels.cartesia,
     secretFrom: 'platform',
     secretName: 'Webhook secret, sent as X-Webhook-Secret',
     options: none,
     isLive: true,
   },
   dograh: {
-    label: 'Dograh',
+    label: platformLabels.dograh,
     secretFrom: 'us',
     secretName: 'Bearer token of the webhook node',
     options: none,
     isLive: false,
   },
 } as const satisfies Record<string, PlatformSetUp>
-
-/** The frameworks whose sessions come by OpenTelemetry, as people know them. */
-export const frameworkLabels = { livekit: 'LiveKit Agents', pipecat: 'Pipecat' } as const
 
 export type PlatformName = keyof typeof catalog
 

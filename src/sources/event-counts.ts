@@ -31,10 +31,7 @@ export class EventCounts {
   constructor(options: EventCountsOptions) {
     this.#options = options
     this.#background = new Background({
-      work: async () => {
-        await this.#write()
-        return null
-      },
+      work: () => this.#write(),
       delayMs,
       retryMs,
       onFailure: (error) =>

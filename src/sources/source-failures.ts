@@ -1,4 +1,5 @@
-import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { erasing } from '../db/erasing.ts'
 import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -59,7 +60,7 @@ export class SourceFailures {
 
   /** Keeps nothing of a call that was deleted. @param body null when it is no JSON */
   async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
-    const { write, now, recordHash, settingsOf, sources: all, erasure } = this.#options
+    const { write, now, recordHash, settingsOf, erasure } = this.#options
     const { id, projectId } = source
     const { callId, event } = await this.#keptFrom(source, body, await settingsOf(projectId))
     const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
@@ -73,7 +74,7 @@ export class SourceFailures {
         select ${projectId}, ${id}, ${now()}, ${callId}, ${field}, ${message}, ${event}
         where exists (select 1 from ${sources} where id = ${id}) and not exists (
           select 1 from ${erasures} where project_id = ${projectId} and kind = 'call' and id_hash = ${hash})`),
-      write.run(all.erasing(projectId, id, sql`exists (${tooOld})`)),
+      write.run(this.#erasing(projectId, id, sql`exists (${tooOld})`)),
       write
         .delete(sourceFailures)
         .where(sql`source_id = ${id} and seq <= (${tooOld})`)
@@ -117,9 +118,9 @@ export class SourceFailures {
 
   /** Deletes a failure whose event has been read. */
   async resolve({ id, projectId }: OpenSource, seq: number): Promise<void> {
-    const { write, sources: all, erasure } = this.#options
+    const { write, erasure } = this.#options
     await write.batch([
-      write.run(all.erasing(projectId, id)),
+      write.run(this.#erasing(projectId, id)),
       write.delete(sourceFailures).where(eq(sourceFailures.seq, seq)),
     ])
     erasure.schedule(projectId)
@@ -127,7 +128,7 @@ export class SourceFailures {
 
   /** Deletes what has been kept for a week. */
   async expire(): Promise<void> {
-    const { read, write, now, sources: all, erasure } = this.#options
+    const { read, write, now, erasure } = this.#options
     const isOver = sql`${sourceFailures.at} <= ${now() - failuresKeptMs}`
     const over = await read
       .selectDistinct({ id: sourceFailures.sourceId, projectId: sourceFailures.projectId })
@@ -135,7 +136,7 @@ export class SourceFailures {
       .where(isOver)
     for (const { id, projectId } of over) {
       await write.batch([
-        write.run(all.erasing(projectId, id)),
+        write.run(this.#erasing(projectId, id)),
         write.delete(sourceFailures).where(and(eq(sourceFailures.sourceId, id), isOver)),
       ])
       erasure.schedule(projectId)
@@ -156,6 +157,10 @@ export class SourceFailures {
       : kept.event
     const event = JSON.stringify(redacted)
     return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
+  }
+
+  #erasing(projectId: number, id: string, condition?: SQL): SQL {
+    return erasing(this.#options, { projectId, kind: 'source', id }, condition)
   }
 
   #areOf(sourceId: string) {

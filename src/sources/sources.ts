@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
-import { erasures, projects, sourceFailures, sources } from '../db/schema.ts'
+import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
+import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
 import { isPlatform, type PlatformName, platformNames, setUpOf } from './catalog.ts'
 import type { SourceOptions } from './event.ts'
@@ -159,7 +161,7 @@ export class Sources {
       write.batch([
         write.run(check),
         // The secret before the last rotation is over.
-        write.run(this.erasing(projectId, id)),
+        write.run(this.#erasing(projectId, id)),
         write
           .update(sources)
           .set({
@@ -185,7 +187,7 @@ export class Sources {
     const [, , deleted] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        write.run(this.erasing(projectId, id)),
+        write.run(this.#erasing(projectId, id)),
         write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
         write.run(audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) })),
       ]),
@@ -220,7 +222,7 @@ export class Sources {
       .where(isOver)
     for (const { id, projectId } of over) {
       await write.batch([
-        write.run(this.erasing(projectId, id)),
+        write.run(this.#erasing(projectId, id)),
         write
           .update(sources)
           .set({ previousSecret: null, previousSecretUntil: null })
@@ -230,18 +232,8 @@ export class Sources {
     }
   }
 
-  /**
-   * The statement that has the bytes erased of what the same batch deletes of a source. A run that is under way must not
-   * take the later deletion for its own, so each has another number.
-   */
-  erasing(projectId: number, id: string, condition = sql`true`): SQL {
-    const { recordHash, now } = this.#options
-    return sql`
-      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-      select ${projectId}, 'source', ${recordHash(projectId, 'source', id)}, 0, change_seq, ${now()}
-      from ${projects} where id = ${projectId} and ${condition}
-      on conflict (project_id, kind, id_hash) do update set change_seq = change_seq + 1,
-        requested_at = excluded.requested_at, done_at = null`
+  #erasing(projectId: number, id: string): SQL {
+    return erasing(this.#options, { projectId, kind: 'source', id })
   }
 
   async #select(where: SQL | undefined): Promise<SourceRecord[]> {
@@ -271,7 +263,7 @@ function toRecord(
   return {
     ...{ id, platform: row.platform, name, projectId, options, hasSecret: secret !== null },
     ...{ events, failures, createdBy },
-    lastEventAt: row.lastEventAt === null ? null : new Date(row.lastEventAt).toISOString(),
+    lastEventAt: toIso(row.lastEventAt),
     createdAt: new Date(row.createdAt).toISOString(),
   }
 }

@@ -27,3 +27,8 @@ export function readInstant(text: string): number | null {
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
   return exists && time >= 0 && time <= instantMax ? time : null
 }
+
+/** ISO 8601, UTC, of milliseconds since 1970. */
+export function toIso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}

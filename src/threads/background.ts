@@ -2,10 +2,12 @@ const retryFactor = 2
 
 export interface BackgroundOptions {
   /**
-   * One run. Resolves to the milliseconds until the next run, or null to wait for the next call of `soon`.
+   * One run. It may resolve to the milliseconds until the next run; otherwise `everyMs` counts.
    * A run that stops because `signal` is aborted throws the signal's reason.
    */
-  work: (signal: AbortSignal) => Promise<number | null>
+  work: (signal: AbortSignal) => Promise<number | null> | Promise<void>
+  /** How long after a run the next one begins. Without it, the next call of `soon` begins one. */
+  everyMs?: number
   /** How long `soon` waits, so that requests close together share a run. */
   delayMs: number
   /** The delay after a failed run; it doubles with each further failure. */
@@ -81,9 +83,9 @@ export class Background {
     clearTimeout(this.#timer)
     this.#dueAt = Number.POSITIVE_INFINITY
     this.#notBefore = 0
-    const { work, retryMs, retryMsMax = retryMs, onFailure } = this.#options
+    const { work, everyMs = null, retryMs, retryMsMax = retryMs, onFailure } = this.#options
     try {
-      const againMs = await work(this.#closing.signal)
+      const againMs = (await work(this.#closing.signal)) ?? everyMs
       this.#retryMs = retryMs
       if (againMs !== null) this.soon(againMs)
     } catch (error) {

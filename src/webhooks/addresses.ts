@@ -7,7 +7,7 @@ const resolveMsMax = 3_000
 /** All public IPv6 addresses are in here: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-export interface ResolvedAddress {
+interface ResolvedAddress {
   address: string
   family: number
 }
@@ -16,7 +16,7 @@ export interface ResolvedAddress {
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 /** By the system, as any connection does. */
-export const systemResolve: Resolve = (host) =>
+const systemResolve: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookUp(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
   })

@@ -6,7 +6,7 @@ import type { QueuedEvent, WebhookQueue } from './queue.ts'
 const idChars = 32
 
 /** Records of one kind: their documents as JSON by row number, without those that were deleted meanwhile. */
-export interface Documents {
+interface Documents {
   documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Lease } from '../db/lease.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
@@ -37,7 +38,7 @@ interface SenderOptions {
   addresses: Addresses
   webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
   /** Of several nodes on one database, one sends. */
-  lease: { take(): Promise<boolean>; release(): Promise<void> } | null
+  lease: Pick<Lease, 'take' | 'release'>
   now: () => number
   log: Pick<Log, 'warn'>
   timeoutMs?: number
@@ -84,10 +85,8 @@ export class WebhookSender {
     const { database, config, log } = options
     const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
     this.#sendingDue = new Background({
-      work: async (signal) => {
-        await this.#sendDue(signal)
-        return pollMs
-      },
+      work: (signal) => this.#sendDue(signal),
+      everyMs: pollMs,
       delayMs: 0,
       retryMs,
       retryMsMax,
@@ -118,7 +117,7 @@ export class WebhookSender {
     // What cannot be recorded now is sent again.
     await this.#recordOutcomes().catch(() => undefined)
     // Without its database, a node keeps the lease until it runs out.
-    await this.#options.lease?.release().catch(() => undefined)
+    await this.#options.lease.release().catch(() => undefined)
   }
 
   async #recordOutcomes(): Promise<void> {
@@ -147,7 +146,7 @@ export class WebhookSender {
     const endpoints = await queue.endpoints()
     const isAnyDue = endpoints.some(({ dueAt }) => dueAt !== null && dueAt <= time)
     const isPruning = endpoints.length > 0 && Math.abs(time - this.#prunedAt) >= pruneEveryMs
-    if (lease && (isAnyDue || isPruning) && !(await lease.take())) return
+    if ((isAnyDue || isPruning) && !(await lease.take())) return
     if (isPruning) {
       await queue.prune(time)
       this.#prunedAt = time

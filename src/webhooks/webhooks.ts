@@ -1,14 +1,16 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
-import { erasures, projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
+import { toIso } from '../text/instant.ts'
 import type { Addresses } from './addresses.ts'
 import { failingMsMax, rotationMs, type WebhookEvent, webhookEvents } from './events.ts'
 import type { Endpoint, WebhookQueue } from './queue.ts'
@@ -287,14 +289,8 @@ export class Webhooks {
     erasure.schedule(projectId)
   }
 
-  /** The statement that has the bytes erased of what the same batch deletes of a webhook. */
   #erasing(projectId: number, id: string): SQL {
-    const { recordHash, now } = this.#options
-    return sql`
-      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-      select ${projectId}, 'webhook', ${recordHash(projectId, 'webhook', id)}, 0, change_seq, ${now()}
-      from ${projects} where id = ${projectId}
-      on conflict (project_id, kind, id_hash) do update set requested_at = excluded.requested_at, done_at = null`
+    return erasing(this.#options, { projectId, kind: 'webhook', id })
   }
 }
 
@@ -337,10 +333,6 @@ function toRecord(row: typeof webhooks.$inferSelect, pending: number, now: numbe
     createdAt: new Date(row.createdAt).toISOString(),
     createdBy,
   }
-}
-
-function toIso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }
 
 function notFound(): AppError {

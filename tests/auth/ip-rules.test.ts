@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isIP } from 'node:net'
-import fc from 'fast-check'
 import { compileIpRules, networkOf, parseAddress, validateIpEntries } from '../../src/auth/ip-rules.ts'
+import fc from '../support/fast-check.ts'
 
 function allows(entries: string[], address: string | null): boolean {
   return compileIpRules(entries).allows(address)

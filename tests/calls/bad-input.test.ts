@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
 import type { Call } from '../../src/calls/schemas.ts'
+import fc from '../support/fast-check.ts'
 import { expectProblem, type Problem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 

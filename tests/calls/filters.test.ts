@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import fc from 'fast-check'
 import { readCallSearch } from '../../src/calls/call-query.ts'
 import { CallFinder } from '../../src/calls/find-calls.ts'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
-import type { ReadDatabase } from '../../src/db/reader.ts'
-import { planOf } from '../support/query-plan.ts'
+import fc from '../support/fast-check.ts'
+import { planOf, recording } from '../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { besideOf, isListed, isFound as isSaid, wordsSaid } from './naive-find.ts'
@@ -289,18 +288,4 @@ function inOrder(order: string): (a: Call, b: Call) => number {
     const [first, second] = a.createdAt === b.createdAt ? [a.id, b.id] : [a.createdAt, b.createdAt]
     return first === second ? 0 : first < second ? -sign : sign
   }
-}
-
-/** The database, which records what is selected from. */
-function recording(db: ReadDatabase, statements: SQL[]): ReadDatabase {
-  const select = (fields: never) => {
-    const builder = db.select(fields)
-    return {
-      from(source: SQL) {
-        statements.push(source)
-        return builder.from(source)
-      },
-    }
-  }
-  return Object.assign(Object.create(db), { select })
 }

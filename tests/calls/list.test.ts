@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
 import type { Call } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { openCommand } from '../support/command.ts'
+import fc from '../support/fast-check.ts'
 import { expectProblem } from '../support/problem.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -349,12 +349,14 @@ describe('paging', () => {
         for (let offset = 7; isWriting; offset = (offset * 31) % 300) {
           const { data, pagination } = await pageOf(project, `?limit=20&offset=${offset}`)
           expect([300, 301]).toContain(pagination.total)
-          expect(data).toHaveLength(Math.min(20, pagination.total - offset))
+          const length = Math.min(20, pagination.total - offset)
           const times = data.map(({ id, createdAt }) => ({ id, createdAt: Date.parse(createdAt) }))
           expect(times.toSorted(newestFirst)).toEqual(times)
           // One call comes and goes: only its being there can move the others, by one.
           const lates = data.filter(({ id }) => id.startsWith('late')).length
           expect(lates).toBeLessThanOrEqual(1)
+          // When it is deleted after the page was cut, and before its documents are read, it is left out.
+          expect(lates === 1 ? [length] : [length, length - 1]).toContain(data.length)
           const first = Number(data.find(({ id }) => id.startsWith('call'))?.id.slice(5))
           expect([299 - offset, 300 - offset]).toContain(first)
         }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import type { StoredCall } from '../../src/calls/call-head.ts'
 import { mergeCall } from '../../src/calls/merge.ts'
 import type { Call, CallChange, TimelineEntry, Turn } from '../../src/calls/schemas.ts'
 import { AppError, type FieldError } from '../../src/errors.ts'
+import fc from '../support/fast-check.ts'
 
 const day = Date.parse('2026-03-01T12:00:00.000Z')
 const at = (minutes: number) => new Date(day + minutes * 60_000).toISOString()

@@ -140,6 +140,33 @@ describe('the days', () => {
       ['2026-03-29', 2],
       ['2026-03-30', 1],
     ])
+    // All of a year, with the day of 25 hours; and clocks that change by half an hour.
+    const year = { from: '2026-01-01T00:00:00+01:00', to: '2027-01-01T00:00:00+01:00' }
+    const edges = ['2026-10-24T21:59Z', '2026-10-24T22:00Z', '2026-10-25T22:59Z', '2026-10-25T23:00Z']
+    await putCalls(
+      service.services,
+      projectId,
+      edges.map((createdAt, n) => ({ id: `autumn ${n}`.replace(' ', '-'), createdAt })),
+    )
+    const { data: all } = await service.services.overview.days(projectId, { ...year, zone: 'Europe/Berlin' })
+    expect(all).toHaveLength(365)
+    const busy = all.flatMap(({ day, unevaluated }) => (unevaluated > 0 ? [[day.slice(5), unevaluated]] : []))
+    expect(busy).toEqual([
+      ...[
+        ['03-28', 1],
+        ['03-29', 2],
+        ['03-30', 1],
+      ],
+      ...[
+        ['10-24', 1],
+        ['10-25', 2],
+        ['10-26', 1],
+      ],
+    ])
+    const lordHowe = { from: '2026-04-03T13:00:00Z', to: '2026-04-06T13:30:00Z', zone: 'Australia/Lord_Howe' }
+    expect((await service.services.overview.days(projectId, lordHowe)).data.map(({ day }) => day)).toEqual([
+      ...['2026-04-04', '2026-04-05', '2026-04-06'],
+    ])
     const error = await service.services.overview
       .days(projectId, { ...period, zone: 'Nowhere/Land' })
       .catch((error) => error)
@@ -208,24 +235,24 @@ describe('the end reasons', () => {
 })
 
 describe('the origins', () => {
-  test('are the platforms that sent calls in the period, and the agents that took them, with their last names', async () => {
+  test('are the platforms and agents of the period with their failures, the most failures first', async () => {
     const at = (days: number) => ({ createdAt: iso(start + days * day) })
     const by = (id: string, name: string | null) => ({ details: { agent: { id, name } } })
-    const projectId = await projectWith([{ id: 'unnamed', ...at(1) }])
+    const projectId = await projectWith([{ id: 'unnamed', ...at(1), evaluation: 'fail' }])
     const put = (id: string, event: object, source: string) =>
       service.services.ingest.putEvent(projectId, id, event, source)
-    await put('1', { ...at(1), ...by('a', 'Ada') }, 'vapi')
+    await put('1', { ...at(1), ...by('a', 'Ada'), evaluation: 'success' }, 'vapi')
     await put('2', { ...at(2), ...by('a', 'Ada L.') }, 'vapi')
-    await put('3', { ...at(3), ...by('b', null) }, 'retell')
+    await put('3', { ...at(3), ...by('b', null), evaluation: 'fail' }, 'retell')
     await put('later', { ...at(31), ...by('c', null) }, 'bland')
     expect(await service.services.overview.origins(projectId, january)).toEqual({
       sources: [
-        { value: 'vapi', name: null, calls: 2 },
-        { value: 'retell', name: null, calls: 1 },
+        { value: 'retell', name: null, calls: 1, failed: 1 },
+        { value: 'vapi', name: null, calls: 2, failed: 0 },
       ],
       agents: [
-        { value: 'a', name: 'Ada L.', calls: 2 },
-        { value: 'b', name: null, calls: 1 },
+        { value: 'b', name: null, calls: 1, failed: 1 },
+        { value: 'a', name: 'Ada L.', calls: 2, failed: 0 },
       ],
     })
     expect(await service.services.overview.origins(await projectWith([]), january)).toEqual({

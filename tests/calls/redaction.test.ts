@@ -99,6 +99,22 @@ describe('before anything of a call is written', () => {
     expect((await put('append', other)).status).toBe(409)
   })
 
+  test('an append of before redaction was switched on can be repeated, and the call goes on', async () => {
+    const minted = await service.mintProject()
+    const raw = says('My number is 650-253-0000', 'And again 650-253-0000')
+    const first = { appendTranscript: { at: 0, turns: raw.slice(0, 1) } }
+    const before = await (await put('live', first, minted)).json()
+    await service.services.settings.change(minted.projectId, { redact: [...redactionKinds], country: 'US' })
+    const repeated = await put('live', first, minted)
+    expect([repeated.status, await repeated.json()]).toEqual([200, before])
+    expect((await put('live', { appendTranscript: { at: 0, turns: raw } }, minted)).status).toBe(200)
+    const stored = await read('live', minted)
+    expect(stored.transcript).toEqual(says('My number is 650-253-0000', 'And again [phone]'))
+    expect(stored.details.redacted).toEqual({ phone: 1 })
+    const other = { appendTranscript: { at: 0, turns: says('My number is 650-253-0001') } }
+    expect((await put('live', other, minted)).status).toBe(409)
+  })
+
   test('a late event that is not merged is not counted', async () => {
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
     await put('late', { summary: 'done', occurredAt: at(2) })

@@ -2,32 +2,24 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type FilledConsole, fillConsole } from '../../scripts/screenshots/filled-console.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { browserPath } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs } from '../support/console-page.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
 
 setDefaultTimeout(180_000)
 const wide = { width: 1440, height: 900 }
 const narrow = { width: 375, height: 812 }
 
 describe.if(browserPath !== null)('every page, dialog and menu is accessible', () => {
-  let service: TestService
-  let opened: TestBrowser
   let tabs: ConsoleTabs
   let filled: FilledConsole
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
+    const { service, tabs: opened } = await startInBrowser()
+    tabs = opened
     filled = await fillConsole(service, await startConsole(service), 40)
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function check(state: ConsoleState): Promise<void> {
     const person = state.as === 'viewer' ? filled.viewer : filled.owner

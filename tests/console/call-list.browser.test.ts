@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
@@ -15,15 +15,11 @@ const minuteMs = 60_000
 describe.if(browserPath !== null)('the list of calls, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
     const startedAt = Date.now()
     await putCalls(
       service.services,
@@ -41,14 +37,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
         ...said(at === 7 ? 'My umbrella is blue. Where is it?' : `Where is my order ${at}? I want it.`),
       })),
     )
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function openTab(path: string, options: OpenOptions = {}, of = project): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })

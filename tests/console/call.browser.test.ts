@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Page } from 'playwright-core'
 import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
@@ -36,29 +36,20 @@ const long: CallChange = {
 describe.if(browserPath !== null)('work on a call, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
     const inputs = [
       ...['one', 'two', 'three'].map((id) => ({ id, change: call })),
       { id: 'long', change: long },
     ]
     for (const result of await service.services.ingest.putAll(project.projectId, inputs))
       if (result instanceof Error) throw result
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function openCall(path: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })

@@ -76,3 +76,16 @@ test('strangers cannot follow, and nobody longer than the session', async () => 
   await project.send('PUT', '/ingest/calls/secret', { summary: 'Not for those who left' })
   expect(await events.next('call.changed')).toBeNull()
 })
+
+test('somebody who is removed from the project hears no more of it', async () => {
+  const project = await people.mintProject()
+  const [member, other] = [await people.join(project, 'member'), await people.join(project, 'viewer')]
+  const [gone, staying] = [await follow(member, project), await follow(other, project)]
+  expect([await gone.next('alive'), await staying.next('alive')]).toEqual([{}, {}])
+  const path = `/projects/${project.id}/people/${member.personId}`
+  expect((await people.owner.fetch(path, { method: 'DELETE' })).status).toBe(200)
+  await project.send('PUT', '/ingest/calls/secret', { summary: 'Not for those who left' })
+  expect(await gone.next('call.changed')).toBeNull()
+  expect(await staying.next('call.changed')).toMatchObject({ id: 'secret' })
+  await staying.leave()
+})

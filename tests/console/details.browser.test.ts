@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
 const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
@@ -54,15 +53,11 @@ const call: CallChange = {
 describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
     const own = { source: 'vapi' }
     const inputs = [
       { id: 'call-1042', change: call, own },
@@ -71,14 +66,9 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     ]
     for (const result of await service.services.ingest.putAll(project.projectId, inputs))
       if (result instanceof Error) throw result
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function openCall(id: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })
@@ -173,8 +163,6 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
       expect([name, await findings(page)]).toEqual([name, []])
       const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
       expect([name, isWide]).toEqual([name, false])
-      if (process.env.SCREENSHOTS)
-        await page.screenshot({ path: join(process.env.SCREENSHOTS, `details-${name}.png`) })
     }
   })
 })

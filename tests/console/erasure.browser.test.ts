@@ -1,31 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('erasing a person, in a browser', () => {
-  let service: TestService
-  let opened: TestBrowser
+  let set: TestConsole
   let project: TestProject
+  let tabs: ConsoleTabs
   let tab: ConsolePage
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-    const set = await startConsole(service)
-    project = await set.mintProject()
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ set, project, tabs } = await startConsoleInBrowser({ env: { ERASE_WITHIN_MS: '500' } }))
+    tab = await tabs.open({ person: set.owner })
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   test('a hold is set, the count says what it keeps, and the rest is erased with a receipt', async () => {
     const { page, open } = tab

@@ -1,30 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs } from '../support/console-page.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the first minutes, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
+    ;({ service, set, tabs } = await startConsoleInBrowser())
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function newProject(): Promise<string> {
     const answer = await set.owner.send('POST', '/projects', { name: 'Harbour Clinic' })
@@ -76,22 +69,118 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     expect(await page.evaluate('document.fonts.check("13px Inter")')).toBe(true)
   })
 
-  test('a bar of the overview leads to the calls of its day', async () => {
+  test('every bar, figure and reason of the overview leads to exactly the calls that it counts', async () => {
     const project = await set.mintProject()
-    await project.send('PUT', '/ingest/calls/failed', {
+    const now = Date.now()
+    const call = (at: number) => ({
       status: 'completed',
-      duration: 45,
-      evaluation: 'fail',
+      // One just below the bound of a bar, and one on it.
+      duration: [45, 9.9996, 10, 2_000][at % 4],
+      evaluation: [undefined, 'fail', 'success', 'B+', 'fail'][at % 5],
+      isEngaged: at % 3 === 0,
+      endedReason: ['caller_hung_up', 'agent_hung_up', 'none', undefined][at % 4],
+      createdAt: new Date(now - (at % 3) * 86_400_000).toISOString(),
+      details: { agent: { id: `agent-${at % 2}` } },
     })
+    const { ingest } = service.services
+    for (let at = 0; at < 13; at += 1)
+      await ingest.putEvent(project.projectId, `c${at}`, call(at), at % 3 ? 'vapi' : 'retell')
+    await project.send('PUT', '/ingest/calls/live', {
+      evaluation: 'fail',
+      createdAt: new Date(now).toISOString(),
+    })
+
     const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/overview`)
-    await page.getByRole('link', { name: /: 1 call · 1 failed$/ }).click()
-    await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor()
-    const { searchParams } = new URL(page.url())
-    expect(Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')).toBe(
-      86_400_000,
+    await open(`/p/${project.id}/overview?days=7`)
+    await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
+    await until(async () => (await page.locator('.cb-overview [aria-busy="true"]').count()) === 0)
+    const part = async (name: string, period: string) =>
+      (await set.owner.fetch(`/projects/${project.id}/overview/${name}?${period}`)).json()
+    const links = await page.locator('.cb-overview a[href*="/calls?"]').evaluateAll((all) =>
+      all.map((link) => ({
+        href: link.getAttribute('href') ?? '',
+        text: link.getAttribute('aria-label') ?? link.textContent ?? '',
+        row: link.closest('li, tr')?.textContent ?? '',
+      })),
     )
-    await page.locator('a[href*="/calls/failed"]').waitFor()
+    const period = new URLSearchParams(links.find(({ text }) => text === 'Calls')?.href.split('?')[1])
+    const [{ calls, engagement }, { data: days }] = [
+      await part('figures', `${period}`),
+      await part('days', `${period}`),
+    ]
+    const sum = (kind: string) => days.reduce((before: number, day: never) => before + day[kind], 0)
+    const figures: Record<string, number> = {
+      Calls: calls.value,
+      'Success rate': sum('success'),
+      'Median duration': 13,
+      Engagement: Math.round(engagement.value * calls.value),
+      'All failed calls': sum('fail'),
+    }
+    const counted = links.map(({ href, text, row }) => {
+      const said = /: (\d+) call|^(\d+) (?:failed|call)/.exec(text)
+      const count = figures[text] ?? Number(said?.[1] ?? said?.[2] ?? /(\d+)$/.exec(row)?.[1])
+      return { href, text, count }
+    })
+    expect(counted.filter(({ count }) => count > 0)).toHaveLength(24)
+    for (const { href, text, count } of counted) {
+      const answer = await set.owner.fetch(`/projects/${project.id}/calls?${href.split('?')[1]}`)
+      expect([text, (await answer.json()).total]).toEqual([text, count])
+    }
+    // The list reads each kind of link as the service does.
+    const clicked = counted.filter(({ text }) => /^(Success|under 10s|No reason|2 failed|Vapi)/.test(text))
+    expect(clicked).toHaveLength(6)
+    for (const { href, count } of clicked) {
+      await page.locator(`.cb-overview a[href="${href}"]`).click()
+      await page.locator('.cb-calls-total', { hasText: new RegExp(`^${count} calls$`) }).waitFor()
+      await page.goBack()
+      await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
+    }
+  })
+
+  test('days and times are those of the project, as the person writes them, and calendars need no mouse', async () => {
+    const project = await set.mintProject()
+    const call = { status: 'completed', createdAt: '2026-03-02T11:30:00Z', duration: 12_000 }
+    await project.send('PUT', '/ingest/calls/late', call)
+    const { page, open } = await tabs.open({
+      person: set.owner,
+      ...{ locale: 'de-DE', timezoneId: 'America/Los_Angeles' },
+    })
+    await open(`/p/${project.id}/settings/general`)
+    await page.getByRole('combobox', { name: 'Time zone of the project' }).fill('auckl')
+    await page.getByRole('option', { name: 'Pacific/Auckland' }).click()
+    await page.locator('.cb-panel', { hasText: 'Time zone' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The time zone has been changed.').waitFor()
+
+    await open(`/p/${project.id}/overview?from=2026-03-02&to=2026-03-03`)
+    await page.getByText('Times in Pacific/Auckland').waitFor()
+    await page.getByRole('link', { name: /^Mon.? 2 Mar: 0 calls/ }).waitFor()
+    await page.getByRole('button', { name: 'Custom' }).click()
+    const calendar = page.getByRole('dialog', { name: 'Custom' })
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-day'))
+    await until(async () => (await focused()) === '2026-03-03')
+    expect(await calendar.locator('th').first().textContent()).toBe('Mon')
+    for (const [key, day] of [
+      ['End', '2026-03-08'],
+      ['PageUp', '2026-02-08'],
+      ['ArrowLeft', '2026-02-07'],
+      ['Shift+PageUp', '2025-02-07'],
+      ['Shift+PageDown', '2026-02-07'],
+      ['PageDown', '2026-03-07'],
+      ['Home', '2026-03-02'],
+      ['ArrowRight', '2026-03-03'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await until(async () => (await focused()) === day)
+    }
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/overview?from=2026-03-03&to=2026-03-03')
+
+    await page.getByRole('link', { name: /^Tue.? 3 Mar: 1 call/ }).click()
+    await page.getByText('1 call · Times in Pacific/Auckland').waitFor()
+    await page.getByRole('rowheader', { name: /^Tue.? 3 Mar$/ }).waitFor()
+    await page.locator('[data-call="late"]').getByText('00:30').waitFor()
+    await page.getByRole('button', { name: /3 Mar$/ }).waitFor()
   })
 
   test('the right link works in a tab that opened a truncated one, and an unknown address has a page', async () => {

@@ -1,34 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the frame of all pages, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
     await project.send('PUT', '/ingest/calls/call-1042', { status: 'completed', summary: 'Moved a booking.' })
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function openTab(path: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })

@@ -1,33 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('keys and people, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
+  let tabs: ConsoleTabs
   let tab: ConsolePage
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
+    tab = await tabs.open({ person: set.owner })
     await tab.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   function callsWith(key: string): Promise<Response> {
     return fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
@@ -99,7 +92,6 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     expect(await dialog.getByLabel('Web pages').count()).toBe(0)
     await dialog.getByRole('radio', { name: /^Search/ }).click()
     await dialog.getByLabel('Web pages').fill('https://app.example.com, http://localhost:5173')
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
     expect(await dialog.locator('pre, code').first().textContent()).toContain('/v1/knowledge/search')
@@ -152,7 +144,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const link = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue()
     expect(link).toStartWith(`${service.url}/console/join#`)
-    const guest = await openConsolePage(opened, service)
+    const guest = await tabs.open()
     await guest.page.goto(link)
     await guest.page.getByLabel('Name').fill('Mel Member')
     await guest.page.getByLabel('E-mail address').fill('mel@example.com')
@@ -192,7 +184,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await accounts.getByText(person.email).waitFor({ state: 'detached' })
     expect(await page.getByText(person.email).count()).toBe(0)
     expect((await person.fetch('/sessions')).status).toBe(401)
-    const theirs = await openConsolePage(opened, service, { person: other })
+    const theirs = await tabs.open({ person: other })
     await theirs.open(`/p/${project.id}/settings/people`)
     await theirs.page.getByRole('button', { name: `Remove ${set.owner.name}` }).waitFor()
     expect(await theirs.page.getByText('All accounts').count()).toBe(0)
@@ -203,7 +195,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
   test('people of another project find nothing of this one', async () => {
     const other = await set.mintProject()
     const stranger = await set.join(other, 'owner')
-    const theirs = await openConsolePage(opened, service, { person: stranger })
+    const theirs = await tabs.open({ person: stranger })
     await theirs.open(`/p/${project.id}/calls`)
     await theirs.page
       .getByText(/not found|no such project|nothing (here|at this address)/i)

@@ -184,6 +184,7 @@ describe('a new project', () => {
         name,
         role: 'owner',
         membersMayDelete: true,
+        timeZone: null,
         createdAt: expect.any(String),
       },
     ])

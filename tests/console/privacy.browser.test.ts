@@ -1,28 +1,20 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 
 setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('privacy, in a browser', () => {
-  let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
+  let tabs: ConsoleTabs
   let tab: ConsolePage
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ set, tabs } = await startConsoleInBrowser())
+    tab = await tabs.open({ person: set.owner })
   })
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   test('switching retention on asks for how many calls go, and the audit trail shows what went', async () => {
     const project = await set.mintProject()

@@ -23,6 +23,7 @@ describe('PATCH /projects/:project', () => {
       name: 'Renamed',
       role: 'owner',
       membersMayDelete: true,
+      timeZone: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
     const session = await (await member.fetch('/session')).json()
@@ -74,6 +75,7 @@ describe('the settings of a project', () => {
     const off = {
       ...{ retainDays: null, redact: [], country: null },
       ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
+      timeZone: null,
     }
     expect(await (await console.owner.fetch(path)).json()).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }
@@ -97,6 +99,7 @@ describe('the settings of a project', () => {
     [{ keepNumbers: 'some' }, 'keepNumbers'],
     [{ keepQuestionsDays: 8 }, 'keepQuestionsDays'],
     [{ notesReading: 'yes' }, 'notesReading'],
+    [{ timeZone: 'Berlin' }, 'timeZone'],
   ])('with %p is 400 and names the field', async (change, field) => {
     const project = await console.mintProject()
     const answer = await console.owner.send('PUT', `/projects/${project.id}/settings`, change)

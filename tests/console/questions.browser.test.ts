@@ -1,32 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('kept questions, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
+  let tabs: ConsoleTabs
   let tab: ConsolePage
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
+    tab = await tabs.open({ person: set.owner })
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   test('lead from what was not found to a new item and to the playground', async () => {
     const { page, open } = tab

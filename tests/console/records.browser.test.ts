@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, ConsoleTabs, type OpenOptions } from '../support/console-page.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { makeDocx, paragraph } from '../support/files.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
 const realCalls = fileURLToPath(new URL('../../../shared/data/calls.jsonl', import.meta.url))
@@ -40,25 +40,16 @@ function readCalls(): { id: string; change: CallChange }[] {
 describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
   let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
     const results = await service.services.ingest.putAll(project.projectId, readCalls())
     expect(results.filter((result) => result instanceof Error)).toEqual([])
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   async function openTab(path: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
 
 setDefaultTimeout(60_000)
@@ -12,23 +12,16 @@ const plain = { kind: 'live' as const, allowedIps: [], expiresAt: null }
 describe.if(browserPath !== null)('roles and keys, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
+  let tabs: ConsoleTabs
   let tab: ConsolePage
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
+    tab = await tabs.open({ person: set.owner })
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   const statusWith = async (key: string) =>
     (await fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })).status
@@ -88,7 +81,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
       name: 'Hours',
       text: 'Nine to five.',
     })
-    const theirs = await openConsolePage(opened, service, { person })
+    const theirs = await tabs.open({ person })
     await theirs.open(`/p/${project.id}/knowledge/${item.id}`)
     await theirs.page.getByRole('tab', { name: 'Edit' }).waitFor()
     expect(await theirs.page.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
@@ -119,7 +112,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     const link = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue()
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain(link)
-    const theirs = await openConsolePage(opened, service)
+    const theirs = await tabs.open()
     await theirs.page.goto(link)
     await theirs.page.getByLabel('New password').fill('quite another password')
     await theirs.page
@@ -133,7 +126,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
 
   test('a person turns on two-factor sign-in, and signs in with a code', async () => {
     const person = await set.join(project, 'member')
-    const theirs = await openConsolePage(opened, service, { person })
+    const theirs = await tabs.open({ person })
     const { page } = theirs
     await theirs.open(`/p/${project.id}/settings/account`)
     await page.getByRole('button', { name: 'Set up' }).click()

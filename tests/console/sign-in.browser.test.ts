@@ -1,36 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { buildPage, type ConsolePage, ConsoleTabs } from '../support/console-page.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import type { TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('signing in, in a browser', () => {
   let service: TestService
-  let opened: TestBrowser
   let setupToken: string
   let tabs: ConsoleTabs
   const email = 'ada@example.com'
   const password = 'correct horse battery'
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
+    ;({ service, tabs } = await startInBrowser())
     setupToken = (await bootstrap(service.services)).setupToken ?? ''
-    opened = await openBrowser()
-    tabs = new ConsoleTabs(opened, service)
   })
   afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
-
-  async function openTab(): Promise<ConsolePage> {
-    const tab = await tabs.open()
-    return tab
-  }
+  afterAll(() => tabs.end())
 
   async function signIn({ page }: ConsolePage, typed: string): Promise<void> {
     await page.getByLabel('E-mail address').fill(email)
@@ -39,7 +27,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   }
 
   test('the set-up link creates the owner, who is then in the project', async () => {
-    const { page, open } = await openTab()
+    const { page, open } = await tabs.open()
     const refused: string[] = []
     page.on('response', (response) => {
       if (!response.ok()) refused.push(`${response.status()} ${response.url()}`)
@@ -57,13 +45,13 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   })
 
   test('the set-up link stops working after its use, and says so', async () => {
-    const { page, open } = await openTab()
+    const { page, open } = await tabs.open()
     await open(`/setup#${setupToken}`)
     await page.getByText('A set-up link works once').waitFor()
   })
 
   test('a wrong password is refused in a sentence, and the right one leads to the requested page', async () => {
-    const tab = await openTab()
+    const tab = await tabs.open()
     await tab.open('/')
     await tab.page.waitForURL(/sign-in/)
     const { projects } = service.services
@@ -84,7 +72,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   })
 
   test('signing in does not follow an address of another site', async () => {
-    const tab = await openTab()
+    const tab = await tabs.open()
     await tab.open('/sign-in?from=%2F%2Fevil.example%2F')
     await signIn(tab, password)
     await tab.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
@@ -92,7 +80,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   })
 
   test('signing out ends the session, on the server too', async () => {
-    const tab = await openTab()
+    const tab = await tabs.open()
     await tab.open('/sign-in')
     await signIn(tab, password)
     await tab.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

@@ -57,6 +57,7 @@ describe('signing in', () => {
           name: project.name,
           role: 'member',
           membersMayDelete: true,
+          timeZone: null,
           createdAt: expect.any(String),
         },
       ],

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
@@ -33,23 +33,16 @@ const sessionSpans = {
 describe.if(browserPath !== null)('sources, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
+  let tabs: ConsoleTabs
   let tab: ConsolePage
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    set = await startConsole(service)
-    project = await set.mintProject()
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
+    tab = await tabs.open({ person: set.owner })
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   test('a source is made, its page shows the first event by itself, and one that cannot be read with its field', async () => {
     const { page, open } = tab
@@ -57,19 +50,16 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('button', { name: 'Add source' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Dograh/ }).click()
-    await shot('add')
     await dialog.getByRole('button', { name: 'Add Dograh' }).click()
     const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue()
     expect(secret).toMatch(/^[0-9a-f]{64}$/)
     const address = (await dialog.locator('pre').textContent()) ?? ''
     expect(address).toMatch(/\/ingest\/from\/src_[0-9a-f]{32}$/)
-    await shot('made')
     await page.keyboard.press('Escape')
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     await page.getByText('Waiting for the first event').waitFor()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await page.content()).not.toContain(secret)
-    await shot('waiting')
     expect(await findings(page)).toEqual([])
 
     const send = async (body: object) => {
@@ -83,7 +73,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await send({ id: 'run-2', agent: ['Front desk'] })
     await page.reload()
     await page.getByText('must be a string').waitFor()
-    await shot('failed')
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Read again' }).click()
     await page.getByText('None of them could be read').waitFor()
@@ -91,7 +80,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('link', { name: 'Calls from Dograh' }).click()
     await page.getByRole('button', { name: /Source.*Dograh/ }).waitFor()
     await page.getByText('1 call', { exact: false }).first().waitFor()
-    await shot('calls')
   })
 
   test('a secret that the platform makes is pasted into the page of its source, which is deleted in two clicks', async () => {
@@ -100,7 +88,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Synthflow/ }).click()
     await dialog.getByLabel('Name').fill('Night desk')
-    await shot('option')
     await dialog.getByRole('button', { name: 'Add Synthflow' }).click()
     await page.getByText('Needs its secret').waitFor()
     await page.getByLabel('Secret', { exact: true }).fill('two words')
@@ -109,11 +96,9 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByLabel('Secret', { exact: true }).fill('synthflow-secret')
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('Waiting for the first event').waitFor()
-    await shot('pasted')
     await page.getByRole('link', { name: 'All integrations' }).click()
     await page.getByRole('table', { name: 'Sources' }).waitFor()
     await page.getByText('Night desk').waitFor()
-    await shot('list')
     expect(await findings(page)).toEqual([])
     await page.getByText('Night desk').click()
     await page.getByRole('button', { name: 'Delete' }).click()
@@ -127,14 +112,12 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await open(`/p/${project.id}/settings/integrations`)
     await page.getByText('LiveKit Agents').click()
     await page.getByText('Waiting for the first call').waitFor()
-    await shot('framework')
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Create ingest key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
     expect(key).toStartWith('ck_ingest_')
-    await shot('framework-key')
     expect(await findings(page)).toEqual([])
     const lines = (await dialog.locator('pre').textContent()) ?? ''
     const setting = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(lines)?.[1] ?? ''
@@ -151,7 +134,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     expect(answer.status).toBe(200)
     await page.getByText('1 call', { exact: true }).waitFor()
     await page.getByText('Last call: just now').waitFor()
-    await shot('framework-call')
     await page.getByRole('link', { name: 'Calls from LiveKit Agents' }).click()
     await page.getByRole('button', { name: /Source.*LiveKit Agents/ }).waitFor()
   })
@@ -165,7 +147,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     expect(await dialog.getByRole('radio', { name: /^Full/ }).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByText('mcpServers').waitFor()
-    await shot('tool-key')
     const { callbook } = JSON.parse((await dialog.locator('pre').first().textContent()) ?? '').mcpServers
     const command = (await dialog.locator('pre').last().textContent()) ?? ''
     const answer = await new Response(Bun.spawn(['sh', '-c', `${command} -s`]).stdout).json()
@@ -191,12 +172,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await open(`/p/${project.id}/overview`)
     await page.getByRole('link', { name: 'Dograh' }).waitFor()
     await page.getByRole('link', { name: 'Front desk' }).waitFor()
-    await shot('overview')
     expect(await findings(page)).toEqual([])
   })
-
-  async function shot(name: string): Promise<void> {
-    const folder = process.env.SHOTS
-    if (folder) await tab.page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
-  }
 })

@@ -1,28 +1,23 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { buildPage, openConsolePage } from '../support/console-page.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { browserPath } from '../support/browser.ts'
+import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import type { TestService } from '../support/service.ts'
 
 setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the first five minutes, in a browser', () => {
   let service: TestService
-  let opened: TestBrowser
+  let tabs: ConsoleTabs
 
   beforeAll(async () => {
-    await buildPage()
-    service = await startService()
-    opened = await openBrowser()
+    ;({ service, tabs } = await startInBrowser())
   })
-  afterAll(async () => {
-    await opened.close()
-    await service.stop()
-  })
+  afterAll(() => tabs.end())
 
   test('from the link of the first start to the receipt of an erasure', async () => {
     const { setupToken } = await bootstrap(service.services)
-    const { page, open, complaints, context } = await openConsolePage(opened, service)
+    const { page, open } = await tabs.open()
     const menu = page.getByRole('navigation', { name: 'Main' })
     const button = (name: string) => page.getByRole('button', { name, exact: true })
 
@@ -69,8 +64,7 @@ describe.if(browserPath !== null)('the first five minutes, in a browser', () => 
     await page.getByText(/^Receipt \w+/).waitFor()
     await menu.getByRole('link', { name: 'Calls' }).click()
     await page.getByText('No calls yet').waitFor()
-    expect(complaints).toEqual([])
-    await context.close()
+    expect(await tabs.close()).toEqual([])
   })
 
   /** Sends what the command on the page would. */

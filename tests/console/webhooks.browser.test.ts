@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { buildPage, type ConsolePage, openConsolePage } from '../support/console-page.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { accept, type Receiver, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
@@ -13,25 +13,23 @@ setDefaultTimeout(60_000)
 describe.if(browserPath !== null)('webhooks, in a browser', () => {
   let service: TestService
   let set: TestConsole
-  let opened: TestBrowser
   let project: TestProject
+  let tabs: ConsoleTabs
   let tab: ConsolePage
   let receiver: Receiver
   let aheadMs = 0
 
   beforeAll(async () => {
-    await buildPage()
     receiver = await startReceiver()
-    service = await startService({ env: receiverEnv, now: () => Date.now() + aheadMs })
-    set = await startConsole(service)
-    project = await set.mintProject()
-    opened = await openBrowser()
-    tab = await openConsolePage(opened, service, { person: set.owner })
+    ;({ service, set, project, tabs } = await startConsoleInBrowser({
+      env: receiverEnv,
+      now: () => Date.now() + aheadMs,
+    }))
+    tab = await tabs.open({ person: set.owner })
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
   afterAll(async () => {
-    await opened.close()
-    await service.stop()
+    await tabs.end()
     await receiver.close()
   })
 

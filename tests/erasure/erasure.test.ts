@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { erasing } from '../../src/db/erasing.ts'
 import type { OpenDatabase } from '../../src/db/open.ts'
 import { erasures } from '../../src/db/schema.ts'
 import { Erasure } from '../../src/erasure/erasure.ts'
-import { Sources } from '../../src/sources/sources.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import { logTo } from '../support/part-log.ts'
 import { projectsOf } from '../support/projects.ts'
@@ -46,13 +46,10 @@ describe('an erasure', () => {
     expect((await doneAt(projectId)).filter((time) => time !== null)).toHaveLength(2_500)
   })
 
-  test('does not take what was deleted of the same source meanwhile for its own', async () => {
-    const { projectId } = await projectsOf(database).create('source')
-    const sources = new Sources({
-      ...{ ...database, audit: { entry: () => sql`select 1` }, recordHash: () => 'hash', now: () => 1 },
-      erasure: { schedule: () => undefined },
-    })
-    const deleteSome = () => database.write.run(sources.erasing(projectId, 'src_1'))
+  test('does not take what was deleted of the same webhook meanwhile for its own', async () => {
+    const { projectId } = await projectsOf(database).create('webhook')
+    const erased = { projectId, kind: 'webhook', id: 'wh_1' } as const
+    const deleteSome = () => database.write.run(erasing({ recordHash: () => 'hash', now: () => 1 }, erased))
     await deleteSome()
     const erasure = erasureOf(async (waitMs) => {
       await deleteSome()

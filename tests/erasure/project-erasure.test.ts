@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { Ingest } from '../../src/calls/ingest.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { findDamage } from '../../src/db/damage.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createSettingsReader } from '../../src/db/project-settings.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
@@ -248,6 +249,8 @@ describe('erasing a deleted project', () => {
         .finish()
         .catch((error) => error)
       await database.close()
+      // A service does not start on a damaged file.
+      expect(findDamage(file)).toBeNull()
       database = await openDatabase(file)
       await erasureOf(database).finish()
       expect(await rowsOf(projectId, database)).toEqual([])

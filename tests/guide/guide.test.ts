@@ -122,10 +122,6 @@ describe.if(browserPath !== null)('the guide, in a browser without internet', ()
             () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
           )
           expect([path, width, overflow]).toEqual([path, width, 0])
-          if (process.env.SCREENSHOTS) {
-            const name = `${path.replace(/\W/g, '') || 'overview'}-${width}-${colorScheme}.png`
-            await page.screenshot({ path: join(process.env.SCREENSHOTS, name) })
-          }
         }
         expect(complaints).toEqual([])
         await context.close()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { compileIpRules } from '../../src/auth/ip-rules.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
+import fc from '../support/fast-check.ts'
 
 const trustedProxies = compileIpRules(['10.0.0.0/8', '::1'])
 

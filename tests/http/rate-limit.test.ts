@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { RateLimiter } from '../../src/http/rate-limit.ts'
+import fc from '../support/fast-check.ts'
 
 const startMs = Date.UTC(2026, 0, 31)
 

@@ -190,7 +190,7 @@ describe('questions of searches', () => {
     await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
     // What is over is not shown, before it is deleted.
     expect([(await api(week)).weak + (await api(week)).none, (await api(month)).none]).toEqual([0, 1])
-    await service.services.sourceExpiry.run()
+    await service.services.expiry.run()
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
     const { data } = await service.services.console.audit.list(week.projectId, { limit: 1, before: null })
@@ -200,6 +200,27 @@ describe('questions of searches', () => {
     expect(
       await service.services.questions.deleteQuestionsBefore(month.projectId, Date.now() + clockMs + 1),
     ).toBe(1)
+    clockMs = 0
+  })
+
+  test('of a call on hold stay until the hold is lifted, also when the project keeps none any more', async () => {
+    const project = await projectKeeping(7)
+    const { holds, expiry, settings } = service.services
+    await project.send('PUT', '/ingest/calls/held', { callerNumber: '+16502530000' })
+    await project.send('PUT', '/ingest/calls/free', {})
+    for (const callId of ['held', 'free', undefined]) await ask(project, `asked in ${callId}`, {}, callId)
+    expect(await kept(project)).toHaveLength(3)
+    const hold = await holds.set(project.projectId, { number: '+16502530000', reason: 'Order' })
+    const idsAfter = async () => {
+      await expiry.run()
+      return (await kept(project)).map(({ callId }) => callId)
+    }
+    clockMs = 8 * dayMs
+    expect(await idsAfter()).toEqual(['held'])
+    await settings.change(project.projectId, { keepQuestionsDays: null })
+    expect(await idsAfter()).toEqual(['held'])
+    await holds.lift(project.projectId, hold.id)
+    expect(await idsAfter()).toEqual([])
     clockMs = 0
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import fc from 'fast-check'
 import { nameProblem } from '../../src/validation.ts'
+import fc from '../support/fast-check.ts'
 import { Reference, type ReferenceCall, type ReferenceChange } from '../support/reference.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import type { CountryCode } from 'libphonenumber-js/max'
 import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { type RedactionOptions, redact as redacting } from '../../src/redaction/redact.ts'
 import { finished } from '../../src/threads/time-slices.ts'
+import fc from '../support/fast-check.ts'
 
 const all = { kinds: redactionKinds, country: 'US' as CountryCode | null }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import type { StoredCall } from '../../src/calls/call-head.ts'
 import { changeErrors, mergeCall } from '../../src/calls/merge.ts'
 import { CallChange } from '../../src/calls/schemas.ts'
 import type { SourceUpdate } from '../../src/sources/event.ts'
 import { keptOf, platforms, readEvent } from '../../src/sources/platforms.ts'
 import { compileCheck } from '../../src/validation.ts'
+import fc from '../support/fast-check.ts'
 import { sessions } from './events.ts'
 
 type Name = keyof typeof platforms

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
 import type { PlatformName } from '../../src/sources/catalog.ts'
+import fc from '../support/fast-check.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
@@ -192,7 +192,7 @@ describe('a source', () => {
       expect([await send(source.secret), await send(rotated.secret)]).toEqual([200, 200])
       now += 86_400_000
       expect([await send(source.secret), await send(rotated.secret)]).toEqual([401, 200])
-      await clock.services.sourceExpiry.run()
+      await clock.services.expiry.run()
       const rows = await clock.services.database.read.all(sql`select * from sources`)
       expect(JSON.stringify(rows)).not.toContain(source.secret)
       const chosen = await clock.services.sources.rotate(project.projectId, source.id, 'of-my-own')
@@ -351,7 +351,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
       expect(await listed()).toHaveLength(1)
       now += 7 * 86_400_000
       expect(await listed()).toEqual([])
-      await clock.services.sourceExpiry.run()
+      await clock.services.expiry.run()
       await clock.services.close()
       expect(await findTraces(clock.dataDir, tracesOfWord(word))).toEqual([])
     } finally {

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { buildConsole } from '../../scripts/build-console.ts'
-import type { TestBrowser } from './browser.ts'
-import type { TestPerson } from './console.ts'
-import type { TestService } from './service.ts'
+import { openBrowser, type TestBrowser } from './browser.ts'
+import { startConsole, type TestConsole, type TestPerson } from './console.ts'
+import { type StartOptions, startService, type TestProject, type TestService } from './service.ts'
 
 /** A tab of the console, and the problems in it. */
 export interface ConsolePage {
@@ -20,23 +20,78 @@ export interface OpenOptions {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
+  /** American English by default. */
+  locale?: string
+  timezoneId?: string
 }
 
-/** Call it before the service starts, which reads the built files once. */
-export async function buildPage(): Promise<void> {
+export interface ConsoleInBrowser {
+  service: TestService
+  set: TestConsole
+  /** The owner's, with one key of each kind. */
+  project: TestProject
+  tabs: ConsoleTabs
+}
+
+/** A service whose console is built and set up, and a browser. `tabs.end()` stops both. */
+export async function startConsoleInBrowser(options?: StartOptions): Promise<ConsoleInBrowser> {
+  const { service, tabs } = await startInBrowser(options)
+  const set = await startConsole(service)
+  return { service, set, project: await set.mintProject(), tabs }
+}
+
+/** The same before anyone has set the console up. */
+export async function startInBrowser(
+  options?: StartOptions,
+): Promise<Pick<ConsoleInBrowser, 'service' | 'tabs'>> {
+  // The service reads the built files once, when it starts.
   await buildConsole()
+  const service = await startService(options)
+  return { service, tabs: new ConsoleTabs(await openBrowser(), service) }
+}
+
+/** The tabs of a test, each in its own browser context. */
+export class ConsoleTabs {
+  readonly #opened: TestBrowser
+  readonly #service: TestService
+  readonly #tabs: ConsolePage[] = []
+
+  constructor(opened: TestBrowser, service: TestService) {
+    this.#opened = opened
+    this.#service = service
+  }
+
+  async open(options: OpenOptions = {}): Promise<ConsolePage> {
+    const tab = await openConsolePage(this.#opened, this.#service, options)
+    this.#tabs.push(tab)
+    return tab
+  }
+
+  /** Returns the problems in the tabs. */
+  async close(): Promise<string[]> {
+    const tabs = this.#tabs.splice(0)
+    for (const { context } of tabs) await context.close()
+    return tabs.flatMap(({ complaints }) => complaints)
+  }
+
+  /** Closes the browser and stops the service. */
+  async end(): Promise<void> {
+    await this.#opened.close()
+    await this.#service.stop()
+  }
 }
 
 /** Opens a new browser context that can reach only this service. */
-export async function openConsolePage(
+async function openConsolePage(
   { browser }: TestBrowser,
   service: TestService,
-  { person, width = 1440, height = 900, colorScheme = 'light' }: OpenOptions = {},
+  { person, width = 1440, height = 900, colorScheme = 'light', ...place }: OpenOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme,
     reducedMotion: 'reduce',
+    ...place,
   })
   const complaints: string[] = []
   await context.route('**/*', async (route) => {
@@ -71,30 +126,5 @@ export async function openConsolePage(
     open: async (path) => {
       await page.goto(`${service.url}/console${path}`)
     },
-  }
-}
-
-/** The tabs of a test, each in its own browser context. */
-export class ConsoleTabs {
-  readonly #opened: TestBrowser
-  readonly #service: TestService
-  readonly #tabs: ConsolePage[] = []
-
-  constructor(opened: TestBrowser, service: TestService) {
-    this.#opened = opened
-    this.#service = service
-  }
-
-  async open(options: OpenOptions = {}): Promise<ConsolePage> {
-    const tab = await openConsolePage(this.#opened, this.#service, options)
-    this.#tabs.push(tab)
-    return tab
-  }
-
-  /** Returns the problems in the tabs. */
-  async close(): Promise<string[]> {
-    const tabs = this.#tabs.splice(0)
-    for (const { context } of tabs) await context.close()
-    return tabs.flatMap(({ complaints }) => complaints)
   }
 }

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
-import fc from 'fast-check'
 import type { OpenAPIV3_1 } from 'openapi-types'
+import fc from './fast-check.ts'
 
 type Schema = OpenAPIV3_1.SchemaObject
 const ajv = new Ajv({ strict: false, formats: { 'date-time': true } })

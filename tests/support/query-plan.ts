@@ -1,6 +1,6 @@
 import { SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
-import { openReader } from '../../src/db/reader.ts'
+import { openReader, type ReadDatabase } from '../../src/db/reader.ts'
 
 /** Records the statements run on a database with `all` and `run`. */
 export function record(database: object): SQL[] {
@@ -37,4 +37,18 @@ export async function planOf(file: string, statement: SQL): Promise<string> {
   } finally {
     reader.close()
   }
+}
+
+/** The database, which records what is selected from. */
+export function recording(db: ReadDatabase, statements: SQL[]): ReadDatabase {
+  const select = (fields: never) => {
+    const builder = db.select(fields)
+    return {
+      from(source: SQL) {
+        statements.push(source)
+        return builder.from(source)
+      },
+    }
+  }
+  return Object.assign(Object.create(db), { select })
 }

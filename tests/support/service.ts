@@ -31,7 +31,7 @@ export interface TestProject {
   send(method: string, path: string, body: unknown): Promise<Response>
 }
 
-interface StartOptions {
+export interface StartOptions {
   /** Settings as in the environment. */
   env?: Record<string, string>
   /** Keeps the folder of an earlier service. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import {
   foldText,
   pairsOf,
@@ -10,6 +9,7 @@ import {
   unspaced,
   wordsOf,
 } from '../../src/text/words.ts'
+import fc from '../support/fast-check.ts'
 
 const texts = (query: string) => wordsOf(query).map(({ text }) => text)
 

@@ -38,7 +38,7 @@ export async function cachedCorpus(texts: Texts, main: string): Promise<Project>
   return readProject(folder)
 }
 
-/** A copy that a case may change and then removes. */
+/** A copy that a case may change. It is removed after the case. */
 export function copyProject(project: Project): Project {
   const folder = temporaryFolder()
   cpSync(project.folder, folder, { recursive: true })

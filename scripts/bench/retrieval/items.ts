@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Embedder } from '../../../src/knowledge/embedding/embedder.ts'
 import { latencyOf } from '../paced.ts'
-import { startService } from '../processes.ts'
 import { checkoutOf, countChunks, type Project, readRows } from '../project.ts'
 import { createRandom } from '../random.ts'
 import type { Options } from '../runner.ts'
@@ -20,7 +19,7 @@ const secondsMax = 30
 const atLeast = 0.98
 
 /** Whether a search within a few items finds their nearest chunks. */
-export async function benchItems(texts: Texts, { main, data }: Options): Promise<Row[]> {
+export async function benchItems(texts: Texts, { main, start, data }: Options): Promise<Row[]> {
   const project = await cachedCorpus(texts, main)
   const [space, chunksByItem] = [spaceOf(project), readChunks(project)]
   const embedder = await embedderOf(main)
@@ -32,40 +31,36 @@ export async function benchItems(texts: Texts, { main, data }: Options): Promise
     limit: neighbours,
     itemIds: drawIds([...chunksByItem.keys()], index),
   }))
-  const service = await startService(main, project)
-  try {
-    const asked = searches.slice(0, queriesCount)
-    const result = await startSearching({
-      url: service.url,
-      key: project.key,
-      warmUp: searches.slice(queriesCount),
-      rounds: [asked],
-      secondsMax,
-      keepsAnswers: true,
-    }).done
-    const vectors = await embedder.embed(
-      asked.map(({ query }) => query),
-      'query',
-      AbortSignal.timeout(60_000),
-    )
-    const recalls = asked.map(({ itemIds }, index) => {
-      const chunks = itemIds.flatMap((id) => chunksByItem.get(id) ?? [])
-      const hits = result.answers[index] ?? []
-      return recallOf(vectors[index] ?? new Float32Array(), { chunks, hits, neighbours })
-    })
-    const recall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length
-    const among = countChunks(project).toLocaleString('en')
-    return [
-      {
-        what: `recall@10 within ${share * 100} % of the items, ${among} chunks`,
-        measured: `${recall.toFixed(4)} over ${recalls.length} queries; ${formatLatency(latencyOf([result]))}`,
-        target: `≥ ${atLeast}`,
-        isMet: recall >= atLeast && result.failed === 0,
-      },
-    ]
-  } finally {
-    await service.stop()
-  }
+  const service = await start(project)
+  const asked = searches.slice(0, queriesCount)
+  const result = await startSearching({
+    url: service.url,
+    key: project.key,
+    warmUp: searches.slice(queriesCount),
+    rounds: [asked],
+    secondsMax,
+    keepsAnswers: true,
+  }).done
+  const vectors = await embedder.embed(
+    asked.map(({ query }) => query),
+    'query',
+    AbortSignal.timeout(60_000),
+  )
+  const recalls = asked.map(({ itemIds }, index) => {
+    const chunks = itemIds.flatMap((id) => chunksByItem.get(id) ?? [])
+    const hits = result.answers[index] ?? []
+    return recallOf(vectors[index] ?? new Float32Array(), { chunks, hits, neighbours })
+  })
+  const recall = recalls.reduce((sum, each) => sum + each, 0) / recalls.length
+  const among = countChunks(project).toLocaleString('en')
+  return [
+    {
+      what: `recall@10 within ${share * 100} % of the items, ${among} chunks`,
+      measured: `${recall.toFixed(4)} over ${recalls.length} queries; ${formatLatency(latencyOf([result]))}`,
+      target: `≥ ${atLeast}`,
+      isMet: recall >= atLeast && result.failed === 0,
+    },
+  ]
 }
 
 /** Other items for each query. */

@@ -1,6 +1,5 @@
 import type { SearchMode } from '../../../src/knowledge/schemas.ts'
 import { latencyOf } from '../paced.ts'
-import { startService } from '../processes.ts'
 import { countChunks } from '../project.ts'
 import type { Options } from '../runner.ts'
 import { formatLatency, type Row } from '../table.ts'
@@ -17,38 +16,34 @@ const secondsMax = 25
 const msMax = { p50: 4, p99: 15 }
 
 /** Latency of searches in 50,000 chunks. */
-export async function benchLatency(texts: Texts, { main, data }: Options): Promise<Row[]> {
+export async function benchLatency(texts: Texts, { main, start, data }: Options): Promise<Row[]> {
   const project = await cachedCorpus(texts, main)
   const questions = readQuestions(data, texts)
   const [asked, others] = [questions.slice(0, questionsCount), questions.slice(questionsCount)]
   const among = `${countChunks(project).toLocaleString('en')} chunks`
-  const service = await startService(main, project)
-  try {
-    const searches = (queries: string[], mode: SearchMode) => queries.map((query) => ({ query, mode }))
-    const measure = (mode: SearchMode, concurrency = 1) =>
-      startSearching({
-        url: service.url,
-        key: project.key,
-        warmUp: searches(others.slice(0, warmUpCount), mode),
-        rounds: [searches(asked, mode)],
-        concurrency,
-        secondsMax,
-      }).done
-    const cold = await measure('hybrid')
-    const cached = await measure('hybrid')
-    const rows = [
-      judged(`search, hybrid, ${among}, one at a time, query not seen yet`, cold),
-      judged('  the same queries again, embeddings cached', cached),
-      reported('  share of keyword, vector and fusion within the service', formatTimings(cold)),
-    ]
-    for (const mode of ['keyword', 'vector'] as const)
-      rows.push(reported(`  ${mode} alone`, formatLatency(latencyOf([await measure(mode)]))))
-    const crowded = latencyOf([await measure('hybrid', atOnce)])
-    rows.push(reported(`  hybrid, ${atOnce} at once`, formatLatency(crowded)))
-    return rows
-  } finally {
-    await service.stop()
-  }
+  const service = await start(project)
+  const searches = (queries: string[], mode: SearchMode) => queries.map((query) => ({ query, mode }))
+  const measure = (mode: SearchMode, concurrency = 1) =>
+    startSearching({
+      url: service.url,
+      key: project.key,
+      warmUp: searches(others.slice(0, warmUpCount), mode),
+      rounds: [searches(asked, mode)],
+      concurrency,
+      secondsMax,
+    }).done
+  const cold = await measure('hybrid')
+  const cached = await measure('hybrid')
+  const rows = [
+    judged(`search, hybrid, ${among}, one at a time, query not seen yet`, cold),
+    judged('  the same queries again, embeddings cached', cached),
+    reported('  share of keyword, vector and fusion within the service', formatTimings(cold)),
+  ]
+  for (const mode of ['keyword', 'vector'] as const)
+    rows.push(reported(`  ${mode} alone`, formatLatency(latencyOf([await measure(mode)]))))
+  const crowded = latencyOf([await measure('hybrid', atOnce)])
+  rows.push(reported(`  hybrid, ${atOnce} at once`, formatLatency(crowded)))
+  return rows
 }
 
 function judged(what: string, result: SearchResult): Row {

@@ -1,7 +1,7 @@
 import type { SearchMode } from '../../../src/knowledge/schemas.ts'
 import { latencyOf } from '../paced.ts'
-import { type Running, startService } from '../processes.ts'
-import { addItems, createProject, type Project, removeProject } from '../project.ts'
+import type { Running } from '../processes.ts'
+import { addItems, createProject, type Project } from '../project.ts'
 import type { Options } from '../runner.ts'
 import type { Row } from '../table.ts'
 import type { Texts } from '../texts.ts'
@@ -65,22 +65,15 @@ function configuredHuggingFace(): EmbedderChoice | null {
 async function measureSet(
   set: QuestionSet,
   { name, environment }: EmbedderChoice,
-  { main }: Options,
+  { main, start }: Options,
 ): Promise<Row[]> {
   const project = await createProject(main)
-  try {
-    const service = await startService(main, project, environment)
-    try {
-      const measured = measurePlain(set)
-      const itemIds = await addPassages(service, project, set)
-      for (const mode of modes) measured.push(...(await measureMode(service, project, set, itemIds, mode)))
-      return partsOf(set).flatMap((part) => rowsOf(part, measured, name))
-    } finally {
-      await service.stop()
-    }
-  } finally {
-    removeProject(project)
-  }
+  const service = await start(project, environment)
+  const measured = measurePlain(set)
+  const itemIds = await addPassages(service, project, set)
+  for (const mode of modes) measured.push(...(await measureMode(service, project, set, itemIds, mode)))
+  await service.stop()
+  return partsOf(set).flatMap((part) => rowsOf(part, measured, name))
 }
 
 /** Returns the ids of the items by the ids of their passages. */

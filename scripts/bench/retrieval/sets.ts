@@ -26,7 +26,7 @@ export interface QuestionSet {
 }
 
 /** Encyclopedia, help pages, search queries, and other languages; the last four have English titles. */
-export const questionSets = [
+const questionSets = [
   ...['squad', 'help', 'nq', 'boolq', 'covid-faq', 'mtrag-govt', 'mtrag-clapnq'],
   ...['xquad-de', 'xquad-ar', 'xquad-th', 'xquad-zh'],
 ]

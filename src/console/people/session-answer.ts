@@ -10,6 +10,8 @@ export interface ProjectOfPerson {
   name: string
   role: Role
   membersMayDelete: boolean
+  /** Such as `Europe/Berlin`; null when it has none of its own. */
+  timeZone: string | null
   createdAt: string
 }
 
@@ -61,6 +63,7 @@ async function projectsOf(read: ReadDatabase, personId: string): Promise<Project
       name: projects.name,
       role: members.role,
       membersMayDelete: projects.membersMayDelete,
+      timeZone: projects.timeZone,
       createdAt: projects.createdAt,
     })
     .from(members)

@@ -146,8 +146,8 @@ CREATE INDEX `calls_by_called_digits` ON `calls` (`project_id`,`called_digits`,`
 CREATE INDEX `calls_by_caller_digits_reversed` ON `calls` (`project_id`,`caller_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_called_digits_reversed` ON `calls` (`project_id`,`called_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
-CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`) WHERE source is not null;--> statement-breakpoint
-CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`) WHERE agent_id is not null;--> statement-breakpoint
+CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`,`evaluation`) WHERE source is not null;--> statement-breakpoint
+CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`,`evaluation`) WHERE agent_id is not null;--> statement-breakpoint
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
@@ -342,7 +342,8 @@ CREATE TABLE `projects` (
 	`keep_numbers` text DEFAULT 'all' NOT NULL,
 	`keep_questions_days` integer,
 	`notes_reading` integer DEFAULT false NOT NULL,
-	`members_may_delete` integer DEFAULT true NOT NULL
+	`members_may_delete` integer DEFAULT true NOT NULL,
+	`time_zone` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint

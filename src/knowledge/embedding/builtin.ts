@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { nextHash } from '../../text/hash.ts'
 import { foldText, pairsOf, scripts, spaced, stemOf, unspaced } from '../../text/words.ts'
 import { chunkerVersion } from '../chunking/chunks.ts'
 import { type Embedder, EmbeddingError } from './embedder.ts'
@@ -144,4 +143,9 @@ function finalMix(hash: number): number {
   mixed ^= mixed >>> 13
   mixed = Math.imul(mixed, 0xc2b2ae35)
   return mixed ^ (mixed >>> 16)
+}
+
+/** One step of FNV-1a over UTF-16 code units. */
+function nextHash(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193)
 }

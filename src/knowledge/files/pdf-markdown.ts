@@ -111,7 +111,7 @@ function isHeading({ kind }: Block): boolean {
   return kind === 'heading'
 }
 
-export function textOf({ cells }: Line): string {
+function textOf({ cells }: Line): string {
   return cells.map(({ text }) => text).join(' ')
 }
 

@@ -70,10 +70,7 @@ export class ProjectIndex {
     this.#options = options
     this.#current = new Filling(options.hnswlib)
     this.#saver = new Background({
-      work: async () => {
-        await this.#save()
-        return null
-      },
+      work: () => this.#save(),
       delayMs: saveDelayMs,
       retryMs: saveRetryMs,
       retryMsMax: saveRetryMsMax,

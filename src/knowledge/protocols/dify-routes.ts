@@ -14,8 +14,8 @@ import { toQuery } from './query-text.ts'
 interface DifyRoutesOptions {
   search: Pick<AskedSearch, 'search'>
   knowledge: Pick<Knowledge, 'head' | 'heads'>
-  /** What people call the caller's project. */
-  project: (projectId: number) => Promise<{ id: string; name: string }>
+  /** Tell what people call the caller's project. */
+  projects: { get(projectId: number): Promise<{ id: string; name: string }> }
 }
 
 const prefix = '/integrations/dify'
@@ -59,11 +59,11 @@ async function retrieve(
 
 /** The item that is meant; null for the whole project. @throws UnknownKnowledge */
 async function findItem(
-  { knowledge, project }: DifyRoutesOptions,
+  { knowledge, projects }: DifyRoutesOptions,
   projectId: number,
   knowledgeId: string,
 ): Promise<ItemHead | null> {
-  const { id, name } = await project(projectId)
+  const { id, name } = await projects.get(projectId)
   if (knowledgeId === id || knowledgeId === name) return null
   const item = await knowledge.head(projectId, knowledgeId)
   if (item) return item

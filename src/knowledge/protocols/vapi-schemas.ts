@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { SearchRequest } from '../schemas.ts'
 
 /** Longer lists are refused, so this is also how many searches one request can run at once. */
-export const toolCallsMax = 16
+const toolCallsMax = 16
 
 const phoneCall = Type.Optional(
   Type.Unknown({

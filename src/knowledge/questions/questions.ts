@@ -1,9 +1,11 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
+import { erasing } from '../../db/erasing.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
-import { erasures, projects, questions } from '../../db/schema.ts'
+import { type Requirement, requiring } from '../../db/requirements.ts'
+import { calls, erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
@@ -18,7 +20,7 @@ export const dayMs = 86_400_000
 /** Questions in memory. Further ones are not kept, as when the database cannot be written for a while. */
 const waitingMax = 5_000
 /** The newest that a project keeps. */
-export const questionsPerProjectMax = 100_000
+const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
 /** Small enough to keep other requests waiting for a moment only. */
 const rowsPerWriteMax = 250
@@ -46,6 +48,14 @@ interface QuestionsOptions {
   recordHash: RecordHash
   settingsOf: SettingsOf
   audit: Pick<AuditTrail, 'progress'>
+  /** Which of some calls are on hold: see calls/holds.ts. */
+  holds: {
+    among(
+      db: ReadDatabase,
+      projectId: number,
+      selection: SQL,
+    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
+  }
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
   log: Pick<Log, 'warn'>
@@ -68,10 +78,7 @@ export class Questions {
   constructor(options: QuestionsOptions) {
     this.#options = options
     this.#background = new Background({
-      work: async () => {
-        await this.#write()
-        return null
-      },
+      work: () => this.#write(),
       delayMs,
       retryMs,
       onFailure: (error) => options.log.warn({ error }, 'Questions were not written yet'),
@@ -135,8 +142,8 @@ export class Questions {
   }
 
   /**
-   * Deletes the questions that were asked before this time, in slices; their bytes are erased like those of a deleted
-   * call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
+   * Deletes the questions that were asked before this time, but for those of calls on hold, in slices; their bytes are
+   * erased like those of a deleted call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
    * @returns how many there were
    */
   async deleteQuestionsBefore(
@@ -144,30 +151,29 @@ export class Questions {
     before: number,
     after?: (deleted: number) => SQL,
   ): Promise<number> {
-    const { freeing, erasure } = this.#options
-    const over = sql`select seq from ${questions}
-      where project_id = ${projectId} and at < ${before} limit ${rowsPerDeletionMax}`
+    const { read, freeing, erasure, holds } = this.#options
+    const areOld = sql`project_id = ${projectId} and at < ${before}`
+    const asked = sql`select seq from ${calls} where project_id = ${projectId}
+      and id in (select call_id from ${questions} where ${areOld})`
+    const held = await holds.among(read, projectId, asked)
+    const heldIds = sql`select id from ${calls} where seq in (
+      select value from json_each(${JSON.stringify([...held.seqs])}))`
+    const over = sql`select seq from ${questions} where ${areOld}
+      and (call_id is null or call_id not in (${heldIds})) limit ${rowsPerDeletionMax}`
+    const erased = { projectId, kind: 'questions', id: '' } as const
     for (let count = 0; ; ) {
-      const [, deleted] = await freeing.batch([
-        freeing.run(this.#erasing(projectId, sql`exists (${over})`)),
-        freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
-        ...(after ? [freeing.run(after(count))] : []),
-      ])
+      const [, , deleted] = await requiring([held.isAsSeen], (check) =>
+        freeing.batch([
+          freeing.run(check),
+          freeing.run(erasing(this.#options, erased, sql`exists (${over})`)),
+          freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+          ...(after ? [freeing.run(after(count))] : []),
+        ]),
+      )
       count += deleted.length
       if (deleted.length > 0) erasure.schedule(projectId)
       if (deleted.length < rowsPerDeletionMax) return count
     }
-  }
-
-  /** The statement that has the bytes erased of what the same batch deletes. */
-  #erasing(projectId: number, condition = sql`true`) {
-    const { recordHash, now } = this.#options
-    return sql`
-      insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-      select ${projectId}, 'questions', ${recordHash(projectId, 'questions', '')}, 0, change_seq, ${now()}
-      from ${projects} where id = ${projectId} and ${condition}
-      on conflict (project_id, kind, id_hash) do update set change_seq = change_seq + 1,
-        requested_at = excluded.requested_at, done_at = null`
   }
 
   /** Nothing of a project that keeps no questions, nor of a call that was deleted. */

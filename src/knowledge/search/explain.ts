@@ -12,7 +12,7 @@ export interface TimeShares {
 }
 
 /** Milliseconds from the beginning of a search; its embedding begins with it. */
-export interface TimeStarts {
+interface TimeStarts {
   keyword: number
   fusion: number
 }

@@ -87,10 +87,8 @@ export class CallSessions {
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#background = new Background({
-      work: async (signal) => {
-        await this.#completeSilent(signal)
-        return pollMs
-      },
+      work: (signal) => this.#completeSilent(signal),
+      everyMs: pollMs,
       delayMs: 0,
       retryMs,
       retryMsMax: pollMs,

@@ -41,6 +41,11 @@ test('a call that is in two pages is shown once', () => {
   expect(rowsOf([page([3, 2], 'x'), page([2, 1], null)]).map(({ id }) => id)).toEqual(['3', '2', '1'])
 })
 
+test('a newest page without calls takes none away while pages follow it', () => {
+  const pages = [page([], 'after 9'), page([3, 2], null)]
+  expect(withNewestPage(pages, page([], 'after 10'))).toBe(pages)
+})
+
 test('a count says when it stopped counting', () => {
   expect(totalLabel({ total: 1, totalMax: 10 })).toBe('1 call')
   expect(totalLabel({ total: 8000, totalMax: 10_000 })).toBe('8,000 calls')

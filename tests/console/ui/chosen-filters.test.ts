@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { Dates } from '../../../src/console/ui/components/dates.ts'
 import { isFiltered, nameOf, readFilters } from '../../../src/console/ui/views/calls/chosen-filters.ts'
-import { dateRangeLabel, daysToRange, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
+import { dateRangeLabel, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
 
 describe('the address of the list of calls', () => {
   test('invalid parts of the address are left out, the rest is kept', () => {
@@ -32,22 +33,22 @@ describe('the address of the list of calls', () => {
 })
 
 describe('dates', () => {
-  const now = new Date(2026, 5, 1)
+  const dates = new Dates('America/New_York')
+  const now = Date.UTC(2026, 5, 1)
 
-  test('days become the instants of whole local days and back', () => {
-    const range = daysToRange(new Date(2026, 0, 5, 13), new Date(2026, 0, 7, 9))
-    expect(range).toEqual({
-      from: new Date(2026, 0, 5).toISOString(),
-      to: new Date(2026, 0, 8).toISOString(),
-    })
-    expect(rangeToDays(range).map((date) => date?.getDate())).toEqual([5, 7])
+  test('days become the instants of whole days and back', () => {
+    const range = dates.rangeOf('2026-03-07', '2026-03-08')
+    expect(range).toEqual({ from: '2026-03-07T05:00:00.000Z', to: '2026-03-09T04:00:00.000Z' })
+    expect(rangeToDays(range, dates)).toEqual(['2026-03-07', '2026-03-08'])
   })
 
   test('a range of one day is named once, the year only when it is another', () => {
-    expect(dateRangeLabel(daysToRange(new Date(2026, 0, 5), new Date(2026, 0, 5)), now)).not.toContain('–')
-    expect(dateRangeLabel(daysToRange(new Date(2026, 0, 5), new Date(2026, 0, 6)), now)).toContain('–')
-    expect(dateRangeLabel({ from: new Date(2025, 0, 5).toISOString() }, now)).toMatch(/^since .*2025/)
-    expect(dateRangeLabel({ to: new Date(2026, 0, 5).toISOString() }, now)).toMatch(/^until .*4/)
-    expect(dateRangeLabel({}, now)).toBe('')
+    const label = (range: { from?: string; to?: string }) => dateRangeLabel(range, dates, now)
+    expect(label(dates.rangeOf('2026-01-05'))).not.toContain('–')
+    expect(label(dates.rangeOf('2026-01-05', '2026-01-06'))).toContain('–')
+    expect(label({ from: dates.rangeOf('2025-01-05').from })).toMatch(/^since .*2025/)
+    expect(label({ to: dates.rangeOf('2026-01-05').from })).toMatch(/^until .*4/)
+    expect(label({ from: '2026-01-05T06:30:00.000Z' })).toMatch(/^since .*01:30/)
+    expect(label({})).toBe('')
   })
 })

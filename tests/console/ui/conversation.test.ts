@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
 import type { TimelineEntry } from '../../../src/calls/schemas.ts'
 import { linesOf } from '../../../src/console/ui/views/calls/conversation.ts'
+import fc from '../../support/fast-check.ts'
 
 const transcript = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }))
 const turn = (index: number, atSeconds: number): TimelineEntry => ({ atSeconds, kind: 'turn', turn: index })

@@ -1,39 +1,41 @@
 import { describe, expect, test } from 'bun:test'
+import { Dates } from '../../../src/console/ui/components/dates.ts'
 import { changeOf } from '../../../src/console/ui/views/overview/change.ts'
 import {
   choiceOf,
-  daysOf,
   overviewSearch,
-  periodAround,
   periodOf,
-  rangeOfDay,
+  periodUntil,
 } from '../../../src/console/ui/views/overview/overview-search.ts'
 
-const now = new Date('2026-03-02T15:00:00.000Z')
+const now = Date.parse('2026-03-02T15:00:00.000Z')
 
 describe('the period of the overview', () => {
+  const utc = new Dates('UTC')
+
   test('is the last 30 days, today included, unless the address says otherwise', () => {
-    const period = periodOf(overviewSearch({}), now)
+    const period = periodOf(overviewSearch({}), utc, now)
     expect(period).toEqual({ from: '2026-02-01T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z', days: 30 })
-    expect(periodOf(overviewSearch({ days: '7' }), now).days).toBe(7)
+    expect(periodOf(overviewSearch({ days: '7' }), utc, now).days).toBe(7)
     expect(overviewSearch({ days: 12 })).toEqual({})
   })
 
-  test('includes both days of a custom range, and every day between', () => {
-    const period = periodOf(overviewSearch({ from: '2026-02-27', to: '2026-03-01' }), now)
-    expect(daysOf(period)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
-    expect(choiceOf({ from: '2026-02-27', to: '2026-03-01' })).toBe('custom')
+  test('has the days of a time zone, of which it may be another day already', () => {
+    const { from, to } = periodOf(overviewSearch({ days: 7 }), new Dates('Pacific/Auckland'), now)
+    expect([from, to]).toEqual(['2026-02-24T11:00:00.000Z', '2026-03-03T11:00:00.000Z'])
+  })
+
+  test('includes both days of a custom range', () => {
+    const search = { from: '2026-02-27', to: '2026-03-01' }
+    expect(periodOf(overviewSearch(search), utc, now).days).toBe(3)
+    expect(choiceOf(search)).toBe('custom')
+    expect(periodUntil('2025-12-31')).toEqual({ from: '2025-12-02', to: '2025-12-31' })
   })
 
   test('an invalid, reversed or open range is left out', () => {
     expect(overviewSearch({ from: '2026-02-30', to: '2026-03-01' })).toEqual({})
     expect(overviewSearch({ from: '2026-03-02', to: '2026-03-01' })).toEqual({})
     expect(overviewSearch({ from: '1990-01-01', to: '2026-03-01' })).toEqual({})
-  })
-
-  test('can be led to the newest call, and a day has its instants', () => {
-    expect(periodAround('2025-12-31T23:59:59.999Z')).toEqual({ from: '2025-12-02', to: '2025-12-31' })
-    expect(rangeOfDay('2026-02-28').to).toBe('2026-03-01T00:00:00.000Z')
   })
 })
 

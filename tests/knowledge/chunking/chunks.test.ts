@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import {
   type Chunk,
   chunkCharsMin,
@@ -9,6 +8,7 @@ import {
 } from '../../../src/knowledge/chunking/chunks.ts'
 import { chunkCharsMax, chunkOverlapCharsMax } from '../../../src/knowledge/chunking/cuts.ts'
 import { passageText } from '../../../src/knowledge/chunking/passage-text.ts'
+import fc from '../../support/fast-check.ts'
 
 const seed = 20_260
 const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
 import { findHeadings } from '../../../src/knowledge/chunking/headings.ts'
+import fc from '../../support/fast-check.ts'
 
 const seed = 20_260
 const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`

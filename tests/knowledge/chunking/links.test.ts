@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { withoutLinks } from '../../../src/knowledge/chunking/links.ts'
+import fc from '../../support/fast-check.ts'
 
 describe('a text without its links', () => {
   for (const [name, text, read] of [

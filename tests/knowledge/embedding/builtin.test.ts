@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { embeddedText } from '../../../src/knowledge/chunking/chunks.ts'
 import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
 import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
+import fc from '../../support/fast-check.ts'
 
 const seed = 20_260
 const embedder = createBuiltinEmbedder()

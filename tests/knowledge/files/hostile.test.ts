@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
-import fc from 'fast-check'
 import type { AppError } from '../../../src/errors.ts'
 import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
+import fc from '../../support/fast-check.ts'
 import { makeDocx, makePdf, makeZip, paragraph } from '../../support/files.ts'
 
 setDefaultTimeout(60_000)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { AppError } from '../../../src/errors.ts'
 import { limitOf, toErrorBody, toRecords } from '../../../src/knowledge/protocols/dify.ts'
 import {
@@ -7,6 +6,7 @@ import {
   type DifyCondition,
   itemFilterOf,
 } from '../../../src/knowledge/protocols/dify-conditions.ts'
+import fc from '../../support/fast-check.ts'
 import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'

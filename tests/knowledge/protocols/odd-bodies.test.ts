@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 let service: TestService

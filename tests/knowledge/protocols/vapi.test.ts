@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { AppError } from '../../../src/errors.ts'
 import {
   parametersOf,
@@ -10,6 +9,7 @@ import {
   toolCallsOf,
   toResult,
 } from '../../../src/knowledge/protocols/vapi.ts'
+import fc from '../../support/fast-check.ts'
 import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'

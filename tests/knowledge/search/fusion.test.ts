@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { fuseRanks, type RankedList } from '../../../src/knowledge/search/fusion.ts'
+import fc from '../../support/fast-check.ts'
 
 const labels = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 20 })
 const weight = fc.double({ min: 0.01, max: 2, noNaN: true })

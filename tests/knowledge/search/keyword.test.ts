@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
 import { chunkWords } from '../../../src/db/word-tables.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
 import { readPassages } from '../../../src/knowledge/search/passages.ts'
 import { RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
 import { prepareWordQueries } from '../../../src/knowledge/search/word-queries.ts'
+import fc from '../../support/fast-check.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 interface Asked {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { type Chunk, splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { mergePassages, type ScoredPassage } from '../../../src/knowledge/search/merge-passages.ts'
 import type { Passage } from '../../../src/knowledge/search/passages.ts'
+import fc from '../../support/fast-check.ts'
 
 function passage(fields: Partial<Passage>): Passage {
   const { itemSeq = 1, position = 0 } = fields

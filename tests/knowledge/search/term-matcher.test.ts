@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { readTerms } from '../../../src/knowledge/search/query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from '../../../src/knowledge/search/term-matcher.ts'
 import { WordForms } from '../../../src/knowledge/search/word-forms.ts'
+import fc from '../../support/fast-check.ts'
 
 const none = () => false
 function read(query: string, text: string, isCommon: (index: number) => boolean = none): Mentions {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
 import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
 
@@ -39,6 +40,21 @@ describe('callbook doctor', () => {
     const { code, value } = await callbook.json(['doctor'])
     expect(code).toBe(1)
     expect(value.at(-1)).toMatchObject({ check: 'database', ok: false, advice: expect.any(String) })
+  })
+
+  test('calls that are counted wrong are a fault, and are counted again when asked', async () => {
+    await withService(async (_, callbook) => {
+      await callbook.project()
+      const databaseOf = async (...options: string[]) =>
+        (await callbook.json(['doctor', ...options])).value[2]
+      const database = new Database(join(callbook.dataDir, 'callbook.db'), { timeout: 10_000 })
+      database.exec('update call_ranges set calls = calls + 1 where level = 2')
+      database.close()
+      const advice = 'Count them again: bun callbook doctor --repair'
+      expect(await databaseOf()).toMatchObject({ check: 'database', ok: false, advice })
+      expect(await databaseOf('--repair')).toMatchObject({ ok: true, advice: null })
+      expect(await databaseOf()).toMatchObject({ ok: true })
+    })
   })
 
   test('the embedding provider is called: one that answers passes, one that refuses is a fault', async () => {

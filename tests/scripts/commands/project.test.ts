@@ -69,6 +69,7 @@ describe('callbook project', () => {
     const off = {
       ...{ id, name: 'Acme', retainDays: null, redact: [], country: null },
       ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
+      timeZone: null,
     }
     expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
     const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']
@@ -91,9 +92,12 @@ describe('callbook project', () => {
       '30',
       '--redact',
       'off',
+      '--time-zone',
+      'europe/berlin',
     ]
     expect((await callbook.json(['project', 'set', id, ...more])).value).toEqual({
       ...{ ...off, country: 'US', keepNumbers: 'last4', keepQuestionsDays: 30, notesReading: true },
+      timeZone: 'Europe/Berlin',
     })
     for (const [option, value, says] of [
       ['--retain-days', '0', 'must be at least 1'],
@@ -103,6 +107,7 @@ describe('callbook project', () => {
       ['--keep-numbers', 'some', 'must be one of all, last4, none'],
       ['--keep-questions', '8', 'must be one of 7, 30'],
       ['--note-reading', 'yes', 'must be on or off'],
+      ['--time-zone', '+02:00', 'must be a time zone (IANA), such as Europe/Berlin, or off'],
     ] as const) {
       const refused = await callbook.run(['project', 'set', id, option, value])
       expect(refused).toEqual({ code: 1, out: '', err: `${option}: ${says}\n` })

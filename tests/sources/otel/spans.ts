@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import fc from 'fast-check'
 import { decodeRequest, decodeSpan } from '../../../src/sources/otel/otlp.ts'
+import fc from '../../support/fast-check.ts'
 
 type Value = string | number | boolean
 

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
+import { ActionForm } from './action-form.tsx'
 import { Problem } from './problem.tsx'
 
 interface ConfirmDialogProps {
@@ -42,13 +43,15 @@ function Confirmation({
 }: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
   const [typed, setTyped] = useState('')
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
-  const isConfirmed = word === undefined || typed.trim() === word
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isConfirmed && !isPending) mutate()
-  }
   return (
-    <form onSubmit={submit} className="cb-stack">
+    <ActionForm
+      label={confirmLabel}
+      isReady={word === undefined || typed.trim() === word}
+      isPending={isPending}
+      isDanger={isDanger}
+      onSubmit={mutate}
+      onCancel={onClose}
+    >
       <div>{children}</div>
       {word !== undefined && (
         <TextInput
@@ -65,19 +68,6 @@ function Confirmation({
         />
       )}
       {error && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button
-          type="submit"
-          {...(isDanger ? { color: 'red' } : {})}
-          disabled={!isConfirmed}
-          loading={isPending}
-        >
-          {confirmLabel}
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }

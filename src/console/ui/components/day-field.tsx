@@ -1,8 +1,10 @@
 import { Button, Popover, Skeleton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
+import { dayLabel } from './dates.ts'
+import { useDates } from './use-dates.ts'
 
-const DayCalendar = lazy(() => import('./day-calendar.tsx'))
+const Calendar = lazy(() => import('./calendar.tsx'))
 
 interface DayFieldProps {
   label: string
@@ -13,6 +15,7 @@ interface DayFieldProps {
 
 /** Chooses a day from today on. */
 export function DayField({ label, day, onChoose }: DayFieldProps) {
+  const dates = useDates()
   const [isOpen, setIsOpen] = useState(false)
   const choose = (chosen: string) => {
     setIsOpen(false)
@@ -24,22 +27,23 @@ export function DayField({ label, day, onChoose }: DayFieldProps) {
         <Button
           variant="default"
           size="xs"
-          aria-label={`${label}: ${day ? asText(day) : 'none chosen'}`}
+          aria-label={`${label}: ${day ? dayLabel(day, { year: 'numeric' }) : 'none chosen'}`}
           leftSection={<IconCalendar size={14} aria-hidden />}
           onClick={() => setIsOpen(!isOpen)}
         >
-          {day ? asText(day) : 'Choose a day'}
+          {day ? dayLabel(day, { year: 'numeric' }) : 'Choose a day'}
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={label}>
         <Suspense fallback={<Skeleton width={252} height={288} />}>
-          <DayCalendar day={day} onChoose={choose} />
+          <Calendar
+            of="one"
+            days={[day || null, day || null]}
+            today={dates.dayOf(Date.now())}
+            onChoose={choose}
+          />
         </Suspense>
       </Popover.Dropdown>
     </Popover>
   )
-}
-
-function asText(day: string): string {
-  return new Date(`${day}T00:00:00`).toLocaleDateString(undefined, { dateStyle: 'medium' })
 }

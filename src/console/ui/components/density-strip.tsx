@@ -39,7 +39,7 @@ export function DensityStrip({ density, size = 'large', matches = [], flags = []
 }
 
 /** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`, for who does not see it. */
-export function spokenDensity({ shares, tools, transfers }: Density): string {
+function spokenDensity({ shares, tools, transfers }: Density): string {
   const speakers = `The caller speaks ${asPercent(shares.user)} of the time, the agent ${asPercent(shares.assistant)}`
   const events = [
     ...(tools.length > 0 ? [counted(tools.length, 'tool call')] : []),

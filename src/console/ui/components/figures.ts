@@ -1,3 +1,5 @@
+import { locale } from './locale.ts'
+
 const secondsPerMinute = 60
 const minutesPerHour = 60
 const bytesPerUnit = 1_000
@@ -14,22 +16,17 @@ export function asDuration(seconds: number): string {
 
 /** `12,345`, in the reader's locale. */
 export function asCount(value: number): string {
-  return new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }).format(value)
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }).format(value)
+}
+
+/** `1,234.5`, to two digits. */
+export function asDecimal(value: number): string {
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value)
 }
 
 /** `87.5%` of a share from 0 to 1. */
 export function asPercent(share: number): string {
-  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(share)
-}
-
-/** `+12%`, the change from one value to another; null when there is nothing to compare with. */
-export function asChange(value: number | null, before: number | null): string | null {
-  if (value === null || before === null || before === 0) return null
-  return new Intl.NumberFormat(undefined, {
-    style: 'percent',
-    maximumFractionDigits: 0,
-    signDisplay: 'exceptZero',
-  }).format(value / before - 1)
+  return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share)
 }
 
 /** `1.2 kB`, `34 MB`. */
@@ -42,13 +39,13 @@ export function asBytes(bytes: number): string {
     unit += 1
   }
   const digits = unit === 0 || value >= 100 ? 0 : 1
-  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: digits }).format(value)} ${units[unit]}`
+  return `${new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(value)} ${units[unit]}`
 }
 
 /** `$0.12`; small amounts to a hundredth of a cent. */
 export function asDollars(amount: number): string {
   const options = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
-  return new Intl.NumberFormat(undefined, { ...options, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(
+  return new Intl.NumberFormat(locale, { ...options, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(
     amount,
   )
 }
@@ -56,10 +53,30 @@ export function asDollars(amount: number): string {
 /** `640 ms`, `1.2 s`. */
 export function asMilliseconds(value: number): string {
   if (value < 1_000) return `${asCount(value)} ms`
-  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(value / 1_000)} s`
+  return `${new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }).format(value / 1_000)} s`
 }
 
 /** `1 call`, `2,000 calls`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${asCount(count)} ${count === 1 ? one : many}`
+}
+
+/** `3 minutes 7 seconds`: the same for who hears it. */
+export function spokenDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds))
+  const parts = [
+    counted(Math.floor(whole / 3600), 'hour'),
+    counted(Math.floor(whole / 60) % 60, 'minute'),
+    counted(whole % 60, 'second'),
+  ].filter((part) => !part.startsWith('0 '))
+  return parts.join(' ') || '0 seconds'
+}
+
+/** `45s`, `2m`, `1m 30s`, `1h`: short enough for an axis. */
+export function shortDuration(seconds: number): string {
+  const whole = Math.round(seconds)
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  return (
+    [hours && `${hours}h`, minutes && `${minutes}m`, rest && `${rest}s`].filter(Boolean).join(' ') || '0s'
+  )
 }

@@ -1,9 +1,23 @@
-import { Button, Textarea } from '@mantine/core'
+import { Button, Modal, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { useFocus } from './use-focus.ts'
+
+interface SecretModalProps {
+  opened: boolean
+  onClose: () => void
+  title: string
+  children: ReactNode
+}
+
+/** A dialog around `ShownOnce`. Only its button closes it. */
+export function SecretModal(props: SecretModalProps) {
+  return (
+    <Modal {...props} size={560} closeOnEscape={false} closeOnClickOutside={false} withCloseButton={false} />
+  )
+}
 
 interface ShownOnceProps {
   what: 'key' | 'secret'

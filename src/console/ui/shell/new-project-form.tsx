@@ -1,8 +1,9 @@
-import { Button, Group, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, unwrap } from '../api.ts'
+import { ActionForm } from '../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../components/field-errors.ts'
 import { Problem } from '../components/problem.tsx'
 import { sessionQuery } from '../session.ts'
@@ -26,12 +27,14 @@ export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
       await navigate({ to: '/p/$project/overview', params: { project: project.id } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isPending && name.trim()) mutate()
-  }
   return (
-    <form onSubmit={submit} className="cb-stack">
+    <ActionForm
+      label="Create project"
+      isReady={name.trim() !== ''}
+      isPending={isPending}
+      onSubmit={mutate}
+      onCancel={onCancel}
+    >
       <TextInput
         label="Name"
         description="Make one project for each company or product. Calls and knowledge of one project never show in another."
@@ -44,16 +47,6 @@ export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
         data-autofocus
       />
       {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        {onCancel && (
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-        )}
-        <Button type="submit" disabled={!name.trim()} loading={isPending}>
-          Create project
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }

@@ -5,6 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Outlet, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import { flushSync } from 'react-dom'
+import { Dates } from '../components/dates.ts'
+import { DatesContext } from '../components/use-dates.ts'
 import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
 import { CommandPalette } from './command-palette.tsx'
 import { LostService } from './lost-service.tsx'
@@ -21,9 +23,16 @@ const SignInAgain = lazy(() => import('./sign-in-again.tsx'))
 /** The frame around every page of a project. */
 export function Shell() {
   const { project } = useParams({ from: '/p/$project' })
-  const isMember = useProjects().some(({ id }) => id === project)
+  const own = useProjects().find(({ id }) => id === project)
+  const timeZone = own?.timeZone ?? null
+  const dates = useMemo(() => new Dates(timeZone), [timeZone])
+  if (!own) return <NotFound />
   // Remounts the pages for another project, so that no state of the previous one is left.
-  return isMember ? <Frame key={project} /> : <NotFound />
+  return (
+    <DatesContext value={dates}>
+      <Frame key={project} />
+    </DatesContext>
+  )
 }
 
 function Frame() {

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { IconChartDots } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
+import { asCount } from '../../components/figures.ts'
 
 /** Values deeper than this are shown as JSON: indented any further they have no room. */
 const depthMax = 6
@@ -35,7 +36,7 @@ function Fields({ fields, depth }: { fields: [string, unknown][]; depth: number 
       </dl>
       {fields.length > shown && (
         <Button variant="subtle" size="compact-sm" onClick={() => setShown(shown + entriesShown * 10)}>
-          Show more of {fields.length.toLocaleString()}
+          Show more of {asCount(fields.length)}
         </Button>
       )}
     </>
@@ -72,7 +73,7 @@ function Words({ values }: { values: unknown[] }) {
       {Object.entries(shown).map(([place, value]) => (
         <li key={place}>{String(value)}</li>
       ))}
-      {values.length > shown.length && <li>and {(values.length - shown.length).toLocaleString()} more</li>}
+      {values.length > shown.length && <li>and {asCount(values.length - shown.length)} more</li>}
     </ul>
   )
 }

@@ -9,10 +9,11 @@ import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { HoldButton } from './call-hold.tsx'
 import { forgetCall } from './call-queries.ts'
-import { asMoment, callTitle } from './call-title.ts'
+import { callTitle } from './call-title.ts'
 import { readFilters } from './chosen-filters.ts'
 import { LiveBadge } from './evaluation.tsx'
 import { useOpenCalls } from './open-calls.ts'
@@ -27,6 +28,7 @@ interface CallBarProps {
 /** Who it was with and when, and what can be done with the call. */
 export function CallBar({ id, call, direction }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
+  const dates = useDates()
   return (
     <header className="cb-call-bar">
       <span className="cb-call-back">
@@ -38,8 +40,8 @@ export function CallBar({ id, call, direction }: CallBarProps) {
         {call ? (
           <>
             <span className="cb-figure cb-truncate">{callTitle(call, direction)}</span>
-            <time dateTime={call.createdAt} title={call.createdAt} className="cb-figure">
-              {asMoment(call.createdAt)}
+            <time dateTime={call.createdAt} title={dates.exact(call.createdAt)} className="cb-figure">
+              {dates.moment(call.createdAt)}
             </time>
           </>
         ) : (

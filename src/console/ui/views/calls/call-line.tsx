@@ -5,15 +5,14 @@ import { type MouseEvent, type ReactNode, type Ref, useEffect, useState } from '
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { TextMatch } from '../../../../calls/text-match.ts'
 import { DensityStrip } from '../../components/density-strip.tsx'
-import { asDuration } from '../../components/figures.ts'
+import { asDuration, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 import { type ColumnName, columns } from './columns.ts'
-import { exactTime, timeOfDay } from './days.ts'
-import { spokenDuration } from './duration.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
 import type { OpenTab } from './open-tab.ts'
@@ -43,7 +42,8 @@ interface CallLineProps {
 export function CallLine({ row, isOpen, isSelected, isReached, search, ...place }: Place & CallLineProps) {
   const project = useProject()
   const { at, ref, shown, onSelect, onOpen } = place
-  const time = timeOfDay(row.createdAt)
+  const dates = useDates()
+  const time = dates.time(row.createdAt)
   const open = (event: MouseEvent) => {
     const isOther = event.target instanceof Element && event.target.closest('a, input, label')
     if (!isOther && !window.getSelection()?.toString()) onOpen(row)
@@ -87,7 +87,11 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
           aria-current={isOpen ? 'true' : undefined}
         >
           <span className="cb-hidden">Call </span>
-          <time dateTime={row.createdAt} title={exactTime(row.createdAt)} className="cb-figure cb-calls-hint">
+          <time
+            dateTime={row.createdAt}
+            title={dates.exact(row.createdAt)}
+            className="cb-figure cb-calls-hint"
+          >
             {time}
           </time>
         </Link>

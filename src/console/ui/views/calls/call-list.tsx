@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import type { useCallList } from './call-queries.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
@@ -51,7 +52,8 @@ export function CallList({ list, openId, search, scroller, shown, selection, onO
   const isSearch = search.text !== undefined
   const body = useRef<HTMLTableSectionElement>(null)
   const { rows, isPlaceholderData } = list
-  const entries = useMemo(() => rows && byDay(rows, new Date()), [rows])
+  const dates = useDates()
+  const entries = useMemo(() => rows && byDay(rows, dates, Date.now()), [rows, dates])
   const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({

@@ -18,14 +18,3 @@ export function callTitle(
   if (number !== null) return formatNumber(number)
   return direction === 'web' ? 'Web call' : 'Unknown caller'
 }
-
-/** `Nov 19, 14:32`, in the reader's locale. */
-export function asMoment(at: string): string {
-  const date = new Date(at)
-  if (Number.isNaN(date.getTime())) return at
-  const isThisYear = date.getFullYear() === new Date().getFullYear()
-  return new Intl.DateTimeFormat(undefined, {
-    ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
-    ...(isThisYear ? {} : { year: 'numeric' }),
-  }).format(date)
-}

@@ -6,8 +6,9 @@ import { useEffect, useState } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
-import { counted } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
 import { CallBar } from './call-bar.tsx'
@@ -16,7 +17,7 @@ import { CallHolds } from './call-hold.tsx'
 import { callDetailsQuery, callQuery } from './call-queries.ts'
 import { CallReview } from './call-review.tsx'
 import { CallStrip } from './call-strip.tsx'
-import { asMoment, callTitle, personsNumber } from './call-title.ts'
+import { callTitle, personsNumber } from './call-title.ts'
 import { useOpenCalls } from './open-calls.ts'
 import { OtherCalls } from './other-calls.tsx'
 import { RawCall } from './raw-call.tsx'
@@ -37,8 +38,9 @@ function CallPanel({ id }: { id: string }) {
   const details = useQuery(callDetailsQuery(project.id, id))
   const [panel, setPanel] = useState<HTMLElement | null>(null)
   const direction = details.data?.direction
+  const dates = useDates()
   useDocumentTitle(
-    `${call ? `${callTitle(call, direction)}, ${asMoment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+    `${call ? `${callTitle(call, direction)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
     // Over the list, which is out of sight then, and what was focused in it.
@@ -137,7 +139,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
               {label}
               {value === 'transcript' && call.transcript.length > 0 && (
                 <span className="cb-call-turns" title={counted(call.transcript.length, 'turn')}>
-                  {call.transcript.length.toLocaleString()}
+                  {asCount(call.transcript.length)}
                 </span>
               )}
             </Tabs.Tab>

@@ -4,6 +4,7 @@ import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-route
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList, type CallListHandle } from './call-list.tsx'
@@ -92,7 +93,12 @@ export function CallsView() {
         <div className="cb-calls-top">
           <PageHeader
             title="Calls"
-            description={<Total list={list} />}
+            description={
+              <>
+                <Total list={list} />
+                <ZoneNote />
+              </>
+            }
             action={<ListMenus filters={filters} onFilter={filter} columns={chosen} onColumns={choose} />}
           />
           <CallFilters

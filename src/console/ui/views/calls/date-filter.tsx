@@ -1,41 +1,45 @@
 import { Skeleton } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import { daysToRange } from './date-range.ts'
+import type { DayRange } from '../../components/calendar.tsx'
+import { plusDays } from '../../components/dates.ts'
+import { useDates } from '../../components/use-dates.ts'
 
-const RangeCalendar = lazy(() => import('../../components/range-calendar.tsx'))
+const Calendar = lazy(() => import('../../components/calendar.tsx'))
+
+const presets = [
+  { label: 'Today', first: 0, last: 0 },
+  { label: 'Yesterday', first: 1, last: 1 },
+  { label: 'Last 7 days', first: 6, last: 0 },
+  { label: 'Last 30 days', first: 29, last: 0 },
+  { label: 'Last 90 days', first: 89, last: 0 },
+]
 
 interface DateFilterProps {
   /** The days of the range that is set. */
-  days: [Date | null, Date | null]
+  days: DayRange
   onChoose: (range: { from: string; to: string }) => void
 }
 
 /** Whole days by a name or by a calendar. */
 export function DateFilter({ days, onChoose }: DateFilterProps) {
-  const today = new Date()
-  const ago = (count: number) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - count)
-  const presets = [
-    { label: 'Today', first: ago(0), last: ago(0) },
-    { label: 'Yesterday', first: ago(1), last: ago(1) },
-    { label: 'Last 7 days', first: ago(6), last: ago(0) },
-    { label: 'Last 30 days', first: ago(29), last: ago(0) },
-    { label: 'Last 90 days', first: ago(89), last: ago(0) },
-  ]
+  const dates = useDates()
+  const today = dates.dayOf(Date.now())
+  const choose = (first: string, last: string) => onChoose(dates.rangeOf(first, last))
   return (
     <div className="cb-calls-dates">
       <div className="cb-calls-dates-presets">
         {presets.map(({ label, first, last }) => (
-          <button key={label} type="button" onClick={() => onChoose(daysToRange(first, last))}>
+          <button
+            key={label}
+            type="button"
+            onClick={() => choose(plusDays(today, -first), plusDays(today, -last))}
+          >
             {label}
           </button>
         ))}
       </div>
       <Suspense fallback={<Skeleton width={252} height={288} />}>
-        <RangeCalendar
-          days={days}
-          onChoose={(first, last) => onChoose(daysToRange(first, last))}
-          maxDate={today}
-        />
+        <Calendar of="two" days={days} today={today} onChoose={choose} />
       </Suspense>
     </div>
   )

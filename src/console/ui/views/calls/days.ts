@@ -1,5 +1,4 @@
-const times = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+import type { Dates } from '../../components/dates.ts'
 
 /** A row of the list: a call, or the day that the next ones are of. */
 export type Entry<Row> = { key: string; row: Row } | { key: string; day: string }
@@ -7,39 +6,16 @@ export type Entry<Row> = { key: string; row: Row } | { key: string; day: string 
 /** Calls in their order, each day's under its name. */
 export function byDay<Row extends { id: string; createdAt: string }>(
   rows: readonly Row[],
-  now: Date,
+  dates: Dates,
+  now: number,
 ): Entry<Row>[] {
   const entries: Entry<Row>[] = []
   let before = ''
   for (const row of rows) {
-    const day = new Date(row.createdAt).toDateString()
-    if (day !== before) entries.push({ key: `day ${day}`, day: dayName(new Date(row.createdAt), now) })
+    const day = dates.dayOf(row.createdAt)
+    if (day !== before) entries.push({ key: `day ${day}`, day: dates.heading(row.createdAt, now) })
     before = day
     entries.push({ key: row.id, row })
   }
   return entries
-}
-
-/** `Today`, `Yesterday`, `Thu, Nov 19`, with the year when it is another. */
-export function dayName(date: Date, now: Date): string {
-  const midnight = (of: Date) => new Date(of.getFullYear(), of.getMonth(), of.getDate()).getTime()
-  const daysAgo = Math.round((midnight(now) - midnight(date)) / 86_400_000)
-  if (daysAgo === 0) return 'Today'
-  if (daysAgo === 1) return 'Yesterday'
-  return date.toLocaleDateString(undefined, {
-    weekday: 'short',
-    month: 'short',
-    day: 'numeric',
-    ...(date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }),
-  })
-}
-
-/** `14:32` */
-export function timeOfDay(at: string): string {
-  return times.format(new Date(at))
-}
-
-/** With the day, the second and the zone. */
-export function exactTime(at: string): string {
-  return exact.format(new Date(at))
 }

@@ -1,5 +1,5 @@
 import { type CallFilter, type FilterName, noValue } from '../../../../calls/filters.ts'
-import { catalog, frameworkLabels } from '../../../../sources/catalog.ts'
+import { frameworkLabels, platformLabels } from '../../../../sources/labels.ts'
 import { asReason } from '../../components/reason.ts'
 
 /** The others are set by the address alone, or together with one of these. */
@@ -29,10 +29,7 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },
   evaluation: { success: 'Success', fail: 'Failed', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
-  source: {
-    ...Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label])),
-    ...frameworkLabels,
-  },
+  source: { ...platformLabels, ...frameworkLabels },
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
   reviewed: { true: 'Reviewed', false: 'Not reviewed' },
   flagged: { true: 'A turn is flagged', false: 'No turn is flagged' },

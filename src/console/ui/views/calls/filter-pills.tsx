@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type CallFilter, noValue } from '../../../../calls/filters.ts'
+import { asDecimal } from '../../components/figures.ts'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import {
@@ -87,15 +89,16 @@ function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: Many
 }
 
 function DatePill({ filters, onChange }: ChosenProps) {
+  const dates = useDates()
   return (
     <FormPill
       label={filterLabels.from}
-      chosen={dateRangeLabel(filters, new Date()) || undefined}
+      chosen={dateRangeLabel(filters, dates, Date.now()) || undefined}
       onClear={() => onChange({ from: undefined, to: undefined })}
     >
       {(close) => (
         <DateFilter
-          days={rangeToDays(filters)}
+          days={rangeToDays(filters, dates)}
           onChoose={(range) => {
             onChange(range)
             close()
@@ -151,7 +154,10 @@ function TypedPill({ name, filters, onChange }: { name: keyof typeof typedFilter
 
 function chosenText(name: keyof typeof typedFilters, filters: ChosenFilters): string | undefined {
   if (name !== 'minDuration') return filters[name]
-  const { minDuration: least, maxDuration: most } = filters
+  // The largest number below 10, up to which a bar of the overview counts, reads as 10.
+  const [least, most] = [filters.minDuration, filters.maxDuration].map(
+    (bound) => bound && asDecimal(Number(bound)),
+  )
   if (least === undefined) return most && `up to ${most} s`
   return most === undefined ? `from ${least} s` : `${least} to ${most} s`
 }

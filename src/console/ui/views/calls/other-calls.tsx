@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import { asCount } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { Duration } from './call-line.tsx'
-import { asMoment } from './call-title.ts'
 import { Evaluation, LiveBadge } from './evaluation.tsx'
 
 const callsShown = 6
@@ -14,6 +14,7 @@ const callsShown = 6
 /** The newest calls of the same number, folded: how many there are is seen at once. */
 export function OtherCalls({ id, number }: { id: string; number: string }) {
   const project = useProject()
+  const dates = useDates()
   const { data } = useQuery({
     queryKey: ['calls', project.id, 'of number', number],
     queryFn: ({ signal }) =>
@@ -44,7 +45,7 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
               search={(search) => ({ ...search, tab: undefined })}
               resetScroll={false}
             >
-              {asMoment(row.createdAt)}
+              {dates.moment(row.createdAt)}
             </Link>
             <Duration seconds={row.duration} />
             {row.status === 'live' ? <LiveBadge /> : <Evaluation value={row.evaluation} />}

@@ -1,4 +1,5 @@
 import type { CallRows } from '../../../../calls/call-rows.ts'
+import { asCount, counted } from '../../components/figures.ts'
 
 /** What sorts a call in the list. */
 interface Place {
@@ -15,7 +16,9 @@ type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const [first, ...rest] = pages
   const last = newest.data.at(-1)
-  if (!first || !last || newest.nextCursor === null) return [newest]
+  if (!first || newest.nextCursor === null) return [newest]
+  // Of a phrase the first page can be empty although others follow.
+  if (!last) return pages
   const known = new Set(first.data.map((row) => row.id))
   const isJoined = newest.data.some((row) => known.has(row.id))
   if (!isJoined && first.data.length > 0) return [newest]
@@ -61,8 +64,8 @@ export function rowsOf<Row extends Place>(pages: Page<Row>[]): Row[] {
 
 /** How many calls there are, in words: `8,000 calls`, `10,000+ calls`. */
 export function totalLabel({ total, totalMax }: Pick<CallRows, 'total' | 'totalMax'>): string {
-  if (total === null) return `${totalMax.toLocaleString()}+ calls`
-  return total === 1 ? '1 call' : `${total.toLocaleString()} calls`
+  if (total === null) return `${asCount(totalMax)}+ calls`
+  return counted(total, 'call')
 }
 
 /** Newest first, as the list is sorted: by time, then by id. */

@@ -1,6 +1,7 @@
 import { Menu, Popover, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { asCount } from '../../components/figures.ts'
 
 interface FilterPillProps {
   /** What is filtered by, such as `Status`. */
@@ -34,9 +35,7 @@ export function ChoicePill({
                   value={option.value}
                   closeMenuOnClick
                   rightSection={
-                    option.count !== undefined && (
-                      <span className="cb-figure">{option.count.toLocaleString()}</span>
-                    )
+                    option.count !== undefined && <span className="cb-figure">{asCount(option.count)}</span>
                   }
                 >
                   <span className="cb-truncate">{option.label}</span>
@@ -93,9 +92,7 @@ export function ManyPill({
                   value={option.value}
                   closeMenuOnClick={false}
                   rightSection={
-                    option.count !== undefined && (
-                      <span className="cb-figure">{option.count.toLocaleString()}</span>
-                    )
+                    option.count !== undefined && <span className="cb-figure">{asCount(option.count)}</span>
                   }
                 >
                   <span className="cb-truncate">{option.label}</span>

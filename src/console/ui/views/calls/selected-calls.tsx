@@ -9,9 +9,9 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
-import { dayName, timeOfDay } from './days.ts'
 import { LabelCalls } from './label-calls.tsx'
 import type { Selection } from './selection.ts'
 
@@ -28,6 +28,7 @@ interface SelectedCallsProps {
 /** What can be done with the selected calls. */
 export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCallsProps) {
   const project = useProject()
+  const dates = useDates()
   const queryClient = useQueryClient()
   const [isAsked, setIsAsked] = useState(false)
   const ids = [...selection.ids]
@@ -73,7 +74,7 @@ export function SelectedCalls({ selection, rows, openId, onClose }: SelectedCall
         <ul className="cb-calls-going">
           {named.map(({ id, createdAt, callerNumber }) => (
             <li key={id}>
-              {dayName(new Date(createdAt), new Date())}, {timeOfDay(createdAt)}
+              {dates.moment(createdAt)}
               {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
             </li>
           ))}

@@ -1,7 +1,7 @@
 import { IconArrowForwardUp, IconBook2, IconChevronRight, IconPoint, IconTool } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { TimelineEntry } from '../../../../calls/schemas.ts'
-import { asDuration } from '../../components/figures.ts'
+import { asCount, asDuration } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
 import { type RetrievedItem, retrievedIn } from './retrieved.ts'
@@ -35,7 +35,7 @@ export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
               <Step key={place} step={step} />
             ))}
             {steps.length > stepsShown && (
-              <li className="cb-dimmed">and {(steps.length - stepsShown).toLocaleString()} more</li>
+              <li className="cb-dimmed">and {asCount(steps.length - stepsShown)} more</li>
             )}
           </ol>
         )}
@@ -78,7 +78,7 @@ function StepsTitle({ steps }: { steps: readonly TimelineEntry[] }) {
       <Icon size={14} aria-hidden />
       <span className="cb-steps-title">
         {titles.slice(0, namesShown).join(', ')}
-        {rest > 0 && ` and ${rest.toLocaleString()} more`}
+        {rest > 0 && ` and ${asCount(rest)} more`}
       </span>
       {steps[0] && <At seconds={steps[0].atSeconds} />}
     </>

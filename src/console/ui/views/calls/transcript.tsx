@@ -5,7 +5,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useMemo
 import type { Call, CallDetails, TimelineEntry } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { counted } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { callText } from './call-text.ts'
 import { linesOf } from './conversation.ts'
 import { PrintedTurns } from './printed-turns.tsx'
@@ -172,7 +172,7 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
       {matches !== null && (
         <>
           <span role="status" className="cb-turns-count">
-            {isFound ? `${position + 1} of ${matches.length.toLocaleString()}` : 'Not found'}
+            {isFound ? `${asCount(position + 1)} of ${asCount(matches.length)}` : 'Not found'}
           </span>
           <ActionIcon
             variant="subtle"

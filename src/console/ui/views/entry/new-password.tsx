@@ -1,7 +1,7 @@
 import { PasswordInput } from '@mantine/core'
 
 export const passwordCharsMin = 10
-export const passwordCharsMax = 128
+const passwordCharsMax = 128
 
 interface NewPasswordProps {
   label?: string

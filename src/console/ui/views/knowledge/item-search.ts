@@ -1,8 +1,8 @@
 import { wordParam } from '../../search-params.ts'
 
 /** The tabs beside the text. */
-export const itemTabs = ['edit', 'chunks', 'ask'] as const
-export type ItemTab = (typeof itemTabs)[number]
+const itemTabs = ['edit', 'chunks', 'ask'] as const
+type ItemTab = (typeof itemTabs)[number]
 
 /** The page's parameters in the address; invalid ones are left out. */
 export interface ItemSearch {

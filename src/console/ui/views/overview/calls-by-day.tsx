@@ -1,12 +1,14 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { CallsOfDay } from '../../../../calls/overview.ts'
+import { type Dates, dayLabel } from '../../components/dates.ts'
 import { asCount, counted } from '../../components/figures.ts'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import { Columns } from './columns.tsx'
 import { daysQuery } from './overview-queries.ts'
-import { dayLabel, type Period, rangeOfDay } from './overview-search.ts'
+import type { Period } from './overview-search.ts'
 
 const skeleton = <Skeleton height={264} />
 
@@ -21,7 +23,8 @@ const kinds = [
 /** Calls per day, stacked by evaluation. Each day leads to its calls. */
 export function CallsByDay({ period }: { period: Period }) {
   const project = useProject()
-  const query = useQuery(daysQuery(project.id, period))
+  const dates = useDates()
+  const query = useQuery(daysQuery(project.id, period, dates.zone))
   const { isTable, tableSwitch } = useTableSwitch()
   return (
     <Card title="Calls per day" aside={tableSwitch} query={query} skeleton={skeleton}>
@@ -30,7 +33,7 @@ export function CallsByDay({ period }: { period: Period }) {
           <p className="cb-chart-none">No calls in this period</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
-            <Columns label="Calls per day" columns={data.map(columnOf)} />
+            <Columns label="Calls per day" columns={data.map((day) => columnOf(day, dates))} />
             <ul className="cb-legend" aria-hidden>
               {kinds
                 .filter(({ kind }) => data.some((day) => day[kind] > 0))
@@ -48,7 +51,7 @@ export function CallsByDay({ period }: { period: Period }) {
   )
 }
 
-function columnOf(day: CallsOfDay) {
+function columnOf(day: CallsOfDay, dates: Dates) {
   const shares = kinds
     .filter(({ kind }) => day[kind] > 0)
     .map(({ kind, label }) => `${asCount(day[kind])} ${label.toLowerCase()}`)
@@ -59,7 +62,7 @@ function columnOf(day: CallsOfDay) {
       ' · ',
     ),
     parts: kinds.map(({ kind }) => ({ kind, calls: day[kind] })),
-    filters: rangeOfDay(day.day),
+    filters: dates.rangeOf(day.day),
   }
 }
 
@@ -69,7 +72,8 @@ function summaryOf(days: CallsOfDay[]): string {
     (most, day) => (most === null || callsOf(day) > callsOf(most) ? day : most),
     null,
   )
-  const most = busiest && total > 0 ? `, most on ${dayLabel(busiest.day)} with ${callsOf(busiest)}` : ''
+  const most =
+    busiest && total > 0 ? `, most on ${dayLabel(busiest.day)} with ${asCount(callsOf(busiest))}` : ''
   return `${counted(total, 'call')} in ${counted(days.length, 'day')}${most}.`
 }
 

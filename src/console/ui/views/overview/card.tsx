@@ -1,6 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconChartBar, IconTable } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { asCount } from '../../components/figures.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 
@@ -72,7 +73,7 @@ export function Chart({ summary, table: { columns, rows }, isTable, children }: 
               <tr key={name}>
                 <th scope="row">{name}</th>
                 {values.map((value, at) => (
-                  <td key={columns[at + 1]}>{value.toLocaleString()}</td>
+                  <td key={columns[at + 1]}>{typeof value === 'number' ? asCount(value) : value}</td>
                 ))}
               </tr>
             ))}

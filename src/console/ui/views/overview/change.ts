@@ -1,4 +1,5 @@
 import type { Figure } from '../../../../calls/overview.ts'
+import { asDecimal } from '../../components/figures.ts'
 
 export interface Change {
   direction: 'up' | 'down' | 'same'
@@ -13,14 +14,14 @@ export function changeOf({ value, before }: Figure, unit: 'share' | 'amount'): C
     const points = Math.round((value - before) * 1000) / 10
     return {
       direction: directionOf(points),
-      amount: `${Math.abs(points).toLocaleString()} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
+      amount: `${asDecimal(Math.abs(points))} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
     }
   }
   if (before === 0) return value === 0 ? { direction: 'same', amount: '0%' } : null
   const percent = Math.round(((value - before) / before) * 1000) / 10
   const shown = Math.abs(percent) >= 10 ? Math.round(Math.abs(percent)) : Math.abs(percent)
   // Not 100%: something is left.
-  const amount = shown === 100 && percent < 0 && value > 0 ? '> 99%' : `${shown.toLocaleString()}%`
+  const amount = shown === 100 && percent < 0 && value > 0 ? '> 99%' : `${asDecimal(shown)}%`
   return { direction: directionOf(percent), amount }
 }
 

@@ -1,9 +1,8 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { DurationBucket } from '../../../../calls/overview.ts'
-import { asPercent, counted } from '../../components/figures.ts'
+import { asPercent, counted, shortDuration } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
-import { bucketLabel, shortDuration } from '../calls/duration.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import { type ColumnOfCalls, Columns } from './columns.tsx'
 import { durationsQuery } from './overview-queries.ts'
@@ -40,8 +39,8 @@ function columnOf(bucket: DurationBucket, { from, to }: Period): ColumnOfCalls {
     filters: {
       status: 'completed',
       ...{ from, to, minDuration: String(bucket.from) },
-      // The filter takes the calls of its bound, which are those of the next bar.
-      ...(bucket.to === null ? {} : { maxDuration: String(bucket.to - 0.001) }),
+      // The filter takes the calls of its bound, which are those of the next bar: so the next smaller number.
+      ...(bucket.to === null ? {} : { maxDuration: String(bucket.to * (1 - Number.EPSILON / 2)) }),
     },
   }
 }
@@ -61,4 +60,10 @@ function tableOf(buckets: DurationBucket[]) {
     columns: ['Duration', 'Calls'],
     rows: buckets.map((bucket) => [bucketLabel(bucket), bucket.calls]),
   }
+}
+
+/** `1m to 2m`, `over 30m`: from (included), to (not included), in seconds. */
+function bucketLabel({ from, to }: { from: number; to: number | null }): string {
+  if (to === null) return `over ${shortDuration(from)}`
+  return from === 0 ? `under ${shortDuration(to)}` : `${shortDuration(from)} to ${shortDuration(to)}`
 }

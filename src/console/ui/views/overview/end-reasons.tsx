@@ -43,14 +43,19 @@ function Reasons({
       {shown.map(({ value, calls }) => (
         <li key={value ?? ''}>
           <span className="cb-bar" style={{ width: `${(calls / most) * 100}%` }} aria-hidden />
-          <Link
-            to="/p/$project/calls"
-            params={{ project: project.id }}
-            search={{ endedReason: value ?? noValue, from, to }}
-            className="cb-bar-label cb-bar-link"
-          >
-            {value === null ? 'No reason given' : asReason(value)}
-          </Link>
+          {value === noValue ? (
+            // The filter takes it for no reason.
+            <span className="cb-bar-label">{asReason(value)}</span>
+          ) : (
+            <Link
+              to="/p/$project/calls"
+              params={{ project: project.id }}
+              search={{ endedReason: value ?? noValue, from, to }}
+              className="cb-bar-label cb-bar-link"
+            >
+              {value === null ? 'No reason given' : asReason(value)}
+            </Link>
+          )}
           <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>
           <span className="cb-bar-count">{asCount(calls)}</span>
         </li>

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CallsOf } from '../../../../calls/overview.ts'
-import { asCount } from '../../components/figures.ts'
+import { asCount, asPercent } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
 import { Card } from './card.tsx'
@@ -11,51 +11,84 @@ import type { Period } from './overview-search.ts'
 
 const shownMax = 5
 
-/** Which platforms sent calls and which agents took them. Each links to its calls; nothing while no call names any. */
+/**
+ * Which agents and which platforms failed how often, the most failures first. Each leads to its calls. Nothing while
+ * no call names any.
+ */
 export function Origins({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(originsQuery(project.id, period))
   if (query.data && query.data.sources.length + query.data.agents.length === 0) return null
   return (
     <>
-      <Card title="Sources" query={query} skeleton={<OriginsSkeleton />}>
-        {({ sources }) => <Bars name="source" rows={sources} period={period} />}
+      <Card title="Failures by agent" query={query} skeleton={<OriginsSkeleton />}>
+        {({ agents }) => <Failures name="agentId" label="Agent" rows={agents} period={period} />}
       </Card>
-      <Card title="Agents" query={query} skeleton={<OriginsSkeleton />}>
-        {({ agents }) => <Bars name="agentId" rows={agents} period={period} />}
+      <Card title="Failures by source" query={query} skeleton={<OriginsSkeleton />}>
+        {({ sources }) => <Failures name="source" label="Source" rows={sources} period={period} />}
       </Card>
     </>
   )
 }
 
-interface BarsProps {
+interface FailuresProps {
   name: 'source' | 'agentId'
+  label: string
   rows: CallsOf[]
   period: Period
 }
 
-function Bars({ name, rows, period: { from, to } }: BarsProps) {
-  const project = useProject()
-  const shown = rows.slice(0, shownMax)
-  const most = Math.max(1, ...shown.map(({ calls }) => calls))
-  if (shown.length === 0) return <p className="cb-chart-none">No call names one in this period</p>
+function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
+  const { id: project } = useProject()
+  if (rows.length === 0) return <p className="cb-chart-none">No call names one in this period</p>
   return (
-    <ul className="cb-bars cb-bars-few">
-      {shown.map(({ value, name: own, calls }) => (
-        <li key={value}>
-          <span className="cb-bar" style={{ width: `${(calls / most) * 100}%` }} aria-hidden />
-          <Link
-            to="/p/$project/calls"
-            params={{ project: project.id }}
-            search={{ [name]: value, from, to }}
-            className="cb-bar-label cb-bar-link"
-          >
-            {own ?? valueLabel(name, value)}
-          </Link>
-          <span className="cb-bar-count">{asCount(calls)}</span>
-        </li>
-      ))}
-    </ul>
+    <table className="cb-origins">
+      <thead className="cb-origins-head">
+        <tr>
+          <th scope="col" className="cb-origins-name">
+            {label}
+          </th>
+          {['Failed', 'Share', 'Calls'].map((column) => (
+            <th key={column} scope="col" className="cb-origins-head">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, shownMax).map(({ value, name: own, calls, failed }) => (
+          <tr key={value} className="cb-origins-row">
+            <th scope="row" className="cb-origins-name">
+              <Link
+                to="/p/$project/calls"
+                params={{ project }}
+                search={{ [name]: value, from, to }}
+                className="cb-bar-link cb-truncate"
+              >
+                {own ?? valueLabel(name, value)}
+              </Link>
+            </th>
+            <td>
+              {failed === 0 ? (
+                0
+              ) : (
+                <Link
+                  to="/p/$project/calls"
+                  params={{ project }}
+                  search={{ [name]: value, evaluation: 'fail', from, to }}
+                  className="cb-origins-failed"
+                >
+                  {asCount(failed)}
+                  <span className="cb-hidden"> failed</span>
+                </Link>
+              )}
+            </td>
+            <td>{asPercent(failed / calls)}</td>
+            <td>{asCount(calls)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

@@ -13,11 +13,12 @@ export function figuresQuery(project: string, { from, to }: Period) {
   })
 }
 
-export function daysQuery(project: string, { from, to }: Period) {
+/** @param zone such as `Europe/Berlin` */
+export function daysQuery(project: string, { from, to }: Period, zone: string) {
   return queryOptions({
-    queryKey: ['overview', project, 'days', from, to],
+    queryKey: ['overview', project, 'days', from, to, zone],
     queryFn: ({ signal }) =>
-      unwrap(overview(project).days.get({ query: { from, to, zone: readersZone() }, fetch: { signal } })),
+      unwrap(overview(project).days.get({ query: { from, to, zone }, fetch: { signal } })),
     placeholderData: keepPreviousData,
   })
 }
@@ -68,11 +69,6 @@ export function failedCallsQuery(project: string, { from, to }: Period, limit: n
     },
     placeholderData: keepPreviousData,
   })
-}
-
-/** Such as `Europe/Berlin`. */
-function readersZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 function overview(project: string) {

@@ -1,6 +1,8 @@
 import { useSearch } from '@tanstack/react-router'
 import { PageHeader } from '../../components/page-header.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
+import { ZoneNote } from '../../components/zone-note.tsx'
 import { FirstSteps } from '../first-steps/first-steps.tsx'
 import { CallsByDay } from './calls-by-day.tsx'
 import { Durations } from './durations.tsx'
@@ -19,13 +21,19 @@ function before({ days }: Period): string {
 
 /** The calls of a period in figures and charts. */
 export function OverviewView() {
+  const dates = useDates()
   const search = useSearch({ from: '/p/$project/overview' })
-  const period = periodOf(search, new Date(useNow()))
+  const period = periodOf(search, dates, useNow())
   return (
     <div className="cb-overview">
       <PageHeader
         title="Overview"
-        description={`${periodLabel(period)}, compared with the ${before(period)}`}
+        description={
+          <>
+            {periodLabel(period, dates)}, compared with the {before(period)}
+            <ZoneNote />
+          </>
+        }
         action={<PeriodPicker search={search} />}
       />
       <FirstSteps />

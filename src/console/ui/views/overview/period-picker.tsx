@@ -2,24 +2,26 @@ import { Popover, Skeleton, UnstyledButton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
-import { choiceOf, dayName, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
+import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
-const RangeCalendar = lazy(() => import('../../components/range-calendar.tsx'))
+const Calendar = lazy(() => import('../../components/calendar.tsx'))
 
 /** Chooses the last days, or a range in a calendar. */
 export function PeriodPicker({ search }: { search: OverviewSearch }) {
   const project = useProject()
   const navigate = useNavigate()
+  const dates = useDates()
   const [isOpen, setIsOpen] = useState(false)
   const chosen = choiceOf(search)
   const isCustom = chosen === 'custom'
-  const choose = (first: Date, last: Date) => {
+  const choose = (from: string, to: string) => {
     setIsOpen(false)
     void navigate({
       to: '/p/$project/overview',
       params: { project: project.id },
-      search: overviewSearch({ from: dayName(first), to: dayName(last) }),
+      search: overviewSearch({ from, to }),
     })
   }
   return (
@@ -48,17 +50,17 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
             Custom
           </UnstyledButton>
         </Popover.Target>
-        <Popover.Dropdown aria-label="Custom period">
+        <Popover.Dropdown>
           <Suspense fallback={<Skeleton width={252} height={288} />}>
-            <RangeCalendar days={daysOf(search)} onChoose={choose} maxDate={new Date()} />
+            <Calendar
+              of="two"
+              days={[search.from ?? null, search.to ?? null]}
+              onChoose={choose}
+              today={dates.dayOf(Date.now())}
+            />
           </Suspense>
         </Popover.Dropdown>
       </Popover>
     </nav>
   )
-}
-
-function daysOf({ from, to }: OverviewSearch): [Date | null, Date | null] {
-  const midnight = (day: string | undefined) => (day ? new Date(`${day}T00:00:00`) : null)
-  return [midnight(from), midnight(to)]
 }

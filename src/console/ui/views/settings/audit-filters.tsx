@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { DateFilter } from '../calls/date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from '../calls/date-range.ts'
@@ -20,6 +21,7 @@ const actions = Object.entries(actionWords).map(([value, label]) => ({ value, la
 /** A pill for each filter of the audit trail: who, what, when, and which call. */
 export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
   const { action, from, to, call } = filters
+  const dates = useDates()
   const clear =
     (...names: (keyof AuditSearch)[]) =>
     () =>
@@ -37,12 +39,12 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
       />
       <FormPill
         label="Date"
-        chosen={dateRangeLabel({ from, to }, new Date()) || undefined}
+        chosen={dateRangeLabel({ from, to }, dates, Date.now()) || undefined}
         onClear={clear('from', 'to')}
       >
         {(close) => (
           <DateFilter
-            days={rangeToDays({ from, to })}
+            days={rangeToDays({ from, to }, dates)}
             onChoose={(range) => {
               onChange({ ...filters, ...range })
               close()

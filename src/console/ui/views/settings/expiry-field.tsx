@@ -1,5 +1,6 @@
 import { Group, SegmentedControl } from '@mantine/core'
 import { DayField } from '../../components/day-field.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
 
 interface ExpiryFieldProps {
@@ -10,7 +11,8 @@ interface ExpiryFieldProps {
 
 /** When a key stops working: never, in some days, or at the end of a day. */
 export function ExpiryField({ value, onChange, error }: ExpiryFieldProps) {
-  const isOver = value.choice === 'date' && value.day !== '' && expiresAtOf(value) === undefined
+  const dates = useDates()
+  const isOver = value.choice === 'date' && value.day !== '' && expiresAtOf(value, dates) === undefined
   return (
     <div>
       <p className="cb-label" id="expiry-label">

@@ -9,8 +9,9 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import { NameForm } from './name-form.tsx'
+import { TimeZonePanel } from './time-zone-panel.tsx'
 
-/** The project's name, its id and its deletion. */
+/** The project's name, its id, its time zone and its deletion. */
 export function GeneralView() {
   const isOwner = useRefusal('manage') === null
   return (
@@ -19,6 +20,7 @@ export function GeneralView() {
       <div className="cb-forms">
         {isOwner && <Rename />}
         <Facts />
+        {isOwner && <TimeZonePanel />}
         {isOwner && <Deletion />}
       </div>
     </>

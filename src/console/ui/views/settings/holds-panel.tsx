@@ -14,7 +14,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 
 /** The project's legal holds. */
-export function holdsQuery(project: string) {
+function holdsQuery(project: string) {
   return queryOptions({
     queryKey: ['project', project, 'holds'],
     queryFn: ({ signal }) => unwrap(api.projects({ project }).holds.get({ fetch: { signal } })),

@@ -1,7 +1,7 @@
-import { frameworkLabels } from '../../../../sources/catalog.ts'
+import { frameworkLabels } from '../../../../sources/labels.ts'
 
 /** What an integration's lines are filled with. */
-export interface LineValues {
+interface LineValues {
   /** The service's URL, without a slash at the end. */
   url: string
   key: string

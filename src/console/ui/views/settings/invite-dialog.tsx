@@ -1,14 +1,16 @@
-import { Button, Group, Modal, Radio } from '@mantine/core'
+import { Modal, Radio } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Role } from '../../../../identity.ts'
 import type { CreatedInvitation } from '../../../people/invitations.ts'
 import { api, unwrap } from '../../api.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { MadeLink } from './made-link.tsx'
 import { describeRole, peopleQuery, roleChoices, roleLabels } from './people.ts'
+import { useSecretRequest } from './use-secret-request.ts'
 
 interface InviteDialogProps {
   opened: boolean
@@ -52,26 +54,12 @@ function InviteForm({ onMade, onCancel }: InviteFormProps) {
   const { id: project, membersMayDelete } = useProject()
   const queryClient = useQueryClient()
   const [role, setRole] = useState<Role>('member')
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  // Not a mutation: its cache would keep the link.
-  const create = async () => {
-    setPending(true)
-    setError(null)
-    try {
-      onMade(await unwrap(api.projects({ project }).invitations.post({ role })))
-      void queryClient.invalidateQueries(peopleQuery(project))
-    } catch (failure) {
-      setError(failure)
-      setPending(false)
-    }
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isPending) void create()
-  }
+  const { request, isPending, error } = useSecretRequest(async () => {
+    onMade(await unwrap(api.projects({ project }).invitations.post({ role })))
+    void queryClient.invalidateQueries(peopleQuery(project))
+  })
   return (
-    <form onSubmit={submit} className="cb-stack">
+    <ActionForm label="Create link" isPending={isPending} onSubmit={request} onCancel={onCancel}>
       <Radio.Group
         label="Role"
         value={role}
@@ -90,14 +78,6 @@ function InviteForm({ onMade, onCancel }: InviteFormProps) {
         </div>
       </Radio.Group>
       {error !== null && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={isPending}>
-          Create link
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }

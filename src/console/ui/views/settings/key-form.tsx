@@ -7,6 +7,7 @@ import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
@@ -18,17 +19,18 @@ import { useAddressCheck } from './use-address-check.ts'
 /** What may be changed of a key in use. */
 export function KeyForm({ record }: { record: KeyRecord }) {
   const { id: project } = useProject()
+  const dates = useDates()
   const queryClient = useQueryClient()
   const [name, setName] = useState(record.name)
-  const [expiry, setExpiry] = useState(expiryOf(record.expiresAt))
+  const [expiry, setExpiry] = useState(expiryOf(record.expiresAt, dates))
   const [entries, setEntries] = useState(record.allowedIps.length > 0 ? record.allowedIps : [''])
   const [address, setAddress] = useState('')
   const [origins, setOrigins] = useState(record.allowedOrigins.join(', '))
   const check = useAddressCheck(project, entries, address)
-  const wasExpiry = expiryOf(record.expiresAt)
+  const wasExpiry = expiryOf(record.expiresAt, dates)
   // The same day keeps its exact time.
   const isSameExpiry = expiry.choice === wasExpiry.choice && expiry.day === wasExpiry.day
-  const expiresAt = isSameExpiry ? record.expiresAt : expiresAtOf(expiry)
+  const expiresAt = isSameExpiry ? record.expiresAt : expiresAtOf(expiry, dates)
   const next = { name: name.trim(), allowedIps: check.entries, allowedOrigins: originsOf(origins) }
   const { name: wasName, allowedIps, allowedOrigins } = record
   const isChanged =

@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { CreatedKey } from '../../../../auth/key-record.ts'
+import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { keysQuery } from './key-queries.ts'
 import { MadeKey } from './made-key.tsx'
@@ -32,17 +33,9 @@ export function NewKeyDialog({ opened, onClose, preset, renderUse, onMade }: New
   }
   if (made) {
     return (
-      <Modal
-        opened
-        onClose={finish}
-        title="Save your key"
-        size={560}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
+      <SecretModal opened onClose={finish} title="Save your key">
         <MadeKey made={made} onStored={finish} renderUse={renderUse} />
-      </Modal>
+      </SecretModal>
     )
   }
   return (

@@ -1,9 +1,11 @@
-import { Button, Group, Radio, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Radio, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import type { CreatedKey } from '../../../../auth/key-record.ts'
 import { api, unwrap } from '../../api.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { AllowList } from './allow-list.tsx'
 import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
@@ -11,6 +13,7 @@ import { type Expiry, expiresAtOf } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { type Access, accesses, isAccess } from './key-queries.ts'
 import { useAddressCheck } from './use-address-check.ts'
+import { useSecretRequest } from './use-secret-request.ts'
 
 export interface KeyPreset {
   name: string
@@ -26,41 +29,34 @@ interface NewKeyFormProps {
 /** The name, access, expiry and allowed addresses of a new key. */
 export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
   const { id: project } = useProject()
+  const dates = useDates()
   const [name, setName] = useState(preset?.name ?? '')
   const [access, setAccess] = useState<Access>(preset?.access ?? 'full')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   const [entries, setEntries] = useState([''])
   const [address, setAddress] = useState('')
   const [origins, setOrigins] = useState('')
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const check = useAddressCheck(project, entries, address)
-  const expiresAt = expiresAtOf(expiry)
+  const expiresAt = expiresAtOf(expiry, dates)
   const isForPages = access === 'read' || access === 'search'
   const isReady = name.trim() !== '' && expiresAt !== undefined && check.problems.size === 0
-
-  // Not a mutation: its cache would keep the key.
-  const create = async (allowedIps: string[], until: string | null) => {
-    setPending(true)
-    setError(null)
-    try {
-      const kind = access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }
-      const allowedOrigins = isForPages ? originsOf(origins) : []
-      const body = { name: name.trim(), ...kind, allowedIps, allowedOrigins, expiresAt: until }
-      onMade(await unwrap(api.projects({ project }).keys.post(body)))
-    } catch (failure) {
-      setError(failure)
-      setPending(false)
-    }
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isReady || isPending || expiresAt === undefined) return
-    void create(check.entries, expiresAt)
-  }
+  const { request, isPending, error } = useSecretRequest(async () => {
+    if (expiresAt === undefined) return
+    const kind = access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }
+    const allowedOrigins = isForPages ? originsOf(origins) : []
+    const body = { name: name.trim(), ...kind, allowedIps: check.entries, allowedOrigins, expiresAt }
+    onMade(await unwrap(api.projects({ project }).keys.post(body)))
+  })
   const errors = fieldErrors(error)
   return (
-    <form onSubmit={submit} className="cb-stack" noValidate>
+    <ActionForm
+      label="Create key"
+      isReady={isReady}
+      isPending={isPending}
+      onSubmit={request}
+      onCancel={onCancel}
+      noValidate
+    >
       <TextInput
         label="Name"
         description="What the key is for, so that others know whether they can revoke it."
@@ -103,14 +99,6 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
       />
       {isForPages && <AllowedOrigins value={origins} onChange={setOrigins} />}
       {error !== null && !isAboutFields(error, ['name', 'expiresAt']) && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" disabled={!isReady} loading={isPending}>
-          Create key
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }

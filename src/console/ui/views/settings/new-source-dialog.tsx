@@ -1,14 +1,17 @@
-import { Button, Group, Modal, Radio, Select, TextInput } from '@mantine/core'
+import { Modal, Radio, Select, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type PlatformName, platformNames, setUpOf } from '../../../../sources/catalog.ts'
 import type { MadeSource } from '../../../../sources/sources.ts'
 import { api, unwrap } from '../../api.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { MadeSecret } from './made-secret.tsx'
 import { sourcesQuery } from './source-queries.ts'
+import { useSecretRequest } from './use-secret-request.ts'
 
 interface NewSourceDialogProps {
   opened: boolean
@@ -28,22 +31,14 @@ export function NewSourceDialog({ opened, onClose, onMade }: NewSourceDialogProp
   }
   if (made?.secret) {
     return (
-      <Modal
-        opened
-        onClose={() => finish(made)}
-        title={`Connect ${setUpOf(made.platform).label}`}
-        size={560}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
+      <SecretModal opened onClose={() => finish(made)} title={`Connect ${setUpOf(made.platform).label}`}>
         <MadeSecret
           id={made.id}
           platform={made.platform}
           secret={made.secret}
           onStored={() => finish(made)}
         />
-      </Modal>
+      </SecretModal>
     )
   }
   return (
@@ -67,29 +62,15 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
   const [platform, setPlatform] = useState<PlatformName>('vapi')
   const [name, setName] = useState('')
   const [option, setOption] = useState('')
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const { label, options } = setUpOf(platform)
   // No platform has more than one.
   const [known] = Object.entries(options)
 
-  // Not a mutation: its cache would keep the secret.
-  const create = async () => {
-    setPending(true)
-    setError(null)
-    try {
-      const given = known && option.trim() ? { options: { [known[0]]: option.trim() } } : {}
-      const body = { platform, ...(name.trim() ? { name: name.trim() } : {}), ...given }
-      onMade(await unwrap(api.projects({ project }).sources.post(body)))
-    } catch (failure) {
-      setError(failure)
-      setPending(false)
-    }
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isPending) void create()
-  }
+  const { request, isPending, error } = useSecretRequest(async () => {
+    const given = known && option.trim() ? { options: { [known[0]]: option.trim() } } : {}
+    const body = { platform, ...(name.trim() ? { name: name.trim() } : {}), ...given }
+    onMade(await unwrap(api.projects({ project }).sources.post(body)))
+  })
   const choose = (value: string) => {
     const chosen = platformNames.find((each) => each === value)
     if (chosen) setPlatform(chosen)
@@ -97,7 +78,13 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
   }
   const errors = fieldErrors(error)
   return (
-    <form onSubmit={submit} className="cb-stack" noValidate>
+    <ActionForm
+      label={`Add ${label}`}
+      isPending={isPending}
+      onSubmit={request}
+      onCancel={onCancel}
+      noValidate
+    >
       <Radio.Group label="Platform" value={platform} onChange={choose}>
         <div className="cb-choices cb-platforms">
           {platformNames.map((value) => (
@@ -125,15 +112,7 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
       />
       {known && <OptionField name={known[0]} choices={known[1]} value={option} onChange={setOption} />}
       {error !== null && !isAboutFields(error, ['name']) && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={isPending}>
-          Add {label}
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }
 

@@ -1,11 +1,14 @@
-import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core'
+import { Checkbox, Modal, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { CreatedWebhook } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
+import { useSecretRequest } from './use-secret-request.ts'
 import { events, webhooksQuery } from './webhook-queries.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
 
@@ -25,17 +28,9 @@ export function NewWebhookDialog({ opened, onClose }: NewWebhookDialogProps) {
   }
   if (made) {
     return (
-      <Modal
-        opened
-        onClose={finish}
-        title="Save the secret"
-        size={560}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
+      <SecretModal opened onClose={finish} title="Save the secret">
         <WebhookSecret secret={made.secret} onStored={finish} />
-      </Modal>
+      </SecretModal>
     )
   }
   return (
@@ -62,28 +57,20 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
   const { id: project } = useProject()
   const [url, setUrl] = useState('')
   const [chosen, setChosen] = useState<string[]>(events.map(([event]) => event))
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const isReady = url.trim() !== '' && chosen.length > 0
-
-  // Not a mutation: its cache would keep the secret.
-  const create = async () => {
-    setPending(true)
-    setError(null)
-    try {
-      onMade(await unwrap(api.projects({ project }).webhooks.post({ url: url.trim(), events: chosen })))
-    } catch (failure) {
-      setError(failure)
-      setPending(false)
-    }
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isReady && !isPending) void create()
-  }
+  const { request, isPending, error } = useSecretRequest(async () =>
+    onMade(await unwrap(api.projects({ project }).webhooks.post({ url: url.trim(), events: chosen }))),
+  )
   const errors = fieldErrors(error)
   return (
-    <form onSubmit={submit} className="cb-stack" noValidate>
+    <ActionForm
+      label="Create webhook"
+      isReady={isReady}
+      isPending={isPending}
+      onSubmit={request}
+      onCancel={onCancel}
+      noValidate
+    >
       <TextInput
         label="URL"
         description="Where events are posted: https, at a public address."
@@ -109,14 +96,6 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
         </div>
       </Checkbox.Group>
       {error !== null && !isAboutFields(error, ['url', 'events']) && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" disabled={!isReady} loading={isPending}>
-          Create webhook
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }

@@ -5,6 +5,7 @@ import type { ProjectSettings } from '../../../../db/project-settings.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
@@ -56,14 +57,15 @@ export function RetentionPanel({ settings }: { settings: ProjectSettings }) {
       <ConfirmDialog
         opened={asked !== null}
         onClose={() => setAsked(null)}
-        title={`Delete ${callsOf(asked?.calls ?? 0)} now?`}
+        title={`Delete ${counted(asked?.calls ?? 0, 'call')} now?`}
         word={String(asked?.calls ?? '')}
-        confirmLabel={`Delete ${callsOf(asked?.calls ?? 0)}`}
+        confirmLabel={`Delete ${counted(asked?.calls ?? 0, 'call')}`}
         onConfirm={async () => asked && mutateAsync({ retainDays: asked.retainDays, confirm: asked.calls })}
       >
         <p>
-          {callsOf(asked?.calls ?? 0)} of this project were completed more than {asked?.retainDays} days ago.
-          They are deleted within minutes, and each day those that become as old. This cannot be undone.
+          {counted(asked?.calls ?? 0, 'call')} of this project were completed more than {asked?.retainDays}{' '}
+          days ago. They are deleted within minutes, and each day those that become as old. This cannot be
+          undone.
         </p>
       </ConfirmDialog>
     </>
@@ -81,7 +83,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
       {retainDays !== null && (
         <div>
           <dt>Deleted next</dt>
-          <dd>{due ? `${callsOf(due.calls)} as of now` : '…'}</dd>
+          <dd>{due ? `${counted(due.calls, 'call')} as of now` : '…'}</dd>
         </div>
       )}
       <div>
@@ -111,8 +113,4 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
       </div>
     </dl>
   )
-}
-
-function callsOf(calls: number): string {
-  return calls === 1 ? '1 call' : `${calls.toLocaleString()} calls`
 }

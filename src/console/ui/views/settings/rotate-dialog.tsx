@@ -1,9 +1,9 @@
-import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { webhooksQuery } from './webhook-queries.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
@@ -35,19 +35,11 @@ export function RotateDialog({ webhook, onClose }: { webhook: WebhookRecord | nu
           over.
         </p>
       </ConfirmDialog>
-      <Modal
-        opened={secret !== null}
-        onClose={finish}
-        title="Save the secret"
-        size={560}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
+      <SecretModal opened={secret !== null} onClose={finish} title="Save the secret">
         {secret !== null && (
           <WebhookSecret secret={secret} note="The old one signs for 24 hours more." onStored={finish} />
         )}
-      </Modal>
+      </SecretModal>
     </>
   )
 }

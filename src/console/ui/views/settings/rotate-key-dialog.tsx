@@ -1,10 +1,11 @@
-import { Modal, SegmentedControl } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CreatedKey, KeyRecord } from '../../../../auth/key-record.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { keysQuery } from './key-queries.ts'
 import { MadeKey } from './made-key.tsx'
@@ -70,17 +71,9 @@ export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProp
           {overlap === '0' && <p className="cb-field-error">The old key stops at once.</p>}
         </div>
       </ConfirmDialog>
-      <Modal
-        opened={made !== null}
-        onClose={finish}
-        title="Save your key"
-        size={560}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
+      <SecretModal opened={made !== null} onClose={finish} title="Save your key">
         {made && <MadeKey made={made} onStored={finish} />}
-      </Modal>
+      </SecretModal>
     </>
   )
 }

@@ -1,15 +1,18 @@
-import { Button, Group, Modal, PasswordInput } from '@mantine/core'
+import { Button, Group, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { setUpOf } from '../../../../sources/catalog.ts'
 import type { SourceRecord } from '../../../../sources/sources.ts'
 import { api, unwrap } from '../../api.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { SecretModal } from '../../components/shown-once.tsx'
 import { MadeSecret } from './made-secret.tsx'
 import { sourceQuery } from './source-queries.ts'
+import { useSecretRequest } from './use-secret-request.ts'
 
 interface SourceSecretProps {
   source: SourceRecord
@@ -43,28 +46,21 @@ function PasteSecret({ source, project, onDone }: SourceSecretProps & { onDone: 
   const { secretName } = setUpOf(platform)
   const queryClient = useQueryClient()
   const [secret, setSecret] = useState('')
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  // Not a mutation: its cache would keep the secret.
-  const save = async () => {
-    setPending(true)
-    setError(null)
-    try {
-      await unwrap(api.projects({ project }).sources({ id }).rotate.post({ secret: secret.trim() }))
-      await queryClient.invalidateQueries(sourceQuery(project, id))
-      notifications.show({ message: 'The secret is stored.' })
-      onDone()
-    } catch (failure) {
-      setError(failure)
-      setPending(false)
-    }
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (secret.trim() !== '' && !isPending) void save()
-  }
+  const { request, isPending, error } = useSecretRequest(async () => {
+    await unwrap(api.projects({ project }).sources({ id }).rotate.post({ secret: secret.trim() }))
+    await queryClient.invalidateQueries(sourceQuery(project, id))
+    notifications.show({ message: 'The secret is stored.' })
+    onDone()
+  })
   return (
-    <form onSubmit={submit} className="cb-stack" noValidate>
+    <ActionForm
+      label="Save secret"
+      isReady={secret.trim() !== ''}
+      isPending={isPending}
+      onSubmit={request}
+      onCancel={hasSecret ? onDone : undefined}
+      noValidate
+    >
       <PasswordInput
         label="Secret"
         description={`${secretName}.${hasSecret ? ' The one before is accepted for another 24 hours.' : ''}`}
@@ -75,36 +71,16 @@ function PasteSecret({ source, project, onDone }: SourceSecretProps & { onDone: 
         error={fieldErrors(error).secret}
       />
       {error !== null && !isAboutFields(error, ['secret']) && <Problem error={error} />}
-      <Group justify="flex-end" gap="xs">
-        {hasSecret && (
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-        )}
-        <Button type="submit" disabled={secret.trim() === ''} loading={isPending}>
-          Save secret
-        </Button>
-      </Group>
-    </form>
+    </ActionForm>
   )
 }
 
 function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
   const [made, setMade] = useState<string | null>(null)
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const rotate = async () => {
-    setPending(true)
-    setError(null)
-    try {
-      const { secret } = await unwrap(api.projects({ project }).sources({ id }).rotate.post({}))
-      setMade(secret ?? null)
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setPending(false)
-    }
-  }
+  const { request, isPending, error } = useSecretRequest(async () => {
+    const { secret } = await unwrap(api.projects({ project }).sources({ id }).rotate.post({}))
+    setMade(secret ?? null)
+  })
   return (
     <div>
       <p className="cb-label">Secret</p>
@@ -115,25 +91,17 @@ function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
           size="xs"
           leftSection={<IconRefresh size={14} />}
           loading={isPending}
-          onClick={() => void rotate()}
+          onClick={request}
         >
           Make a new one
         </Button>
       </Group>
       {error !== null && <Problem error={error} />}
-      <Modal
-        opened={made !== null}
-        onClose={() => setMade(null)}
-        title="Save the new secret"
-        size={560}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
+      <SecretModal opened={made !== null} onClose={() => setMade(null)} title="Save the new secret">
         {made !== null && (
           <MadeSecret id={id} platform={platform} secret={made} onStored={() => setMade(null)} />
         )}
-      </Modal>
+      </SecretModal>
     </div>
   )
 }

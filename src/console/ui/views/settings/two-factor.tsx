@@ -1,9 +1,10 @@
 import { Button, Group, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import type { TwoFactorSetUp } from '../../../people/two-factor.ts'
 import { api, unwrap } from '../../api.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { CodeField } from '../../components/code-field.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
@@ -14,6 +15,7 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 
 const twoFactorKey = ['two-factor']
+const formProps = { 'aria-label': 'Two-factor sign-in', noValidate: true }
 
 /** What the panel shows in place of its state. */
 type Step =
@@ -129,7 +131,8 @@ function Asked({ what, onStep, onClose }: AskedProps) {
   })
   const { text, label } = askedFor[what]
   return (
-    <StepForm
+    <ActionForm
+      {...formProps}
       isPending={isPending}
       isReady={password !== ''}
       label={label}
@@ -147,7 +150,7 @@ function Asked({ what, onStep, onClose }: AskedProps) {
         visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
       />
       {error && !isAboutFields(error, ['password']) && <Problem error={error} />}
-    </StepForm>
+    </ActionForm>
   )
 }
 
@@ -164,7 +167,8 @@ function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
     onSuccess: onDone,
   })
   return (
-    <StepForm
+    <ActionForm
+      {...formProps}
       isPending={isPending}
       isReady={code.trim() !== ''}
       label="Turn on"
@@ -190,7 +194,7 @@ function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
       </div>
       <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} isAppOnly />
       {error && !isAboutFields(error, ['code']) && <Problem error={error} />}
-    </StepForm>
+    </ActionForm>
   )
 }
 
@@ -213,35 +217,5 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
         <Button onClick={onDone}>I have stored them</Button>
       </Group>
     </div>
-  )
-}
-
-interface StepFormProps {
-  isReady: boolean
-  isPending: boolean
-  /** Of the button. */
-  label: string
-  onSubmit: () => void
-  onCancel: () => void
-  children: ReactNode
-}
-
-function StepForm({ isReady, isPending, label, onSubmit, onCancel, children }: StepFormProps) {
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isReady && !isPending) onSubmit()
-  }
-  return (
-    <form onSubmit={submit} className="cb-stack" aria-label="Two-factor sign-in" noValidate>
-      {children}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" disabled={!isReady} loading={isPending}>
-          {label}
-        </Button>
-      </Group>
-    </form>
   )
 }

@@ -18,6 +18,7 @@ import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
@@ -117,9 +118,7 @@ function columnsOf(actions: Actions): Column<WebhookRecord>[] {
       align: 'right',
       from: 480,
       render: ({ pending }) => (
-        <span className={pending === 0 ? 'cb-figure cb-dimmed' : 'cb-figure'}>
-          {pending.toLocaleString()}
-        </span>
+        <span className={pending === 0 ? 'cb-figure cb-dimmed' : 'cb-figure'}>{asCount(pending)}</span>
       ),
     },
     {

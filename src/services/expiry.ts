@@ -1,14 +1,14 @@
 import type { Log } from '../observability/log.ts'
+import type { SourceFailures } from '../sources/source-failures.ts'
+import type { Sources } from '../sources/sources.ts'
 import { Background } from '../threads/background.ts'
-import type { SourceFailures } from './source-failures.ts'
-import type { Sources } from './sources.ts'
 
 const everyMs = 3_600_000
 const retryMs = 60_000
 
-interface SourceExpiryOptions {
+interface ExpiryOptions {
   sources: Sources
-  failures: SourceFailures
+  sourceFailures: SourceFailures
   webhooks: { expireSecrets(): Promise<void> }
   questions: { expire(): Promise<void> }
   log: Pick<Log, 'error'>
@@ -18,18 +18,18 @@ interface SourceExpiryOptions {
  * Each hour deletes old secrets, those of webhooks too, a day after their rotation, failures after a week, and the
  * questions that projects keep no longer.
  */
-export class SourceExpiry {
+export class Expiry {
   readonly #background: Background
 
-  constructor({ sources, failures, webhooks, questions, log }: SourceExpiryOptions) {
+  constructor({ sources, sourceFailures, webhooks, questions, log }: ExpiryOptions) {
     this.#background = new Background({
       work: async () => {
         await sources.expireSecrets()
-        await failures.expire()
+        await sourceFailures.expire()
         await webhooks.expireSecrets()
         await questions.expire()
-        return everyMs
       },
+      everyMs,
       delayMs: 0,
       retryMs,
       onFailure: (error) => log.error({ error }, 'Deleting what is no longer kept failed; it is tried again'),

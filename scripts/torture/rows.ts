@@ -1,0 +1,57 @@
+import type Database from 'libsql'
+import { wrongRanges } from '../../src/calls/ranges.ts'
+
+const wordsOfProjects = (table: string) =>
+  `select name from sqlite_master where type = 'table' and name like '${table}_words_%_docsize'`
+
+/** Counts rows that do not belong together: what is computed from other rows, and is not as these say. */
+export function countWrongRows(database: Database.Database): Record<string, number> {
+  const valuesOf = (statement: string) => database.prepare(statement).pluck().all()
+  const count = (from: string) => Number(valuesOf(`select count(*) from ${from}`)[0])
+  const docsizes = (kind: 'call' | 'chunk') =>
+    [...valuesOf(wordsOfProjects(kind)), `(select null as id where false)`]
+      .map((table) => `select id from ${table}`)
+      .join(' union all ')
+  return {
+    'calls without a document': count('calls where seq not in (select seq from call_documents)'),
+    'documents without a call': count('call_documents where seq not in (select seq from calls)'),
+    'documents that do not know of their parts': count(
+      'call_documents where has_parts <> (seq in (select seq from call_parts))',
+    ),
+    'parts of calls that are not live': count(
+      "call_parts where seq not in (select seq from calls where status = 'live')",
+    ),
+    'details without a call': count('call_details where seq not in (select seq from calls)'),
+    'values without a call, and calls without their values': count(
+      `(select 1 from (select project_id, seq, created_at, value from call_values union all
+        select project_id, seq, created_at, value from calls, json_each(value_list))
+        group by project_id, seq, created_at, value having count(*) <> 2)`,
+    ),
+    'projects with ranges of calls that are counted wrong': count(`(${wrongRanges})`),
+    'calls without words': count(
+      `call_documents where (document ->> '$.summary' is not null or document ->> '$.transcript[0]' is not null)
+        and seq not in (${docsizes('call')}) and seq not in (select seq from calls_without_words)`,
+    ),
+    'words without a call': count(`(${docsizes('call')}) where id not in (select seq from calls)`),
+    'change numbers of several records, or that are yet to come': count(
+      `(select 1 from (select project_id, change_seq from calls
+          union all select project_id, change_seq from knowledge_items
+          union all select project_id, change_seq from erasures where kind in ('call', 'item')) as changed
+        join projects on projects.id = project_id
+        group by project_id, changed.change_seq having count(*) > 1 or changed.change_seq > max(projects.change_seq))`,
+    ),
+    'chunks without an item': count('chunks where item_seq not in (select seq from knowledge_items)'),
+    'items without a chunk': count('knowledge_items where seq not in (select item_seq from chunks)'),
+    'items with a chunk missing': count(
+      '(select 1 from chunks group by item_seq having max(position) + 1 <> count(*))',
+    ),
+    'chunks without words': count(`chunks where label not in (${docsizes('chunk')})`),
+    'words without a chunk': count(`(${docsizes('chunk')}) where id not in (select label from chunks)`),
+    'events that nothing makes due': count(
+      `webhook_queue as waiting where due_at is null and not exists (select 1 from webhook_queue as first
+        where first.record = waiting.record and first.kind = waiting.kind and first.webhook_id = waiting.webhook_id
+          and first.id < waiting.id and first.due_at is not null and not first.is_sent)`,
+    ),
+    'broken references': count('pragma_foreign_key_check'),
+  }
+}

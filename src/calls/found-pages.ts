@@ -1,0 +1,127 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { inSlices } from '../db/slices.ts'
+import { type CallSearch, isFiltered } from './call-query.ts'
+import { CallFinder, type FoundPlace, totalMax } from './find-calls.ts'
+import { servedDocument } from './parts.ts'
+import type { Place } from './place.ts'
+
+/** So many calls that have a phrase's words are checked for the phrase before a page is answered as it is. */
+const checkedMax = 2_000
+/** The same in characters of their documents. */
+const checkedCharsMax = 40_000_000
+/** Calls found by their words at once. */
+const placesMax = 500
+/** Documents are checked up to about this many characters at once: some 5 ms, then others may read. */
+const sliceCharsMax = 500_000
+
+/** A page of the calls that a search finds. */
+export interface FoundPage {
+  places: FoundPlace[]
+  /** Where the page ends; null when no page follows. */
+  end: Place | null
+}
+
+interface PageRequest {
+  offset?: number | undefined
+  /** Where the page before ended. */
+  after?: Place | undefined
+}
+
+/**
+ * Pages of the calls of a project that a search finds. The index has each word once, so that only the document says
+ * which of them follow one another: a page of a phrase may be short, or empty, although others follow.
+ */
+export class FoundPages {
+  readonly #db: ReadDatabase
+  readonly #search: CallSearch
+  /** Of the search without its cursor. */
+  readonly #finder: CallFinder
+  /** Whether the calls that were checked have the phrases, by row number. */
+  readonly #checked = new Map<number, boolean>()
+
+  constructor(db: ReadDatabase, projectId: number, search: CallSearch) {
+    this.#db = db
+    this.#search = search
+    const { after: _, ...whole } = search
+    this.#finder = new CallFinder(db, projectId, whole)
+  }
+
+  /** The first calls in the order of the search, from where the page before ended. */
+  async page(
+    limit: number,
+    { offset = 0, after = this.#search.after }: PageRequest = {},
+  ): Promise<FoundPage> {
+    if (limit === 0) return { places: [], end: null }
+    if (this.#hasPhrases) return await this.#pageOfPhrases(limit, offset, after)
+    const found = await this.#finder.places(limit + 1, { offset, after })
+    const places = found.slice(0, limit)
+    return { places, end: found.length > limit ? (places.at(-1) ?? null) : null }
+  }
+
+  /** How many calls match: exact without filters, else counted up to a limit; of a phrase, as far as a page is read. */
+  async count(): Promise<{ total: number; isCapped: boolean }> {
+    if (this.#hasPhrases) {
+      const { places, end } = await this.#pageOfPhrases(totalMax, 0, undefined)
+      return { total: places.length, isCapped: end !== null }
+    }
+    const total = await this.#finder.count()
+    const isCapped = isFiltered(this.#search) && total > totalMax
+    return { total: isCapped ? totalMax : total, isCapped }
+  }
+
+  get #hasPhrases(): boolean {
+    return (this.#search.phrases ?? []).length > 0
+  }
+
+  async #pageOfPhrases(limit: number, offset: number, after: Place | undefined): Promise<FoundPage> {
+    // What was checked for the total is asked for again by the first page alone.
+    if (after) this.#checked.clear()
+    const found: FoundPlace[] = []
+    let [start, checked, chars] = [after, 0, 0]
+    while (true) {
+      const candidates = await this.#finder.places(placesMax, { after: start })
+      const places = new Map(candidates.map((place) => [place.seq, place]))
+      for (const seqs of inSlices(sizesOf(candidates), sliceCharsMax)) {
+        const having = await this.#withPhrases(seqs)
+        const slice = seqs.flatMap((seq) => places.get(seq) ?? [])
+        found.push(...slice.filter(({ seq }) => having.has(seq)))
+        const page = found.slice(offset, offset + limit)
+        if (found.length > offset + limit) return { places: page, end: page.at(-1) ?? null }
+        checked += slice.length
+        chars += slice.reduce((sum, place) => sum + place.chars, 0)
+        start = slice.at(-1)
+        // A cursor does not say what is left to be skipped.
+        const isSpent = (checked >= checkedMax || chars >= checkedCharsMax) && found.length >= offset
+        if (isSpent && start) return { places: page, end: start }
+      }
+      if (candidates.length < placesMax) return { places: found.slice(offset), end: null }
+    }
+  }
+
+  async #withPhrases(seqs: readonly number[]): Promise<Set<number>> {
+    const unchecked = seqs.filter((seq) => !this.#checked.has(seq))
+    const phrases = (this.#search.phrases ?? []).map((phrase) => hasPhrase(phrase))
+    const rows =
+      unchecked.length === 0
+        ? []
+        : await this.#db.select({ seq: sql<number>`call_documents.seq` }).from(
+            sql`json_each(${JSON.stringify(unchecked)}) as wanted
+              cross join call_documents on call_documents.seq = wanted.value and ${sql.join(phrases, sql` and `)}`,
+          )
+    for (const seq of unchecked) this.#checked.set(seq, false)
+    for (const { seq } of rows) this.#checked.set(seq, true)
+    return new Set(seqs.filter((seq) => this.#checked.get(seq)))
+  }
+}
+
+function hasPhrase(phrase: string): SQL {
+  const escaped = JSON.stringify(phrase)
+    .slice(1, -1)
+    .replace(/[\\%_]/g, '\\$&')
+  return sql`${servedDocument} like ${`%${escaped}%`} escape '\\'`
+}
+
+function sizesOf(places: readonly FoundPlace[]): (readonly [number, number])[] {
+  return places.map(({ seq, chars }) => [seq, chars])
+}

@@ -1,0 +1,24 @@
+/** What the person's browser or system is set to. */
+const personsLocale = new Intl.DateTimeFormat().resolvedOptions().locale
+
+/** The pages are in English; the order of dates, the clock and the separators are those of where the person lives. */
+export const locale = localeOf(personsLocale)
+
+/** The English of a region, such as `en-DE`; British where the browser has none of it. */
+export function localeOf(persons: string): string {
+  const { region = 'US' } = new Intl.Locale(persons).maximize()
+  const own = `en-${region}`
+  return new Intl.NumberFormat(own).resolvedOptions().locale === own ? own : 'en-GB'
+}
+
+type Weekday = 0 | 1 | 2 | 3 | 4 | 5 | 6
+
+/** 0 is Sunday; Monday where the browser does not know. */
+export function firstDayOfWeek(of = personsLocale): Weekday {
+  const known = new Intl.Locale(of) as Intl.Locale & {
+    getWeekInfo?: () => { firstDay: number }
+    weekInfo?: { firstDay: number }
+  }
+  const first = (known.getWeekInfo?.() ?? known.weekInfo)?.firstDay ?? 1
+  return (first % 7) as Weekday
+}

@@ -1,0 +1,124 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+import { asOpenApi, headerParameter } from '../http/openapi.ts'
+import { type WebhookEvent, webhookEvents } from './events.ts'
+
+const [startedAt, endedAt] = ['2026-01-31T09:30:00.000Z', '2026-01-31T09:31:31.200Z']
+
+const liveCall: { id: string; [field: string]: unknown } = {
+  id: 'call-1042',
+  status: 'live',
+  duration: 0,
+  summary: null,
+  evaluation: null,
+  endedReason: null,
+  callerNumber: '+15557294053',
+  calledNumber: '+15550100000',
+  isEngaged: false,
+  callAnalysis: null,
+  transcript: [{ role: 'assistant', content: 'Hello, how can I help?' }],
+  createdAt: startedAt,
+  updatedAt: startedAt,
+}
+const completedCall = {
+  ...liveCall,
+  ...{ status: 'completed', duration: 91.2, isEngaged: true, updatedAt: endedAt },
+  ...{ summary: 'The booking moved to Friday.', evaluation: 'success', endedReason: 'customer-ended-call' },
+  callAnalysis: { intent: 'reschedule' },
+}
+const item = {
+  id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
+  name: 'Refund policy',
+  description: 'What agents say about refunds.',
+  text: '## Refunds\n\nWe refund any order within 30 days.',
+  createdAt: startedAt,
+}
+
+interface EventDocs {
+  about: string
+  /** What `data` has beside `seq` and `ref`. */
+  example: { id?: string; call?: object; item?: object; erasure?: object }
+}
+
+const ofCall = (call: typeof liveCall) => ({ id: call.id, call })
+const eventDocs: Record<WebhookEvent, EventDocs> = {
+  'call.started': { about: 'A call came in that is live.', example: ofCall(liveCall) },
+  'call.changed': {
+    about: 'A call changed, or its details. Changes of a live call are sent at most every 2 s.',
+    example: ofCall({ ...liveCall, isEngaged: true, updatedAt: endedAt }),
+  },
+  'call.completed': {
+    about: 'A call became completed. One that is completed when it comes in sends this alone.',
+    example: ofCall(completedCall),
+  },
+  'call.deleted': {
+    about: 'A call was deleted. Its id is not kept: `ref` tells which one it was.',
+    example: {},
+  },
+  'knowledge.changed': { about: 'A knowledge item was stored or changed.', example: { id: item.id, item } },
+  'knowledge.ready': { about: 'Vector search finds the whole item.', example: { id: item.id, item } },
+  'knowledge.deleted': { about: 'A knowledge item was deleted.', example: {} },
+  'erasure.done': {
+    about: 'An erasure request is done: no byte of its calls is left.',
+    example: { erasure: { id: 'era_019a5f0c2b7e7cc0a1d2e3f405162738', calls: 3 } },
+  },
+}
+
+const parameters = [
+  headerParameter('webhook-id', 'The same in each try of an event.', 'msg_5d0c3f8e7a1b4c6d9e2f5a8b1c4d7e0f'),
+  headerParameter('webhook-timestamp', 'Seconds since 1970 of this try.', '1769851891'),
+  headerParameter(
+    'webhook-signature',
+    'By the secret of the endpoint, as Standard Webhooks says; two of them for 24 hours after a rotation.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+]
+
+/** What the OpenAPI document says about the events that go out. @param records the schemas of a call and of an item */
+export function describeWebhooks(records: { Call: TSchema; Item: TSchema }): Record<string, object> {
+  return Object.fromEntries(webhookEvents.map((event) => [event, { post: describeEvent(event, records) }]))
+}
+
+function describeEvent(
+  event: WebhookEvent,
+  { Call, Item }: { Call: TSchema; Item: TSchema },
+): OpenAPIV3.OperationObject {
+  const { about, example } = eventDocs[event]
+  const data = Type.Object({
+    seq: Type.Integer({ description: 'The number of the change in the project.' }),
+    ref: Type.String({ description: "The record's keyed hash, as in the feed of changes." }),
+    ...('id' in example ? { id: Type.String() } : {}),
+    ...('call' in example ? { call: Call } : {}),
+    ...('item' in example ? { item: Item } : {}),
+    ...('erasure' in example
+      ? { erasure: Type.Object({ id: Type.String(), calls: Type.Integer({ minimum: 0 }) }) }
+      : {}),
+  })
+  const body = Type.Object({
+    type: Type.Literal(event),
+    timestamp: Type.String({ format: 'date-time', description: 'When the change was made.' }),
+    data,
+  })
+  const ref = example.erasure ? 'era_019a5f0c2b7e7cc0a1d2e3f405162738' : '5d0c3f8e7a1b4c6d'.repeat(4)
+  return {
+    tags: ['Webhooks'],
+    security: [],
+    operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+    summary: about,
+    description: 'Sent to each endpoint of the project that takes the event; see the guide, Webhooks.',
+    parameters,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: asOpenApi(body),
+          example: { type: event, timestamp: endedAt, data: { seq: 42, ref, ...example } },
+        },
+      },
+    },
+    responses: {
+      '2XX': { description: 'The event is taken. Answered within 15 seconds; its body is not used.' },
+      default: { description: 'The event is sent again, by a schedule.' },
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+async function put(project: TestProject, id: string): Promise<void> {
+  expect((await project.send('PUT', `/ingest/calls/${id}`, {})).status).toBe(201)
+}
+
+test('readers that are woken together share what is read, until something is committed', async () => {
+  const project = await service.mintProject()
+  const { changes } = service.services
+  const read = (after = 0) => changes.read(project.projectId, { after, limit: 10 })
+  await put(project, 'a')
+  const page = read()
+  expect(read()).toBe(page)
+  expect((await read()).changes).toHaveLength(1)
+  expect((await read((await page).next)).changes).toHaveLength(0)
+  await put(project, 'b')
+  expect((await read()).changes).toHaveLength(2)
+})
+
+test('after many readers of a project were woken, further changes wait a little, those of other projects do not', async () => {
+  const { changeWatch } = service.services
+  const [busy, quiet] = [await service.mintProject(), await service.mintProject()]
+  await put(quiet, 'a')
+  const { signal } = new AbortController()
+  const wait = ({ projectId }: TestProject, seq: number) =>
+    changeWatch.wait(projectId, seq, { withinMs: 60_000, signal })
+  let calls = 0
+  // Tried again in case that the machine takes longer than the readers have to wait.
+  await until(async () => {
+    const many = Array.from({ length: 1_000 }, () => wait(busy, calls))
+    await put(busy, `call-${calls++}`)
+    expect(new Set(await Promise.all(many))).toEqual(new Set([true]))
+    const woken: string[] = []
+    const both = [
+      wait(busy, 0).then(() => woken.push('busy')),
+      wait(quiet, 0).then(() => woken.push('quiet')),
+    ]
+    await Promise.all(both)
+    return woken[0] === 'quiet'
+  })
+})

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Ajv } from 'ajv'
+import { webhookEvents } from '../../src/webhooks/events.ts'
+import { readDocument, resolved } from '../support/document.ts'
+import { type Received, type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': true } })
+const itemId = 'kn_019a5f0c2b7e7cc0a1d2e3f405162738'
+let service: TestService
+let receiver: Receiver
+let project: TestProject
+const taken = new Set<Received>()
+beforeAll(async () => {
+  service = await startService({ env: receiverEnv })
+  receiver = await startReceiver()
+  project = await service.mintProject()
+  await service.services.webhooks.create(project.projectId, { url: receiver.url, events: undefined })
+})
+afterAll(async () => {
+  await service.stop()
+  await receiver.close()
+})
+
+/** The first event of a type that was not taken yet. */
+async function next(type: string): Promise<Received> {
+  await until(() => receiver.received.some((event) => event.type === type && !taken.has(event)), type)
+  const event = receiver.received.find((each) => each.type === type && !taken.has(each)) as Received
+  taken.add(event)
+  return event
+}
+
+test('every event is documented as it is sent: the record of its example is delivered like this', async () => {
+  const document = await readDocument(service.url)
+  const { webhooks = {} } = resolved(document, document)
+  expect(Object.keys(webhooks)).toEqual([...webhookEvents])
+  const contentOf = (type: string) => {
+    const body = Object(webhooks[type]).post.requestBody
+    return body.content['application/json'] as { schema: object; example: Pick<Received, 'data'> }
+  }
+  const recordOf = (type: string, name: 'call' | 'item') => contentOf(type).example.data[name] ?? {}
+  const put = (call: object) => project.send('PUT', '/ingest/calls/call-1042', call)
+
+  const events: Received[] = []
+  await put(recordOf('call.started', 'call'))
+  events.push(await next('call.started'))
+  await put(recordOf('call.changed', 'call'))
+  events.push(await next('call.changed'))
+  await put(recordOf('call.completed', 'call'))
+  events.push(await next('call.completed'))
+  await project.fetch('/v1/calls/call-1042', { method: 'DELETE' })
+  events.push(await next('call.deleted'))
+
+  const { id: _, createdAt: __, ...item } = recordOf('knowledge.ready', 'item')
+  const made = await (await project.send('POST', '/v1/knowledge', item)).json()
+  events.push(await next('knowledge.changed'), await next('knowledge.ready'))
+  await project.fetch(`/v1/knowledge/${made.id}`, { method: 'DELETE' })
+  events.push(await next('knowledge.deleted'))
+  await project.send('PUT', '/ingest/calls/other', { status: 'completed' })
+  await next('call.completed')
+  await project.send('POST', '/v1/erasures', { ids: ['other'] })
+  events.push(await next('erasure.done'))
+
+  expect(events.map(({ type }) => type).sort()).toEqual([...webhookEvents].sort())
+  for (const { type, body, headers } of events) {
+    const { schema, example } = contentOf(type)
+    const event = JSON.parse(body)
+    for (const sent of [event, example]) {
+      const validate = ajv.compile(schema)
+      expect([type, validate(sent), validate.errors]).toEqual([type, true, null])
+    }
+    expect([type, membersOf(event)]).toEqual([type, membersOf(example)])
+    expect([type, event.data.call]).toEqual([type, example.data.call])
+    const own = { id: itemId, createdAt: example.data.item?.createdAt }
+    if (event.data.item) expect({ ...event.data.item, ...own }).toEqual(example.data.item)
+    const { parameters }: { parameters: { name: string }[] } = Object(webhooks[type]).post
+    expect(Object.keys(headers)).toEqual(expect.arrayContaining(parameters.map(({ name }) => name)))
+  }
+})
+
+/** The names of all members, whatever they hold. */
+function membersOf(value: unknown): unknown {
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return typeof value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, membersOf(member)]))
+}
