@@ -1,167 +1,110 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { openBrowser } from '../../tests/support/browser.ts'
 import { startConsole } from '../../tests/support/console.ts'
-import { startService, type TestProject } from '../../tests/support/service.ts'
-import { until } from '../../tests/support/until.ts'
+import { startService } from '../../tests/support/service.ts'
 import { buildConsole } from '../build-console.ts'
 import { repository } from '../repository.ts'
-import { madeCalls } from './made-calls.ts'
+import { fillConsole } from './filled-console.ts'
+import { type ConsoleState, consoleStates } from './states.ts'
 
-// `bun run screenshots` writes the README's pictures. With `--all FOLDER`: every page, in three widths and two schemes.
+// `bun run screenshots` writes the README's pictures. `bun run screenshots --all FOLDER [NAME,…]` writes every page and
+// state, or those with these names, in three widths and two colour schemes, and in forced colours.
 
-interface Shot {
-  name: string
-  /** Below `/console`, with `:project`, `:empty`, `:call` and `:item`. */
-  path: string
-  width?: number
-  height?: number
-  colorScheme?: 'light' | 'dark'
-  /** What a person does before the picture is taken. */
-  act?: (page: Page) => Promise<unknown>
+interface Look {
+  width: number
+  height: number
+  colorScheme: 'light' | 'dark'
+  forcedColors?: 'active'
 }
 
-const ask = async (page: Page) => {
-  await page.getByLabel('Question').fill('Do I get a refund without the label?')
-  await page.keyboard.press('Enter')
-  await page.getByText('Refunds and returns').first().waitFor()
+const desktop: Look = { width: 1440, height: 900, colorScheme: 'light' }
+const phone: Look = { width: 375, height: 812, colorScheme: 'light' }
+
+/** The README's pictures: which state, and how it looks. */
+const pictures: Record<string, Look> = {
+  overview: desktop,
+  'overview-dark': { ...desktop, colorScheme: 'dark' },
+  'first-steps': desktop,
+  calls: desktop,
+  'calls-phone': phone,
+  search: desktop,
+  call: desktop,
+  'call-dark': { ...desktop, colorScheme: 'dark' },
+  knowledge: desktop,
+  item: desktop,
+  playground: desktop,
+  integrations: desktop,
 }
 
-const shots: Shot[] = [
-  { name: 'overview', path: '/p/:project/overview' },
-  { name: 'overview-dark', path: '/p/:project/overview', colorScheme: 'dark' },
-  { name: 'first-steps', path: '/p/:empty/overview' },
-  { name: 'calls', path: '/p/:project/calls' },
-  { name: 'calls-phone', path: '/p/:project/calls', width: 375, height: 812 },
-  { name: 'search', path: '/p/:project/calls?text=refund' },
-  { name: 'call', path: '/p/:project/calls/:call' },
-  { name: 'call-dark', path: '/p/:project/calls/:call', colorScheme: 'dark' },
-  { name: 'knowledge', path: '/p/:project/knowledge' },
-  { name: 'item', path: '/p/:project/knowledge/:item' },
-  { name: 'playground', path: '/p/:project/playground', act: ask },
-  { name: 'integrations', path: '/p/:project/settings/integrations' },
-]
-
-const pages: Shot[] = [
-  ...shots.filter(({ name }) => !/-(dark|phone)$/.test(name)),
-  { name: 'palette', path: '/p/:project/overview', act: (page) => page.keyboard.press('Control+k') },
-  { name: 'no-calls', path: '/p/:empty/calls' },
-  { name: 'new-item', path: '/p/:project/new-item' },
-  ...['keys', 'keys?create=ingest', 'webhooks', 'people', 'privacy', 'audit', 'general', 'account'].map(
-    (page) => ({
-      name: page.replace(/\W/g, '-'),
-      path: `/p/:project/settings/${page}`,
-    }),
+/** The widest first: a person comes to the other widths with the state of the page. */
+const everyLook: Record<string, Look> = Object.fromEntries([
+  ...[desktop, { ...desktop, width: 768 }, phone].flatMap((look) =>
+    (['light', 'dark'] as const).map((colorScheme) => [
+      `${look.width}-${colorScheme}`,
+      { ...look, colorScheme },
+    ]),
   ),
-  ...['sign-in', 'setup#none', 'join#none', 'reset', 'nowhere'].map((page) => ({
-    name: page.replace(/#.*/, ''),
-    path: `/${page}`,
-  })),
-]
-const widths = [375, 768, 1440]
+  ['1440-forced', { ...desktop, forcedColors: 'active' }],
+])
 
 const folderOfAll = process.argv[2] === '--all' ? (process.argv[3] ?? '') : null
 const only = process.argv[4]?.split(',')
 const folder = folderOfAll ?? join(repository, '.github', 'screenshots')
-const taken =
-  folderOfAll === null
-    ? shots
-    : pages.flatMap((page) =>
-        widths.flatMap((width) =>
-          (['light', 'dark'] as const).map((colorScheme) => ({
-            ...page,
-            name: `${page.name}-${width}-${colorScheme}`,
-            width,
-            colorScheme,
-          })),
-        ),
-      )
 
 await buildConsole()
 const service = await startService()
-const people = await startConsole(service)
-const project = await people.mintProject()
-const empty = await people.mintProject()
+const { owner, viewer, addresses } = await fillConsole(service, await startConsole(service))
 const opened = await openBrowser()
+mkdirSync(folder, { recursive: true })
 try {
-  await fill()
-  const addresses = await addressesOf()
-  mkdirSync(folder, { recursive: true })
-  for (const shot of taken.filter(({ name }) => !only || only.some((word) => name.includes(word)))) {
-    await take(shot, addresses)
-    process.stdout.write(`${shot.name}.png\n`)
+  if (folderOfAll === null) {
+    for (const [name, look] of Object.entries(pictures)) {
+      const state = consoleStates.find((one) => one.name === name.replace(/-(dark|phone)$/, ''))
+      if (state) await takeAll(state, { [name]: look })
+    }
+  } else {
+    for (const state of consoleStates.filter(({ name }) => !only || only.includes(name))) {
+      const looks = Object.entries(everyLook).filter(([, { width }]) => width === (state.width ?? width))
+      const named = looks.map(([look, how]) => [`${state.name}-${look}`, how])
+      await takeAll(state, Object.fromEntries(named)).catch((error) => console.error(state.name, error))
+    }
   }
 } finally {
   await opened.close()
   await service.stop()
 }
 
-async function fill(): Promise<void> {
-  await people.owner.send('PATCH', `/projects/${project.id}`, { name: 'Lakeside Dental' })
-  await people.owner.send('PATCH', `/projects/${empty.id}`, { name: 'Harbour Clinic' })
-  await people.owner.send('PATCH', '/person', { name: 'Ada Lovelace' })
-  for (const { id, call } of madeCalls(Date.now())) {
-    const answer = await project.send('PUT', `/ingest/calls/${id}`, call)
-    if (!answer.ok) throw new Error(`${id}: ${await answer.text()}`)
-  }
-  await loadExamples()
-  await until(async () => (await knowledge(project)).every(({ status }) => status.state === 'ready'))
-}
-
-/** As a person does, with one click. */
-async function loadExamples(): Promise<void> {
-  const { page, context } = await openPage({ width: 1440, height: 900, colorScheme: 'light' }, true)
-  await page.goto(`${service.url}/console/p/${project.id}/knowledge`)
-  await page.getByRole('button', { name: 'Load three example documents' }).click()
-  await until(async () => (await knowledge(project)).length === 3)
-  await context.close()
-}
-
-async function knowledge({ id }: TestProject) {
-  const answer = await people.owner.fetch(`/projects/${id}/knowledge`)
-  const { data }: { data: { id: string; status: { state: string } }[] } = await answer.json()
-  return data
-}
-
-async function addressesOf(): Promise<Record<string, string>> {
-  const failed = await people.owner.fetch(`/projects/${project.id}/calls?evaluation=success&text=Friday`)
-  const { data }: { data: { id: string }[] } = await failed.json()
-  const [item] = await knowledge(project)
-  return { project: project.id, empty: empty.id, call: data[0]?.id ?? 'call-1000', item: item?.id ?? '' }
-}
-
-async function take(
-  { name, path, width = 1440, height = 900, colorScheme = 'light', act }: Shot,
-  addresses: Record<string, string>,
-): Promise<void> {
-  const { page, context } = await openPage({ width, height, colorScheme }, path.startsWith('/p/'))
-  const url = `${service.url}/console`
-  await page.goto(url + path.replace(/:(\w+)/g, (_, word: string) => addresses[word] ?? word))
-  await page.getByRole('heading').first().waitFor()
-  await page.waitForLoadState('networkidle')
-  await act?.(page)
-  await page.waitForLoadState('networkidle')
-  // Two frames: charts draw themselves after they are measured.
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-  await page.screenshot({ path: join(folder, `${name}.png`) })
-  await context.close()
-}
-
-async function openPage(
-  { width, height, colorScheme }: Required<Pick<Shot, 'width' | 'height' | 'colorScheme'>>,
-  isSignedIn: boolean,
-) {
+async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promise<void> {
+  const [first = desktop] = Object.values(looks)
   const context = await opened.browser.newContext({
-    viewport: { width, height },
-    colorScheme,
+    viewport: { width: first.width, height: first.height },
+    colorScheme: first.colorScheme,
     reducedMotion: 'reduce',
     locale: 'en-GB',
   })
-  const cookies = people.owner.cookie.split('; ').map((pair) => {
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const person = state.as === 'viewer' ? viewer : owner
+  const cookies = person.cookie.split('; ').map((pair) => {
     const [name = '', ...value] = pair.split('=')
     return { name, value: value.join('='), url: `${service.url}/console` }
   })
-  if (isSignedIn) await context.addCookies(cookies)
-  return { context, page: await context.newPage() }
+  if (state.path.startsWith('/p/')) await context.addCookies(cookies)
+  await state.before?.(page)
+  const path = state.path.replace(/:(\w+)/g, (_, word: string) => addresses[word] ?? word)
+  await page.goto(`${service.url}/console${path}`)
+  await page.getByRole('heading').first().waitFor()
+  await page.waitForLoadState('networkidle')
+  await state.act?.(page)
+  await page.waitForLoadState('networkidle')
+  for (const [name, { width, height, ...media }] of Object.entries(looks)) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ forcedColors: 'none', ...media })
+    // Two frames: charts draw themselves after they are measured.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: folderOfAll !== null })
+    process.stdout.write(`${name}.png\n`)
+  }
+  await context.close()
 }

@@ -22,8 +22,8 @@ const emptyText = JSON.stringify(empty)
 
 /** What the service itself says of a call. A request cannot set it. */
 export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
-  /** The review, or how it follows from the stored one. */
-  review?: Review | null | undefined | ((stored: Review | null) => Review | null)
+  /** The review, or how it follows from the stored one, for a call of so many turns. */
+  review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
 }
 
 /** The details of a call as JSON text, null when there are none, and the columns of its head that come from them. */
@@ -41,6 +41,7 @@ export const noDetails: StoredDetails = {
  * The details after a change: each member that it gives replaces the stored one. Metadata is merged beside them.
  * @param counted what was redacted in the other parts of the call as it is now
  * @param redactions what was redacted in the change
+ * @param turns how many the call has now
  */
 export function mergeDetails(
   stored: StoredDetails,
@@ -49,13 +50,15 @@ export function mergeDetails(
   isLate: boolean,
   counted: PartCounts,
   redactions: Redactions,
+  turns: number,
 ): StoredDetails {
   const { details: text, source, agentId, review: marks } = stored
   if (!update && !own && toPartsText(counted) === stored.redactions)
     return { details: text, source, agentId, review: marks, redactions: stored.redactions }
   const details: Details = text === null ? { ...empty } : JSON.parse(text)
   const { redacted: imported, ...ofService } = own ?? {}
-  const review = typeof ofService.review === 'function' ? ofService.review(details.review) : ofService.review
+  const review =
+    typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
   for (const [name, value] of Object.entries({ ...given(update ?? {}), ...ofService, review })) {
     if (!replaces(value, details[name as keyof Details], isLate)) continue
     Object.assign(details, { [name]: value })

@@ -74,7 +74,15 @@ export function mergeCall(
   const isMetadataMerged = mergesMetadata(before.metadata, metadataOf(change), isLate)
   const metadata = isMetadataMerged ? jsonOf(metadataOf(change)) : before.metadata
   if (isMetadataMerged) counted.metadata = redactions.metadata ?? {}
-  const beside = mergeDetails(before, change.details, own, isLate, counted, redactions)
+  const beside = mergeDetails(
+    before,
+    change.details,
+    own,
+    isLate,
+    counted,
+    redactions,
+    call.transcript.length,
+  )
   // Once only: the document of a long call takes tens of milliseconds.
   const document = toDocument(call)
   const isSameBeside = metadata === before.metadata && beside.details === before.details

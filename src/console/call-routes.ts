@@ -27,51 +27,62 @@ export interface CallRoutesOptions {
 /** /console/api/projects/:project/calls and /overview. */
 export function consoleCallRoutes(options: CallRoutesOptions) {
   const { calls, reviews, overview, knowledge, buffers, reading } = options
-  return consoleRoutes('/console/api/projects/:project')
-    .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url, 'all')))
-    .get('/calls/facets', ({ member }) => calls.facets(member.projectId))
-    .get('/calls/:id', async ({ member, by, params }) => {
-      const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
-      void reading.opened(member.projectId, by, params.id)
-      return answerOf<Call>(document)
-    })
-    .get('/calls/:id/details', async ({ member, params }) => {
-      const { document } = await buffers.bodyOf((admit) => calls.details(member.projectId, params.id, admit))
-      return answerOf<CallDetails>(document)
-    })
-    .get('/calls/:id/neighbours', ({ member, params, request }) =>
-      calls.neighbours(member.projectId, params.id, readParameters(request.url, 'all')),
-    )
-    .delete(
-      '/calls',
-      ({ member, by, body }) => calls.deleteAll(member.projectId, body.ids, by),
-      jsonBody(CallsToDelete),
-    )
-    .patch(
-      '/calls/:id/review',
-      async ({ member, person, by, params, body }) => {
-        await reviews.change(member.projectId, params.id, body, { person, by })
+  return (
+    consoleRoutes('/console/api/projects/:project')
+      .get('/calls', ({ member, request }) =>
+        calls.find(member.projectId, readParameters(request.url, 'all')),
+      )
+      // Not below /calls, where a call may have any name.
+      .get('/call-facets', ({ member }) => calls.facets(member.projectId))
+      .get('/calls/:id', async ({ member, by, params }) => {
+        const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
+        void reading.opened(member.projectId, by, params.id)
+        return answerOf<Call>(document)
+      })
+      .get('/calls/:id/details', async ({ member, params }) => {
         const { document } = await buffers.bodyOf((admit) =>
           calls.details(member.projectId, params.id, admit),
         )
         return answerOf<CallDetails>(document)
-      },
-      jsonBody(ReviewChange),
-    )
-    .post(
-      '/calls/label',
-      ({ member, person, by, body }) => reviews.label(member.projectId, body, { person, by }),
-      jsonBody(LabelChange),
-    )
-    .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
-    .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
-    .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {
-      query: bodyOf(DaysOfPeriod),
-    })
-    .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
-    .get('/overview/end-reasons', ({ member, query }) => overview.endReasons(member.projectId, query), period)
-    .get('/overview/origins', ({ member, query }) => overview.origins(member.projectId, query), period)
-    .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId))
+      })
+      .get('/calls/:id/neighbours', ({ member, params, request }) =>
+        calls.neighbours(member.projectId, params.id, readParameters(request.url, 'all')),
+      )
+      .delete(
+        '/calls',
+        ({ member, by, body }) => calls.deleteAll(member.projectId, body.ids, by),
+        jsonBody(CallsToDelete),
+      )
+      .patch(
+        '/calls/:id/review',
+        async ({ member, person, by, params, body }) => {
+          await reviews.change(member.projectId, params.id, body, { person, by })
+          const { document } = await buffers.bodyOf((admit) =>
+            calls.details(member.projectId, params.id, admit),
+          )
+          return answerOf<CallDetails>(document)
+        },
+        jsonBody(ReviewChange),
+      )
+      .post(
+        '/calls/label',
+        ({ member, person, by, body }) => reviews.label(member.projectId, body, { person, by }),
+        jsonBody(LabelChange),
+      )
+      .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
+      .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
+      .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {
+        query: bodyOf(DaysOfPeriod),
+      })
+      .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
+      .get(
+        '/overview/end-reasons',
+        ({ member, query }) => overview.endReasons(member.projectId, query),
+        period,
+      )
+      .get('/overview/origins', ({ member, query }) => overview.origins(member.projectId, query), period)
+      .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId))
+  )
 }
 
 /** Sends the stored document byte for byte; the type is what the client will parse it as. */

@@ -10,7 +10,16 @@ export type ConsoleAccess =
 const prefix = '/console/api'
 
 /** Parts of a project that everybody in it sees; any other part needs the right to manage the project. */
-const sharedParts = ['calls', 'changes', 'exports', 'knowledge', 'overview', 'questions', 'views']
+const sharedParts = [
+  'call-facets',
+  'calls',
+  'changes',
+  'exports',
+  'knowledge',
+  'overview',
+  'questions',
+  'views',
+]
 
 /**
  * Requests for shared parts that need another right than their method says: reading needs `see`, DELETE `delete`, and

@@ -49,6 +49,8 @@ const explanations: Record<ErrorCode, string> = {
   transcript_gap:
     'Transcript does not continue. Send the turns that follow the stored transcript, or all of them.',
   call_on_hold: 'Call is on hold. The call cannot be deleted until an owner of the project lifts the hold.',
+  note_has_changed:
+    'Note has changed. Another person has changed the note on the call. Only the console answers this.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> created is gone. Use another key to create another item.',
@@ -61,6 +63,7 @@ const explanations: Record<ErrorCode, string> = {
   idempotency_key_in_use:
     'Request with this Idempotency-Key is still running. Send it again after <code>Retry-After</code> seconds.',
   file_cannot_be_read: 'File cannot be read. <code>detail</code> says why. Fix the file, then send it again.',
+  no_such_turn: 'No such turn. The call has no turn with this number. Only the console answers this.',
   idempotency_key_reused:
     'Idempotency-Key was used with another body. Use a new key for each create, and the same one for its retries.',
   rate_limited: 'Too many requests. Wait for <code>Retry-After</code> seconds.',

@@ -64,7 +64,7 @@ const levels: Record<string, Level> = {
   'DELETE /projects/:project/invitations/:id': 'manage',
   'GET /projects/:project/audit': 'manage',
   'GET /projects/:project/calls': 'see',
-  'GET /projects/:project/calls/facets': 'see',
+  'GET /projects/:project/call-facets': 'see',
   'GET /projects/:project/calls/:id/neighbours': 'see',
   'GET /projects/:project/changes': 'see',
   'GET /projects/:project/exports/calls.csv': 'see',

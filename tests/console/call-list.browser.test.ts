@@ -147,7 +147,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
     await page.goto(`${service.url}/console/p/${project.id}/calls?number=abc&callerNumber=%2B15557292007`)
     await page.getByText('“abc” is not a number').waitFor()
-    await page.getByText('No call matches').waitFor()
+    await page.getByText('No matching calls').waitFor()
     await page.getByText('0 calls', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear Number' }).click()
     await rowOf(page, 'call-1007').waitFor()

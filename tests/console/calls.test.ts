@@ -16,7 +16,7 @@ afterAll(() => service.stop())
 const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
 const reads = [
   '/calls',
-  '/calls/facets',
+  '/call-facets',
   '/calls/a',
   '/calls/a/details',
   `/overview/figures?${period}`,

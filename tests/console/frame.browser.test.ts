@@ -184,40 +184,4 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText(set.owner.email).last().waitFor()
   })
-
-  const ownPages = ['keys', 'people', 'privacy', 'audit', 'general', 'account'].map(
-    (path) => `settings/${path}`,
-  )
-  test.each([
-    [1440, 'light'],
-    [375, 'dark'],
-  ] as const)('its pages are accessible: %i px, %s', async (width, colorScheme) => {
-    const page = await openTab('/', { width, colorScheme })
-    for (const path of ownPages) {
-      await page.goto(`${service.url}/console/p/${project.id}/${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.waitForLoadState('networkidle')
-      expect({ path, findings: await findings(page) }).toEqual({ path, findings: [] })
-      const overflow = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement
-        return scrollWidth - clientWidth
-      })
-      expect({ path, overflow }).toEqual({ path, overflow: 0 })
-    }
-    await page.goto(`${service.url}/console/p/${project.id}/settings/keys?create=key`)
-    await page.getByRole('dialog').getByLabel('Name').waitFor()
-    expect(await findings(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Search commands' }).waitFor()
-    expect(await findings(page)).toEqual([])
-  })
-
-  test.each(['/sign-in', '/setup#none', '/join#none', '/reset#none'])('%s is accessible', async (path) => {
-    const tab = await tabs.open({ width: 375 })
-    await tab.open(path)
-    await tab.page.getByRole('heading', { level: 1 }).waitFor()
-    await tab.page.waitForLoadState('networkidle')
-    expect(await findings(tab.page)).toEqual([])
-  })
 })

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
@@ -240,36 +239,6 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       await tab.page.getByText('onerror', { exact: false }).first().waitFor()
       const elements = await tab.page.locator('img[src="x"], svg[onload], a[href^="javascript:"]').count()
       expect([path, elements]).toEqual([path, 0])
-    }
-  })
-
-  test('every view is accessible: axe-core finds nothing serious', async () => {
-    const { data } = await (await set.owner.fetch(`/projects/${project.id}/knowledge`)).json()
-    const itemId = data[0]?.id ?? ''
-    const light = [
-      'overview',
-      'calls?text=order',
-      'calls/own-1',
-      'knowledge',
-      'new-item',
-      `knowledge/${itemId}`,
-      `knowledge/${itemId}?tab=chunks`,
-    ]
-    const dark = [
-      'overview',
-      'calls',
-      'calls/own-1?tab=analysis',
-      'knowledge',
-      'playground?q=when+do+you+open',
-    ]
-    for (const [colorScheme, paths] of [['light', light] as const, ['dark', dark] as const]) {
-      const page = await openTab('overview', { colorScheme })
-      for (const path of paths) {
-        await page.goto(`${service.url}/console/p/${project.id}/${path}`)
-        await page.getByRole('heading', { level: 1 }).first().waitFor()
-        await page.waitForLoadState('networkidle')
-        expect([path, colorScheme, await findings(page)]).toEqual([path, colorScheme, []])
-      }
     }
   })
 })

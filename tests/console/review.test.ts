@@ -62,7 +62,7 @@ describe('the review of a call', () => {
 
   test('changes member by member, and the same change twice changes nothing', async () => {
     const member = await people.join(project, 'member')
-    await put('members')
+    await put('members', said('One', 'Two', 'Three', 'Four'))
     await reviewed('members', { note: ' Called twice. ', addLabels: ['vip', ' late '] })
     const both = await Promise.all([
       reviewed('members', { addLabels: ['refund'], flagTurns: [3, 0] }),
@@ -82,7 +82,11 @@ describe('the review of a call', () => {
 
   test('finds calls by what was said of them, and moves them in the feed of changes', async () => {
     for (const id of ['seen', 'flag', 'note', 'plain'])
-      await put(`find-${id}`, { createdAt: '2026-03-05T00:00:00Z', updatedAt: '2026-03-05T00:00:00Z' })
+      await put(`find-${id}`, {
+        ...said('Hello'),
+        createdAt: '2026-03-05T00:00:00Z',
+        updatedAt: '2026-03-05T00:00:00Z',
+      })
     const march = 'from=2026-03-05&to=2026-03-06'
     const { next } = await (await project.fetch('/v1/changes?after=0&limit=1000')).json()
     const before = await (await project.fetch('/v1/calls/find-seen')).json()
@@ -115,6 +119,33 @@ describe('the review of a call', () => {
     const { transcript } = await (await project.fetch('/v1/calls/live')).json()
     expect(transcript.map(({ content }: { content: string }) => content)).toEqual(['One', 'Two', 'Three'])
     expect(await reviewed('live', {})).toMatchObject({ note: 'Listen to this.' })
+  })
+
+  test('keeps a note that somebody else has written meanwhile', async () => {
+    const member = await people.join(project, 'member')
+    await put('two')
+    await reviewed('two', { note: 'First', noteBefore: null })
+    await reviewed('two', { note: 'Second', noteBefore: 'First' }, member)
+    const late = await review('two', { note: 'Third', noteBefore: 'First' })
+    const { detail } = await expectProblem(late, 'note_has_changed', 'Note has changed')
+    expect(detail).toContain(`${member.name} has changed`)
+    expect(await reviewed('two', { note: 'Second', noteBefore: 'First' })).toMatchObject({ note: 'Second' })
+    expect(await reviewed('two', { note: 'Third', noteBefore: 'Second' })).toMatchObject({ note: 'Third' })
+  })
+
+  test('flags only turns that the call has, and takes only labels that can be seen', async () => {
+    await put('turns', said('One', 'Two'))
+    expect(await reviewed('turns', { flagTurns: [1] })).toMatchObject({ flaggedTurns: [1] })
+    const { detail } = await expectProblem(
+      await review('turns', { flagTurns: [0, 2] }),
+      'no_such_turn',
+      'No such turn',
+    )
+    expect(detail).toBe('flagTurns: the call has 2 turns, from 0 to 1.')
+    for (const label of ['\u200b', '\u3164', 'vip\u202e']) {
+      await expectProblem(await review('turns', { addLabels: [label] }), 'invalid_request', 'Invalid request')
+    }
+    expect(await reviewed('turns', { unflagTurns: [1] })).toBeNull()
   })
 
   test('is for members of the project, and makes no call', async () => {
@@ -158,7 +189,7 @@ describe('labels of many calls', () => {
       failed: [],
     })
     expect(await reviewed('many-0', {})).toMatchObject({ labels: [], note: 'Stays.' })
-    const { label: labels } = await (await people.owner.fetch(`/projects/${project.id}/calls/facets`)).json()
+    const { label: labels } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
     expect(labels).toContainEqual({ value: 'batch', calls: 118 })
     const tooMany = { ids: Array.from({ length: 1_001 }, (_, n) => `${n}`), add: ['x'] }
     const answer = await people.owner.send('POST', `/projects/${project.id}/calls/label`, tooMany)

@@ -38,9 +38,12 @@ export async function startConsole(service: TestService): Promise<TestConsole> {
     nobody: browserOf(service, null),
     async mintProject() {
       const project = await service.mintProject()
-      await service.services.database.write
-        .insert(members)
-        .values({ projectId: project.projectId, personId: owner.personId, role: 'owner', createdAt: 0 })
+      await service.services.database.write.insert(members).values({
+        projectId: project.projectId,
+        personId: owner.personId,
+        role: 'owner',
+        createdAt: Date.now(),
+      })
       return project
     },
     async join(project, role) {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AuditAction } from '../../audit/audit-trail.ts'
 import type { ReviewMarks } from '../../db/schema.ts'
-import { invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import { nameProblem } from '../../validation.ts'
 import { labelsMax, type Review } from '../schemas.ts'
 import { flaggedTurnsMax, type ReviewChange } from './schemas.ts'
 
@@ -14,17 +15,19 @@ export function marksOf(review: Review | null): ReviewMarks | null {
 
 /**
  * The review after a person's change; null when it says nothing any more. An evaluation marks the call as reviewed.
- * @param by the person's name @param at ISO 8601
- * @throws invalid_request for too many labels or flags
+ * @param by the person's name @param at ISO 8601 @param turns how many the call has
+ * @throws invalid_request for too many labels or flags; no_such_turn; note_has_changed
  */
 export function changeReview(
   stored: Review | null,
   change: ReviewChange,
-  { by, at }: { by: string | null; at: string },
+  { by, at, turns }: { by: string | null; at: string; turns: number },
 ): Review | null {
   const before = saidIn(stored)
+  if (change.flagTurns?.some((turn) => turn >= turns)) throw noSuchTurn(turns)
   const evaluation = trimmed(change.evaluation === undefined ? before.evaluation : change.evaluation)
   const note = trimmed(change.note === undefined ? before.note : change.note)
+  if (isOutdated(change.noteBefore, before.note, note)) throw noteHasChanged(stored)
   const labels = changed(before.labels, change.addLabels?.map(trimLabel), change.removeLabels)
   const isEvaluated = evaluation !== null && change.evaluation !== undefined
   const reviewed = change.reviewed ?? (before.reviewed || isEvaluated)
@@ -65,13 +68,35 @@ function changed<Value>(
 }
 
 function trimLabel(label: string): string {
-  const text = label.trim()
-  if (text) return text
-  throw invalidRequest([{ field: 'addLabels', message: 'must not be blank' }])
+  const problem = nameProblem(label)
+  if (problem) throw invalidRequest([{ field: 'addLabels', message: problem }])
+  return label.trim()
 }
 
 function trimmed(text: string | null): string | null {
   return text?.trim() ? text.trim() : null
+}
+
+/** Whether somebody else has written another note meanwhile. */
+function isOutdated(
+  noteBefore: string | null | undefined,
+  stored: string | null,
+  note: string | null,
+): boolean {
+  return noteBefore !== undefined && trimmed(noteBefore) !== stored && note !== stored
+}
+
+function noteHasChanged(stored: Review | null): AppError {
+  const who = stored?.by ? `${stored.by} has` : 'Somebody has'
+  const when = stored ? ` at ${stored.at}` : ''
+  return new AppError('note_has_changed', 'Note has changed', {
+    detail: `${who} changed the review of this call${when}. Read the note again before you replace it.`,
+  })
+}
+
+function noSuchTurn(turns: number): AppError {
+  const has = turns === 0 ? 'no turns' : `${turns} turns, from 0 to ${turns - 1}`
+  return new AppError('no_such_turn', 'No such turn', { detail: `flagTurns: the call has ${has}.` })
 }
 
 function tooMany(field: string, most: string) {

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { By, SignedIn } from '../../identity.ts'
 import type { Ingest } from '../ingest.ts'
+import type { Review } from '../schemas.ts'
 import { actionsOf, changeReview } from './review.ts'
 import type { LabelChange, ReviewChange } from './schemas.ts'
 
@@ -32,7 +33,11 @@ export class Reviews {
     this.#now = now
   }
 
-  /** Changes the review of a call. Of two people who change the same member, the last wins. @throws not_found */
+  /**
+   * Changes the review of a call. Of two people who change the same member, the last wins; a note that another person has
+   * changed since `noteBefore` stays.
+   * @throws not_found; no_such_turn; note_has_changed
+   */
   async change(projectId: number, id: string, change: ReviewChange, reviewer: Reviewer): Promise<void> {
     await this.#changeAll(projectId, [id], change, reviewer, (_, error) => {
       if (error) throw error
@@ -70,8 +75,8 @@ export class Reviews {
       const inputs = some.map((id) => ({
         ...{ id, change: {}, audited },
         own: {
-          review: (stored: Parameters<typeof changeReview>[0]) => {
-            const after = changeReview(stored, change, { by: person.name, at })
+          review: (stored: Review | null, turns: number) => {
+            const after = changeReview(stored, change, { by: person.name, at, turns })
             if (after !== stored) changed.add(id)
             else changed.delete(id)
             return after

@@ -10,11 +10,15 @@ const Turns = Type.Array(Type.Integer({ minimum: 0, maximum: transcriptTurnsMax 
   maxItems: flaggedTurnsMax,
 })
 
-/** What a person changes of a call's review. Each member that is sent replaces its own; the last write wins. */
+const Note = Type.Unsafe<string | null>({ type: 'string', maxLength: 10_000, nullable: true })
+
+/** What a person changes of a call's review. Each member that is sent replaces its own. */
 export const ReviewChange = Type.Partial(
   Type.Object({
     evaluation: Type.Unsafe<string | null>({ type: 'string', minLength: 1, maxLength: 200, nullable: true }),
-    note: Type.Unsafe<string | null>({ type: 'string', maxLength: 10_000, nullable: true }),
+    note: Note,
+    // What the note was when the person began to edit it. Another note by now is not overwritten.
+    noteBefore: Note,
     reviewed: Type.Boolean(),
     // One by one, so that two people who label a call at the same time keep each other's labels.
     addLabels: Labels,

@@ -11,7 +11,7 @@ import { lastProject } from './last-project.ts'
 import { ownPath } from './own-path.ts'
 import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
-import { NotFound } from './shell/not-found.tsx'
+import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
 import { callsQuery } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
@@ -85,6 +85,7 @@ const projectRoute = createRoute({
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+  notFoundComponent: NothingHere,
 })
 
 const projectStartRoute = createRoute({

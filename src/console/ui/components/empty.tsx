@@ -4,13 +4,15 @@ interface EmptyProps {
   /** An icon of 24 px. */
   icon?: ReactNode
   title: string
+  /** Whether it takes the place of a whole page, with its title. */
+  isPage?: boolean
   /** What to do next, and why. */
   children?: ReactNode
   action?: ReactNode
 }
 
 /** Takes the place of missing content and says how to get some. */
-export function Empty({ icon, title, children, action }: EmptyProps) {
+export function Empty({ icon, title, isPage = false, children, action }: EmptyProps) {
   return (
     <div className="cb-empty">
       {icon && (
@@ -18,7 +20,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
           {icon}
         </div>
       )}
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children && <div className="cb-empty-text">{children}</div>}
       {action}
     </div>

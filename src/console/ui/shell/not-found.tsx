@@ -5,8 +5,18 @@ import { Empty } from '../components/empty.tsx'
 /** For an unknown address under /console. */
 export function NotFound() {
   return (
-    <main className="cb-alone">
+    <main>
+      <NothingHere />
+    </main>
+  )
+}
+
+/** The same within the shell, whose main part it fills. */
+export function NothingHere() {
+  return (
+    <div className="cb-alone">
       <Empty
+        isPage
         title="Page not found"
         action={
           <Button component={Link} to="/" variant="default">
@@ -16,6 +26,6 @@ export function NotFound() {
       >
         The address is wrong, the page no longer exists, or you do not have access to it.
       </Empty>
-    </main>
+    </div>
   )
 }

@@ -7,7 +7,6 @@ import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
-import { Engagement } from './evaluation.tsx'
 import { Recording } from './recording.tsx'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
 
@@ -56,11 +55,10 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
         <Fact label="Engaged">
           {call.status === 'live' && !call.isEngaged ? (
             <Unknown>Not known yet</Unknown>
+          ) : call.isEngaged ? (
+            'Yes'
           ) : (
-            <span className="cb-call-engaged">
-              <Engagement isEngaged={call.isEngaged} />
-              <span aria-hidden>{call.isEngaged ? 'Yes' : 'No'}</span>
-            </span>
+            'No'
           )}
         </Fact>
         <Fact label="End reason">

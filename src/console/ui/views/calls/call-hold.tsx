@@ -98,9 +98,14 @@ function HoldForm({ id, onDone }: { id: string; onDone: () => void }) {
         data-autofocus
       />
       {error && <Problem error={error} />}
-      <Button type="submit" disabled={!reason.trim()} loading={isPending}>
-        Put on hold
-      </Button>
+      <div className="cb-row cb-hold-actions">
+        <Button variant="default" onClick={onDone}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={!reason.trim()} loading={isPending}>
+          Put on hold
+        </Button>
+      </div>
     </form>
   )
 }

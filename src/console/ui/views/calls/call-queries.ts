@@ -76,7 +76,7 @@ export function callDetailsQuery(project: string, id: string) {
 export function facetsQuery(project: string) {
   return queryOptions({
     queryKey: ['calls', project, 'facets'],
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).calls.facets.get({ fetch: { signal } })),
+    queryFn: ({ signal }) => unwrap(api.projects({ project })['call-facets'].get({ fetch: { signal } })),
     staleTime: 60_000,
   })
 }

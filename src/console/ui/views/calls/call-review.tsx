@@ -10,7 +10,7 @@ import { useProject, useRefusal } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import { Evaluation } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
-import { useReview } from './review-queries.ts'
+import { useReview, useUnsavedNote } from './review-queries.ts'
 
 const labelCharsMax = 100
 const labelsMax = 50
@@ -45,6 +45,7 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
       </div>
       <Labels {...part} inputRef={labels} />
       <Note key={call.id} {...part} inputRef={note} />
+      <UnsavedNote id={call.id} {...part} />
     </section>
   )
 }
@@ -190,9 +191,10 @@ function Note({
 }: PartProps & { inputRef: React.Ref<HTMLTextAreaElement> }) {
   const stored = review?.note ?? ''
   // Null while it is not being written: then it is what is stored, also what others have written since.
-  const [draft, setDraft] = useState<string | null>(null)
+  const [draft, setDraft] = useState<{ text: string; before: string } | null>(null)
   const save = () => {
-    if (draft !== null && draft.trim() !== stored) onChange({ note: draft.trim() || null })
+    const text = draft?.text.trim()
+    if (draft && text !== draft.before) onChange({ note: text || null, noteBefore: draft.before || null })
     setDraft(null)
   }
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -211,11 +213,38 @@ function Note({
       minRows={1}
       maxRows={12}
       maxLength={noteCharsMax}
-      value={draft ?? stored}
-      onChange={(event) => setDraft(event.currentTarget.value)}
+      value={draft?.text ?? stored}
+      onChange={(event) => setDraft({ text: event.currentTarget.value, before: draft?.before ?? stored })}
       onBlur={save}
       onKeyDown={onKeyDown}
     />
+  )
+}
+
+/** Two people wrote at once: the note of the other is above, this is the person's own. */
+function UnsavedNote({ id, review, onChange }: PartProps & { id: string }) {
+  const { unsaved, forget } = useUnsavedNote(id)
+  if (unsaved === null) return null
+  const replace = () => {
+    forget()
+    onChange({ note: unsaved || null, noteBefore: review?.note ?? null })
+  }
+  return (
+    <div className="cb-review-unsaved" role="alert">
+      <p>
+        {review?.by ?? 'Somebody'} changed the review of this call {review && <Instant at={review.at} />}{' '}
+        while you wrote. Your note is not saved:
+      </p>
+      <blockquote>{unsaved || 'No note'}</blockquote>
+      <div className="cb-row">
+        <Button size="compact-sm" variant="default" onClick={replace}>
+          Replace theirs with mine
+        </Button>
+        <Button size="compact-sm" variant="subtle" color="gray" onClick={forget}>
+          Keep theirs
+        </Button>
+      </div>
+    </div>
   )
 }
 

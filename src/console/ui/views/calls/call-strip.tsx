@@ -46,6 +46,7 @@ export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
         <span data-speaker="user">Caller</span>
         <span data-speaker="assistant">Agent</span>
         {density.tools.length > 0 && <span data-speaker="tool">Tools</span>}
+        {(details?.review?.flaggedTurns ?? []).length > 0 && <span data-speaker="flag">Flags</span>}
         <span className="cb-strip-end">{density.seconds === null ? '' : asDuration(density.seconds)}</span>
       </span>
     </div>

@@ -15,7 +15,8 @@ interface LabelCallsProps {
 export function LabelCalls({ ids, rows }: LabelCallsProps) {
   const [isOpen, setIsOpen] = useState(false)
   return (
-    <Popover opened={isOpen} onChange={setIsOpen} position="top" trapFocus returnFocus withinPortal>
+    // Without the roles that it would give to the element around the button.
+    <Popover opened={isOpen} onChange={setIsOpen} position="top" trapFocus returnFocus withRoles={false}>
       <Popover.Target>
         <span>
           <Guarded right="change">
@@ -24,6 +25,7 @@ export function LabelCalls({ ids, rows }: LabelCallsProps) {
               variant="subtle"
               color="gray"
               leftSection={<IconTag size={14} aria-hidden />}
+              aria-haspopup="dialog"
               aria-expanded={isOpen}
               onClick={() => setIsOpen(!isOpen)}
             >
@@ -32,7 +34,7 @@ export function LabelCalls({ ids, rows }: LabelCallsProps) {
           </Guarded>
         </span>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Label selected calls">
+      <Popover.Dropdown role="dialog" aria-label="Label selected calls">
         <Suspense fallback={<Skeleton width={252} height={108} />}>
           <LabelForm ids={ids} rows={rows} onDone={() => setIsOpen(false)} />
         </Suspense>

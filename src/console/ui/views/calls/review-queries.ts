@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { CallDetails, Review } from '../../../../calls/schemas.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
@@ -30,8 +30,12 @@ export function useReview(id: string) {
       queryClient.setQueryData<CallDetails>(queryKey, details)
       if (addLabels) void queryClient.invalidateQueries({ queryKey: facetsQuery(project.id).queryKey })
     },
-    onError: (error, _change, context) => {
+    onError: (error, change, context) => {
       if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
+      if (error instanceof ApiProblem && error.code === 'note_has_changed') {
+        queryClient.setQueryData<string>(unsavedNoteKey(project.id, id), change.note ?? '')
+        return queryClient.invalidateQueries({ queryKey })
+      }
       notifications.show({
         color: 'red',
         title: 'Your change was not saved',
@@ -41,9 +45,22 @@ export function useReview(id: string) {
   })
 }
 
+/** A note that was not saved, since somebody else had written another. It is kept until the person decides. */
+export function useUnsavedNote(id: string) {
+  const project = useProject()
+  const queryClient = useQueryClient()
+  const queryKey = unsavedNoteKey(project.id, id)
+  const { data } = useQuery<string | null>({ queryKey, queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY })
+  return { unsaved: data ?? null, forget: () => queryClient.setQueryData(queryKey, null) }
+}
+
+function unsavedNoteKey(project: string, id: string) {
+  return ['calls', project, 'unsaved-note', id]
+}
+
 /** The review as it will be, until the service says so. */
 function withChange(review: Review | null, change: ReviewChange, by: string): Review {
-  const { addLabels = [], removeLabels = [], flagTurns = [], unflagTurns = [], ...said } = change
+  const { addLabels = [], removeLabels = [], flagTurns = [], unflagTurns = [], noteBefore, ...said } = change
   const { labels = [], flaggedTurns = [], evaluation = null, note = null, reviewed = false } = review ?? {}
   return {
     ...{ evaluation, note, reviewed: reviewed || typeof said.evaluation === 'string', ...said },

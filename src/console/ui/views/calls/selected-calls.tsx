@@ -8,6 +8,7 @@ import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { formatNumber } from '../../components/phone-number.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
@@ -74,7 +75,7 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
           {named.map(({ id, createdAt, callerNumber }) => (
             <li key={id}>
               {dates.moment(createdAt)}
-              {callerNumber !== null && ` · ${callerNumber}`}
+              {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
             </li>
           ))}
           {ids.length > named.length && <li>and {asCount(ids.length - named.length)} more</li>}

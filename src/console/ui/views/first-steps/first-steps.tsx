@@ -105,7 +105,7 @@ function Step({ isDone, title, action, children }: StepProps) {
       ) : (
         <IconCircle size={18} stroke={1.6} aria-hidden />
       )}
-      <div className="cb-first-step-text">
+      <div>
         <h3>
           {title}
           <span className="cb-hidden">{isDone ? ': done' : ': to do'}</span>

@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, Text } from '@mantine/core'
+import { Group, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { asCount } from '../../components/figures.ts'
 
@@ -25,9 +25,9 @@ export function ChunkCard({ position, heading, text, characters, overlapCharacte
         </Text>
         <Group gap={6} wrap="nowrap" style={{ flex: 'none' }}>
           {note}
-          <Badge variant="default" size="sm" radius="sm" tt="none" className="cb-figure">
+          <Text size="xs" c="dimmed" className="cb-figure">
             #{position + 1} · {asCount(characters)} characters
-          </Badge>
+          </Text>
         </Group>
       </Group>
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

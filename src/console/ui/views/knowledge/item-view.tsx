@@ -1,4 +1,4 @@
-import { Badge, Button, Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -13,6 +13,7 @@ import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { useRefusal } from '../../session.ts'
 import { AskForm } from '../playground/ask-form.tsx'
 import { ChunkCard } from './chunk-card.tsx'
@@ -105,13 +106,7 @@ export function ItemView() {
               <ChunkCard
                 key={chunk.position}
                 {...chunk}
-                note={
-                  !chunk.isEmbedded && (
-                    <Badge color="yellow" variant="light" size="sm" radius="sm" tt="none">
-                      not embedded yet
-                    </Badge>
-                  )
-                }
+                note={!chunk.isEmbedded && <StatusBadge tone="warning">Not embedded yet</StatusBadge>}
               />
             ))}
           </Stack>

@@ -140,7 +140,7 @@ export function KnowledgeView() {
                   </Guarded>
                 }
               >
-                Agents answer from what you write here: policies, opening hours, prices. Write an item, drop
+                Agents answer from what you write here: policies, opening hours, prices. Write an item, drop{' '}
                 {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
               </Empty>
             )

@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Paper, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, Select, Skeleton, Stack, TextInput } from '@mantine/core'
 import { IconMessageQuestion, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -6,9 +6,8 @@ import { api, unwrap } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { HitCard } from './hit-card.tsx'
+import { Passages } from './passages.tsx'
 import { type AskRequest, toCurl } from './request.ts'
-import { TimeBar } from './time-bar.tsx'
 
 const queryCharsMax = 2_000
 const modes = [
@@ -57,6 +56,7 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
     if (JSON.stringify(next) === JSON.stringify(asked)) void answer.refetch()
   }
 
+  const isAsked = request.query.trim() !== ''
   return (
     <Stack gap="md">
       <form
@@ -80,83 +80,67 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
             Ask
           </Button>
         </Group>
-        <Group gap="xs" mt="xs" align="flex-end">
+        <div className="cb-ask-options">
           {options}
-          <Select
-            label="Mode"
-            size="xs"
-            w={140}
-            data={modes}
-            value={draft.mode ?? 'hybrid'}
-            allowDeselect={false}
-            onChange={(value) => {
-              const mode = value === 'keyword' || value === 'vector' ? value : undefined
-              setDraft({ ...draft, mode })
-              ask({ ...draft, mode })
-            }}
-          />
-          <NumberInput
-            label="Passages"
-            size="xs"
-            w={90}
-            min={1}
-            max={50}
-            clampBehavior="strict"
-            allowDecimal={false}
-            value={draft.limit ?? 5}
-            onChange={(value) => setDraft({ ...draft, limit: Number(value) || undefined })}
-          />
-          <NumberInput
-            label="Time budget"
-            suffix=" ms"
-            size="xs"
-            w={110}
-            min={10}
-            max={10_000}
-            step={50}
-            allowDecimal={false}
-            value={draft.timeoutMs ?? 300}
-            onChange={(value) => setDraft({ ...draft, timeoutMs: Number(value) || undefined })}
-          />
-          {request.query.trim() !== '' && (
-            <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />
-          )}
-        </Group>
+          <AskOptions draft={draft} onDraft={setDraft} onAsk={ask} />
+          {isAsked && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}
+        </div>
       </form>
-      {request.query.trim() === '' && (
+      {!isAsked && (
         <Empty icon={<IconMessageQuestion size={24} />} title="Ask what a caller would ask">
           See the passages an agent would receive, which search found each one, and how long each step took.
         </Empty>
       )}
       {answer.error && <Problem error={answer.error} onRetry={() => void answer.refetch()} />}
       {answer.isFetching && !answer.data && <Skeleton height={160} />}
-      {answer.data && (
-        <Stack gap="sm" aria-live="polite" component="section" aria-label="Passages">
-          <Paper withBorder p="sm">
-            <TimeBar timed={answer.data} />
-            {answer.data.mode !== (request.mode ?? 'hybrid') && (
-              <Text size="xs" mt={6}>
-                Only {answer.data.mode} search answered: the question’s embedding did not arrive in time.
-              </Text>
-            )}
-          </Paper>
-          {answer.data.data.length === 0 && (
-            <Empty title="No passage found">
-              Nothing matches this question. Rephrase it or add the missing knowledge.
-            </Empty>
-          )}
-          {answer.data.data.length > 0 && !answer.data.data.some(({ matched }) => matched.keyword) && (
-            <Text size="sm">
-              {answer.data.mode === 'vector'
-                ? 'Keyword search did not run. These passages are the closest in meaning, even if they are far off.'
-                : 'No passage contains these words. These passages are the closest in meaning, even if they are far off.'}
-            </Text>
-          )}
-          {answer.data.data.map((hit, at) => (
-            <HitCard key={`${hit.itemId} ${hit.position}`} project={project} rank={at + 1} hit={hit} />
-          ))}
-        </Stack>
-      )}
+      {answer.data && <Passages project={project} request={request} answer={answer.data} />}
     </Stack>
+  )
+}
+
+interface AskOptionsProps {
+  draft: AskRequest
+  onDraft: (draft: AskRequest) => void
+  onAsk: (request: AskRequest) => void
+}
+
+/** How the question is searched for, and how long that may take. */
+function AskOptions({ draft, onDraft, onAsk }: AskOptionsProps) {
+  return (
+    <>
+      <Select
+        label="Mode"
+        size="xs"
+        data={modes}
+        value={draft.mode ?? 'hybrid'}
+        allowDeselect={false}
+        onChange={(value) => {
+          const mode = value === 'keyword' || value === 'vector' ? value : undefined
+          onDraft({ ...draft, mode })
+          onAsk({ ...draft, mode })
+        }}
+      />
+      <NumberInput
+        label="Passages"
+        size="xs"
+        min={1}
+        max={50}
+        clampBehavior="strict"
+        allowDecimal={false}
+        value={draft.limit ?? 5}
+        onChange={(value) => onDraft({ ...draft, limit: Number(value) || undefined })}
+      />
+      <NumberInput
+        label="Time budget"
+        suffix=" ms"
+        size="xs"
+        min={10}
+        max={10_000}
+        step={50}
+        allowDecimal={false}
+        value={draft.timeoutMs ?? 300}
+        onChange={(value) => onDraft({ ...draft, timeoutMs: Number(value) || undefined })}
+      />
+    </>
   )
 }

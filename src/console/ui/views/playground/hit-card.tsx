@@ -1,7 +1,6 @@
 import { Group, Paper, Text } from '@mantine/core'
 import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { PageLink } from '../../components/links.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
 
 interface HitCardProps {
   project: string
@@ -28,13 +27,13 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
               {hit.name}
             </PageLink>
           </Group>
-          {hit.heading && (
+          {hit.heading && hit.heading !== hit.name && (
             <Text size="xs" c="dimmed" truncate title={hit.heading}>
               {hit.heading}
             </Text>
           )}
         </div>
-        <Group gap={6}>
+        <Group gap={12}>
           {hit.keywordRank !== null && <Source list="keyword" rank={hit.keywordRank} />}
           {hit.vectorRank !== null && <Source list="vector" rank={hit.vectorRank} />}
         </Group>
@@ -53,8 +52,8 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
 
 function Source({ list, rank }: { list: 'keyword' | 'vector'; rank: number }) {
   return (
-    <StatusBadge tone={list === 'keyword' ? 'success' : 'accent'}>
+    <Text size="xs" c="dimmed" className="cb-figure">
       {list} #{rank}
-    </StatusBadge>
+    </Text>
   )
 }

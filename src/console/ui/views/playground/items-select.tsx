@@ -27,8 +27,7 @@ export function ItemsSelect({ project, itemIds, onChange }: ItemsSelectProps) {
       label="Items"
       placeholder={itemIds.length > 0 ? undefined : 'All'}
       size="xs"
-      w={320}
-      maw="100%"
+      className="cb-ask-items"
       searchable
       clearable
       maxValues={itemsMax}

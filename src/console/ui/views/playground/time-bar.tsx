@@ -3,10 +3,10 @@ import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
 import { timeSegments } from './time-segments.ts'
 
 const parts = [
-  { name: 'embedding', label: 'Embedding', color: 'var(--mantine-color-violet-5)' },
-  { name: 'vector', label: 'Vector', color: 'var(--mantine-color-blue-5)' },
-  { name: 'keyword', label: 'Keyword', color: 'var(--mantine-color-teal-5)' },
-  { name: 'fusion', label: 'Fusion', color: 'var(--mantine-color-gray-5)' },
+  { name: 'embedding', label: 'Embedding', color: 'var(--cb-accent)' },
+  { name: 'vector', label: 'Vector', color: 'var(--cb-chart)' },
+  { name: 'keyword', label: 'Keyword', color: 'var(--mantine-color-text)' },
+  { name: 'fusion', label: 'Fusion', color: 'var(--cb-chart-faint)' },
 ] as const
 
 const lineHeight = 5
@@ -41,7 +41,11 @@ export function TimeBar({ timed }: TimeBarProps) {
         </Text>
         {parts.map(({ name, label, color }) => (
           <Group key={name} gap={6}>
-            <span aria-hidden style={{ width: 8, height: 8, borderRadius: 2, background: color }} />
+            <span
+              aria-hidden
+              className="cb-time-part"
+              style={{ width: 8, height: 8, borderRadius: 2, background: color }}
+            />
             <Text size="xs" c="dimmed" className="cb-figure">
               {label} {shares[name].toFixed(1)} ms
             </Text>

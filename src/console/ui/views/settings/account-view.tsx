@@ -165,7 +165,7 @@ const sessionColumns: Column<SessionRow>[] = [
   {
     key: 'end',
     header: <span className="cb-hidden">Sign out</span>,
-    width: '112px',
+    width: '128px',
     align: 'right',
     render: (row) => <EndSession row={row} />,
   },

@@ -1,4 +1,4 @@
-import { Button, Group, Progress, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
@@ -104,7 +104,12 @@ function Receipt({ id }: { id: string }) {
           <p>
             Deleted {deleted} of {callsOf(calls)}. Their bytes are erased next. You can leave this page.
           </p>
-          <Progress value={calls === 0 ? 100 : (100 * deleted) / calls} aria-label="Deleted calls" />
+          <progress
+            className="cb-progress"
+            value={calls ? deleted : 1}
+            max={calls || 1}
+            aria-label="Deleted calls"
+          />
         </>
       ) : (
         <p>

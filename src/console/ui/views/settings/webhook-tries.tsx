@@ -35,20 +35,18 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
       {error && !data ? (
         <Problem error={error} title="The deliveries could not be loaded" onRetry={() => void refetch()} />
       ) : (
-        <div className="cb-webhook-tries">
-          <ListTable
-            label="Deliveries"
-            columns={columns}
-            rows={data?.data}
-            rowKey={({ messageId, attempt, at }) => `${messageId} ${attempt} ${at}`}
-            expectedRows={6}
-            empty={
-              <Empty icon={<IconSend size={24} />} title="Nothing sent yet">
-                Each attempt is listed here for 30 days with its response, time and size. Bodies are not kept.
-              </Empty>
-            }
-          />
-        </div>
+        <ListTable
+          label="Deliveries"
+          columns={columns}
+          rows={data?.data}
+          rowKey={({ messageId, attempt, at }) => `${messageId} ${attempt} ${at}`}
+          expectedRows={6}
+          empty={
+            <Empty icon={<IconSend size={24} />} title="Nothing sent yet">
+              Each attempt is listed here for 30 days with its response, time and size. Bodies are not kept.
+            </Empty>
+          }
+        />
       )}
     </div>
   )
@@ -56,7 +54,7 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
 
 const columns: Column<WebhookTry>[] = [
   { key: 'at', header: 'When', width: '96px', render: ({ at }) => <Instant at={at} /> },
-  { key: 'event', header: 'Event', render: ({ event }) => <Mono>{event}</Mono> },
+  { key: 'event', header: 'Event', width: '176px', from: 480, render: ({ event }) => <Mono>{event}</Mono> },
   {
     key: 'seq',
     header: 'Change',
@@ -73,7 +71,7 @@ const columns: Column<WebhookTry>[] = [
     from: 480,
     render: ({ attempt }) => <span className="cb-figure">{attempt}</span>,
   },
-  { key: 'answer', header: 'Response', width: '240px', render: (row) => <Answer row={row} /> },
+  { key: 'answer', header: 'Response', render: (row) => <Answer row={row} /> },
   {
     key: 'time',
     header: 'Time',

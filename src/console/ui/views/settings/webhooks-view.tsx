@@ -178,8 +178,12 @@ function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }
         <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => rotate(row)}>
           Rotate secret
         </Menu.Item>
-        <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => remove(row)}>
-          Delete{' '}
+        <Menu.Item
+          color="var(--cb-danger-text)"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => remove(row)}
+        >
+          Delete
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,0 +1,103 @@
+import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
+import type { TestProject, TestService } from '../../tests/support/service.ts'
+import { until } from '../../tests/support/until.ts'
+import { madeCalls } from './made-calls.ts'
+import { madeItems } from './made-items.ts'
+
+const plain = { allowedIps: [], expiresAt: null }
+
+/** A console in which every page has something to show, and a project in which none has. */
+export interface FilledConsole {
+  owner: TestPerson
+  viewer: TestPerson
+  /** What `:project`, `:empty`, `:call` and the like stand for in a path. */
+  addresses: Record<string, string>
+}
+
+/** @param callsMax the newest so many of two months of calls */
+export async function fillConsole(
+  service: TestService,
+  people: TestConsole,
+  callsMax = Number.POSITIVE_INFINITY,
+): Promise<FilledConsole> {
+  const project = await people.mintProject()
+  const empty = await people.mintProject()
+  const { owner } = people
+  const ask = async <Answer>(method: string, path: string, body: unknown): Promise<Answer> => {
+    const answer = await owner.send(method, path, body)
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return answer.json()
+  }
+  const of = `/projects/${project.id}`
+  await ask('PATCH', of, { name: 'Lakeside Dental' })
+  await ask('PATCH', `/projects/${empty.id}`, { name: 'Harbour Clinic' })
+  await ask('PATCH', '/person', { name: 'Ada Lovelace' })
+  const calls = madeCalls(Date.now()).slice(-callsMax)
+  for (const result of await service.services.ingest.putAll(
+    project.projectId,
+    calls.map(({ id, call }) => ({ id, change: call })),
+  ))
+    if (result instanceof Error) throw result
+  const isWorkedOn = ({ call }: (typeof calls)[number]) =>
+    call.evaluation === 'success' && call.details?.timeline?.some(({ kind }) => kind === 'tool_call')
+  const call = calls.findLast(isWorkedOn)?.id ?? ''
+  await ask('PATCH', `${of}/calls/${call}/review`, {
+    note: 'Asked for Doctor Okafor by name. Offer her first next time.',
+    addLabels: ['regular', 'check-up'],
+    flagTurns: [3],
+  })
+  await ask('POST', `${of}/holds`, { callId: calls[0]?.id ?? '', reason: 'Complaint of 3 March' })
+  await ask('POST', `${of}/views`, { name: 'Failed calls', query: '?evaluation=fail', isShared: true })
+  const hooks = await ask<{ id: string }>('POST', `${of}/webhooks`, {
+    url: 'https://example.com/hooks/callbook',
+  })
+  const { link } = await ask<{ link: string }>('POST', `${of}/invitations`, { role: 'member' })
+  const item = await addKnowledge(service, project, owner)
+  const viewer = await fillSettings(service, people, project)
+  const source = await ask<{ id: string }>('POST', `${of}/sources`, { platform: 'vapi', name: 'Vapi' })
+  return {
+    owner,
+    viewer,
+    addresses: {
+      ...{ project: project.id, empty: empty.id, call, item, source: source.id },
+      ...{ held: calls[0]?.id ?? '', key: project.keyId, webhook: hooks.id },
+      ...{ invitation: new URL(link).hash.slice(1) },
+    },
+  }
+}
+
+async function addKnowledge(service: TestService, project: TestProject, owner: TestPerson): Promise<string> {
+  let first = ''
+  for (const document of madeItems) {
+    const { item } = await service.services.knowledge.add(project.projectId, document)
+    first ||= item.id
+  }
+  await until(async () => {
+    const { data } = await (await owner.fetch(`/projects/${project.id}/knowledge`)).json()
+    return data.every(({ status }: { status: { state: string } }) => status.state === 'ready')
+  })
+  await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+  for (const query of ['Do you take Delta Dental?', 'Wheelchair?', 'Can I have a refund?'])
+    await project.send('POST', '/v1/knowledge/search', { query, timeoutMs: 10_000 })
+  await service.services.questions.flush()
+  return first
+}
+
+async function fillSettings(
+  { services }: TestService,
+  people: TestConsole,
+  project: TestProject,
+): Promise<TestPerson> {
+  const { keys } = services
+  await keys.create(project.projectId, {
+    ...plain,
+    kind: 'live',
+    name: 'Office only',
+    allowedIps: ['203.0.113.0/24', '2001:db8::/32'],
+    expiresAt: Date.now() + 9 * 86_400_000,
+  })
+  const old = await keys.create(project.projectId, { ...plain, kind: 'ingest', name: 'The agents before' })
+  await keys.revoke(project.projectId, old.id)
+  await people.join(project, 'member')
+  return await people.join(project, 'viewer')
+}

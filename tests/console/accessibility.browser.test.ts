@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type FilledConsole, fillConsole } from '../../scripts/screenshots/filled-console.ts'
+import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
+import { findings, sidewaysOverflow } from '../support/accessibility.ts'
+import { browserPath } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+
+setDefaultTimeout(180_000)
+const wide = { width: 1440, height: 900 }
+const narrow = { width: 375, height: 812 }
+
+describe.if(browserPath !== null)('every page, dialog and menu is accessible', () => {
+  let tabs: ConsoleTabs
+  let filled: FilledConsole
+
+  beforeAll(async () => {
+    const { service, tabs: opened } = await startInBrowser()
+    tabs = opened
+    filled = await fillConsole(service, await startConsole(service), 40)
+  })
+  afterAll(() => tabs.end())
+
+  async function check(state: ConsoleState): Promise<void> {
+    const person = state.as === 'viewer' ? filled.viewer : filled.owner
+    const isSignedIn = state.path.startsWith('/p/')
+    const { page, open, context } = await tabs.open({
+      ...(isSignedIn ? { person } : {}),
+      width: state.width ?? wide.width,
+      colorScheme: 'dark',
+    })
+    const scheme = (name: string) => page.locator(`html[data-mantine-color-scheme="${name}"]`).waitFor()
+    await state.before?.(page)
+    await open(state.path.replace(/:(\w+)/g, (_, word: string) => filled.addresses[word] ?? word))
+    await page.getByRole('heading').first().waitFor()
+    await state.act?.(page)
+    await page.waitForLoadState('networkidle')
+    const found: Record<string, string[]> = { dark: await findings(page, 'moderate') }
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
+    await scheme('light')
+    found['forced colours'] = await findings(page, 'moderate', 'colors')
+    await page.emulateMedia({ forcedColors: 'none' })
+    if (state.width === undefined) await page.setViewportSize(narrow)
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    found.light = [...(await findings(page, 'moderate')), ...(await sidewaysOverflow(page))]
+    await context.close()
+    const nothing = Object.fromEntries(Object.keys(found).map((look) => [look, []]))
+    expect({ state: state.name, ...found }).toEqual({ state: state.name, ...nothing })
+  }
+
+  const checked = consoleStates.filter(({ repeats }) => !repeats)
+  test.each(checked.map((state) => [state.name, state] as const))('%s', (_, state) => check(state))
+})
