@@ -68,7 +68,7 @@ function normalized({ redact, country, timeZone, ...rest }: SettingsChange): Set
     const message = 'must be a two-letter country code (ISO 3166-1), such as US, or null'
     throw invalidRequest([{ field: 'country', message }])
   }
-  const zone = timeZone && zoneName(timeZone)
+  const zone = typeof timeZone === 'string' ? zoneName(timeZone) : timeZone
   if (zone === null && timeZone !== null) {
     const message = 'must be a time zone (IANA), such as Europe/Berlin, or null'
     throw invalidRequest([{ field: 'timeZone', message }])

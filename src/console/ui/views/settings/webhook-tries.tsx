@@ -66,7 +66,7 @@ const columns: Column<WebhookTry>[] = [
   {
     key: 'attempt',
     header: 'Attempt',
-    width: '48px',
+    width: '72px',
     align: 'right',
     from: 480,
     render: ({ attempt }) => <span className="cb-figure">{attempt}</span>,
