@@ -26,8 +26,11 @@ export function groupsOfPages(sources: string): BunPlugin {
   const lent = [
     'calls/call-line.tsx',
     'calls/date-filter.tsx',
+    'calls/date-range.ts',
     'calls/list-menus.tsx',
+    'calls/no-hits.tsx',
     'calls/pill.tsx',
+    'calls/use-call-list.ts',
     'first-steps/first-call.tsx',
     'settings/key-queries.ts',
   ]

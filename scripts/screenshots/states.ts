@@ -61,7 +61,13 @@ const inSelection = (name: string) => (page: Page) =>
 const shell: ConsoleState[] = [
   { name: 'palette', path: '/p/:project/overview', act: press('Control+k') },
   { name: 'shortcuts', path: '/p/:project/overview', act: then(press('?'), see('Keyboard shortcuts')) },
-  { name: 'person-menu', path: '/p/:project/overview', width: 1440, act: click(/^Signed in as/) },
+  {
+    name: 'person-menu',
+    repeats: true,
+    path: '/p/:project/overview',
+    width: 1440,
+    act: click(/^Signed in as/),
+  },
   {
     name: 'project-menu',
     repeats: true,
@@ -79,12 +85,12 @@ const shell: ConsoleState[] = [
     ),
   },
   { name: 'no-such-page', path: '/p/:project/nowhere' },
-  { name: 'no-such-project', path: '/p/prj_none/overview' },
+  { name: 'no-such-project', repeats: true, path: '/p/prj_none/overview' },
 ]
 
 const overview: ConsoleState[] = [
   { name: 'overview', path: '/p/:project/overview' },
-  { name: 'overview-period', path: '/p/:project/overview', act: click(/Custom/) },
+  { name: 'overview-period', repeats: true, path: '/p/:project/overview', act: click(/Custom/) },
   {
     name: 'overview-error',
     repeats: true,
@@ -98,7 +104,7 @@ const overview: ConsoleState[] = [
 const calls: ConsoleState[] = [
   { name: 'calls', path: '/p/:project/calls' },
   { name: 'search', repeats: true, path: '/p/:project/calls?text=refund' },
-  { name: 'calls-none', path: '/p/:project/calls?text=zzyzx&evaluation=fail' },
+  { name: 'calls-none', repeats: true, path: '/p/:project/calls?text=zzyzx&evaluation=fail' },
   { name: 'no-calls', path: '/p/:empty/calls' },
   {
     name: 'calls-error',
@@ -118,8 +124,8 @@ const calls: ConsoleState[] = [
   { name: 'calls-more', repeats: true, path: '/p/:project/calls', act: click('More') },
   { name: 'calls-display', path: '/p/:project/calls', act: click('Display') },
   { name: 'calls-export', repeats: true, path: '/p/:project/calls', act: click('Export') },
-  { name: 'calls-views', path: '/p/:project/calls', act: click('Views') },
-  { name: 'calls-selected', path: '/p/:project/calls', act: select },
+  { name: 'calls-views', repeats: true, path: '/p/:project/calls', act: click('Views') },
+  { name: 'calls-selected', repeats: true, path: '/p/:project/calls', act: select },
   { name: 'calls-label', path: '/p/:project/calls', act: then(select, inSelection('Label')) },
   {
     name: 'calls-delete',
@@ -136,11 +142,16 @@ const calls: ConsoleState[] = [
   },
   { name: 'call', path: '/p/:project/calls/:call' },
   { name: 'call-live', repeats: true, path: '/p/:project/calls/call-live-1' },
-  { name: 'call-held', path: '/p/:project/calls/:held' },
+  { name: 'call-held', repeats: true, path: '/p/:project/calls/:held' },
   { name: 'call-analysis', path: '/p/:project/calls/:call?tab=analysis' },
   { name: 'call-raw', repeats: true, path: '/p/:project/calls/:call?tab=raw' },
   { name: 'call-search', repeats: true, path: '/p/:project/calls/:call?text=Friday' },
-  { name: 'call-evaluate', path: '/p/:project/calls/:call', act: then(see('Transcript'), press('e')) },
+  {
+    name: 'call-evaluate',
+    repeats: true,
+    path: '/p/:project/calls/:call',
+    act: then(see('Transcript'), press('e')),
+  },
   { name: 'call-hold', path: '/p/:project/calls/:call', act: click('Put on hold') },
   { name: 'call-delete', repeats: true, path: '/p/:project/calls/:call', act: click('Delete call') },
   {
@@ -155,7 +166,7 @@ const calls: ConsoleState[] = [
 const knowledge: ConsoleState[] = [
   { name: 'knowledge', path: '/p/:project/knowledge' },
   { name: 'no-knowledge', repeats: true, path: '/p/:empty/knowledge' },
-  { name: 'item', path: '/p/:project/knowledge/:item' },
+  { name: 'item', repeats: true, path: '/p/:project/knowledge/:item' },
   { name: 'item-edit', repeats: true, path: '/p/:project/knowledge/:item?tab=edit' },
   { name: 'item-chunks', repeats: true, path: '/p/:project/knowledge/:item?tab=chunks' },
   { name: 'item-ask', path: '/p/:project/knowledge/:item?tab=ask', act: askForMoneyBack },
@@ -195,7 +206,7 @@ const setUpTwoFactor = async (page: Page) => {
 const settings: ConsoleState[] = [
   { name: 'keys', path: '/p/:project/settings/keys' },
   { name: 'keys-viewer', repeats: true, path: '/p/:project/settings/keys', as: 'viewer' },
-  { name: 'new-key', path: '/p/:project/settings/keys?create=key' },
+  { name: 'new-key', repeats: true, path: '/p/:project/settings/keys?create=key' },
   {
     name: 'made-key',
     path: '/p/:empty/settings/keys?create=key',
@@ -205,13 +216,14 @@ const settings: ConsoleState[] = [
       await button(page, 'I have stored it').waitFor()
     },
   },
-  { name: 'key', path: '/p/:project/settings/keys/:key' },
+  { name: 'key', repeats: true, path: '/p/:project/settings/keys/:key' },
   { name: 'rotate-key', repeats: true, path: '/p/:project/settings/keys/:key', act: click('Rotate') },
   { name: 'revoke-key', repeats: true, path: '/p/:project/settings/keys/:key', act: click('Revoke') },
   { name: 'integrations', path: '/p/:project/settings/integrations' },
   { name: 'new-source', path: '/p/:project/settings/integrations?create=source' },
   {
     name: 'made-source',
+    repeats: true,
     path: '/p/:empty/settings/integrations?create=source',
     act: async (page) => {
       await inDialog(page)
@@ -221,18 +233,18 @@ const settings: ConsoleState[] = [
       await button(page, 'I have stored it').waitFor()
     },
   },
-  { name: 'source', path: '/p/:project/settings/integrations/sources/:source' },
+  { name: 'source', repeats: true, path: '/p/:project/settings/integrations/sources/:source' },
   {
     name: 'source-delete',
     repeats: true,
     path: '/p/:project/settings/integrations/sources/:source',
     act: click('Delete'),
   },
-  { name: 'integration-livekit', path: '/p/:project/settings/integrations/livekit' },
+  { name: 'integration-livekit', repeats: true, path: '/p/:project/settings/integrations/livekit' },
   { name: 'integration-mcp', repeats: true, path: '/p/:project/settings/integrations/mcp' },
   { name: 'webhooks', path: '/p/:project/settings/webhooks' },
   { name: 'no-webhooks', repeats: true, path: '/p/:empty/settings/webhooks' },
-  { name: 'webhook-menu', path: '/p/:project/settings/webhooks', act: click(/^Actions for/) },
+  { name: 'webhook-menu', repeats: true, path: '/p/:project/settings/webhooks', act: click(/^Actions for/) },
   { name: 'webhook-tries', path: '/p/:project/settings/webhooks?webhook=:webhook' },
   { name: 'new-webhook', repeats: true, path: '/p/:project/settings/webhooks?create=webhook' },
   { name: 'people', path: '/p/:project/settings/people' },
@@ -260,14 +272,14 @@ const settings: ConsoleState[] = [
     act: click(/^Lift the hold on/),
   },
   { name: 'audit', path: '/p/:project/settings/audit' },
-  { name: 'general', path: '/p/:project/settings/general' },
+  { name: 'general', repeats: true, path: '/p/:project/settings/general' },
   {
     name: 'general-delete',
     repeats: true,
     path: '/p/:project/settings/general',
     act: click(/^Delete project/),
   },
-  { name: 'account', path: '/p/:project/settings/account' },
+  { name: 'account', repeats: true, path: '/p/:project/settings/account' },
   {
     name: 'two-factor',
     repeats: true,
@@ -277,6 +289,7 @@ const settings: ConsoleState[] = [
   },
   {
     name: 'backup-codes',
+    repeats: true,
     path: '/p/:project/settings/account',
     before: madeTwoFactor,
     act: async (page) => {
@@ -303,6 +316,7 @@ const entry: ConsoleState[] = [
   },
   {
     name: 'sign-in-code',
+    repeats: true,
     path: '/sign-in',
     before: (page) =>
       page.route('**/console/api/session', async (route) => {
@@ -312,7 +326,7 @@ const entry: ConsoleState[] = [
     act: (page) => page.getByLabel('Code', { exact: true }).waitFor(),
   },
   { name: 'setup', repeats: true, path: '/setup#none' },
-  { name: 'join', path: '/join#:invitation', act: see('Lakeside Dental') },
+  { name: 'join', repeats: true, path: '/join#:invitation', act: see('Lakeside Dental') },
   { name: 'join-old', repeats: true, path: '/join#none' },
   { name: 'reset', repeats: true, path: '/reset#none' },
 ]

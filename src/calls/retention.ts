@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { and, count, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, countOf } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
-import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { calls, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
@@ -25,7 +24,6 @@ interface RetentionOptions {
   owner: { readonly isOwner: boolean }
   read: ReadDatabase
   store: StoreOf
-  settingsOf: SettingsOf
   holds: Holds
   deletion: CallDeletion
   audit: Pick<AuditTrail, 'progress' | 'expire'>
@@ -107,8 +105,8 @@ export class Retention {
     for (const { projectId, retainDays } of open) {
       const done = this.#done.get(projectId)
       if (done?.retainDays === retainDays && isOfToday(done.at, now())) continue
-      await this.#deleteDue(projectId, retainDays, signal)
-      this.#done.set(projectId, { retainDays, at: now() })
+      const isDone = await this.#deleteDue(projectId, retainDays, signal)
+      if (isDone) this.#done.set(projectId, { retainDays, at: now() })
     }
     if (isOfToday(this.#auditDoneAt, now())) return
     await audit.expire(signal)
@@ -119,24 +117,26 @@ export class Retention {
     return this.#options.now() - retainDays * dayMs
   }
 
-  /** In slices, which leave half of the writer's time to other writes. */
-  async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<void> {
-    const { settingsOf, lease, erasure } = this.#options
+  /**
+   * In slices, which leave half of the writer's time to other writes.
+   * @returns false when it was stopped, because the setting has changed or another node does the work
+   */
+  async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<boolean> {
+    const { lease, erasure } = this.#options
     const before = this.#dueBefore(retainDays)
     let deleted = 0
     try {
       for (let last: DueCall | undefined; ; ) {
         signal.throwIfAborted()
         const some = await this.#readDue(projectId, before, last)
-        if (some.length === 0) return
+        if (some.length === 0) return true
         last = some.at(-1)
         const bySeq = new Map(some.map((call) => [call.seq, call]))
         for (const seqs of inSlices(
           some.map(({ seq, chars }) => [seq, chars] as const),
           sliceChars,
         )) {
-          // Whoever switches retention off stops it.
-          if ((await settingsOf(projectId)).retainDays !== retainDays || !(await lease.take())) return
+          if (!(await this.#isAsked(projectId, retainDays)) || !(await lease.take())) return false
           const startedAt = performance.now()
           const slice = seqs.flatMap((seq) => bySeq.get(seq) ?? [])
           deleted += await this.#deleteSlice(projectId, slice, { before, deleted })
@@ -147,6 +147,15 @@ export class Retention {
     } finally {
       if (deleted > 0) erasure.schedule(projectId)
     }
+  }
+
+  /** Whoever switches retention off stops it. Asks the database: what is cached may be of before the change. */
+  async #isAsked(projectId: number, retainDays: number): Promise<boolean> {
+    const [project] = await this.#options.read
+      .select({ retainDays: projects.retainDays })
+      .from(projects)
+      .where(eq(projects.id, projectId))
+    return project?.retainDays === retainDays
   }
 
   /** Those of the calls that are not on hold. Returns how many were deleted. */

@@ -90,7 +90,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.keyboard.press('s')
     await page.getByRole('link', { name: 'General' }).click()
     await page.getByLabel('Project name').fill('Harbour Bank')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save' }).first().click()
     await page.getByRole('button', { name: /^Project Harbour Bank/ }).waitFor()
     const { pathname } = new URL(page.url())
 

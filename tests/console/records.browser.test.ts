@@ -77,7 +77,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
 
   test('calls are found by what is typed under a filter, and a wrong duration is refused', async () => {
     const page = await openTab('calls?text=order')
-    await page.getByRole('button', { name: 'Duration' }).click()
+    await page.getByRole('search').getByRole('button', { name: 'Duration' }).click()
     const form = page.getByRole('dialog', { name: 'Duration' })
     await form.getByLabel('At least, in seconds').fill('long')
     await form.getByRole('button', { name: 'Apply' }).click()

@@ -202,14 +202,14 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
     database.exec(`create trigger refuse before update on keys begin select raise(abort, 'refused'); end`)
     const before = everything().length
     expect((await send('PUT', `/ingest/calls/${texts.id}3`, key, {})).status).toBe(201)
-    await printed(() => everything().slice(before), /was not recorded.*\n/, 5_000)
+    await printed(() => everything().slice(before), /Could not record.*\n/, 5_000)
     database.exec('drop trigger refuse')
     database.close()
     const line =
       everything()
         .slice(before)
         .split('\n')
-        .find((text) => text.includes('was not recorded')) ?? '{}'
+        .find((text) => text.includes('Could not record')) ?? '{}'
     const { level, error } = JSON.parse(line)
     expect(level).toBe('warn')
     expect(error).toMatchObject({ message: 'Failed query', query: expect.stringContaining('update "keys"') })

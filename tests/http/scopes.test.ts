@@ -106,7 +106,7 @@ describe('the scope of a key', () => {
       const headers = { authorization: `Bearer ${keys.read}`, 'content-type': type }
       const answer = await ask(keys.read, 'POST', '/v1/knowledge', { headers, body: '{"name":' })
       const { detail } = await expectProblem(answer, 'insufficient_scope', notAllowed)
-      expect(detail).toBe('This needs a key of the scope full; the scope of this key is read.')
+      expect(detail).toBe('This needs a key with the scope full. The scope of this key is read.')
     }
   })
 

@@ -133,7 +133,7 @@ describe('what is refused', () => {
 
   test.each([
     ['a scanned PDF', 'scan.pdf', makePdf([[]]), /text recognition/],
-    ['a PDF that is none', 'no.pdf', 'no', /no PDF/],
+    ['a PDF that is none', 'no.pdf', 'no', /not a PDF/],
     ['a Word document that is none', 'no.docx', 'no', /damaged/],
     ['a blank text', 'blank.md', ' \n', /no text/],
     ['a text that is not UTF-8', 'latin.txt', new Uint8Array([0x47, 0xfc, 0x65]), /UTF-8/],

@@ -132,13 +132,14 @@ const review: Step = async (world) => {
   const id = world.anyCall()
   if (id === undefined) return
   const { chance, services, project } = world
+  const last = (world.calls.get(id)?.call.transcript.length ?? 0) - 1
   const change = {
     ...(chance.happens(0.4) ? { evaluation: chance.oneOf(evaluations) ?? null } : {}),
     ...(chance.happens(0.3) ? { note: chance.oneOf([null, 'a note']) ?? null } : {}),
     ...(chance.happens(0.3) ? { reviewed: chance.happens(0.5) } : {}),
     ...(chance.happens(0.3) ? { addLabels: [chance.oneOf(labels) ?? ''] } : {}),
     ...(chance.happens(0.2) ? { removeLabels: [chance.oneOf(labels) ?? ''] } : {}),
-    ...(chance.happens(0.3) ? { flagTurns: [chance.between(0, 3)] } : {}),
+    ...(last >= 0 && chance.happens(0.3) ? { flagTurns: [chance.between(0, Math.min(3, last))] } : {}),
     ...(chance.happens(0.2) ? { unflagTurns: [chance.between(0, 3)] } : {}),
   }
   world.log.push(`review ${id} ${JSON.stringify(change)}`)

@@ -84,7 +84,7 @@ describe('every command', () => {
     expect({ code, out, err }).toEqual({
       code: 1,
       out: '',
-      err: 'There is no project with the id or name nobody.\n',
+      err: 'No project has the id or name nobody.\n',
     })
   })
 
