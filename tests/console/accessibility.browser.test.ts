@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { type FilledConsole, fillConsole } from '../../scripts/screenshots/filled-console.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
 const wide = { width: 1440, height: 900 }
@@ -38,14 +40,22 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     const found: Record<string, string[]> = { dark: await findings(page, 'moderate') }
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
     await scheme('light')
+    await settled(page)
     found['forced colours'] = await findings(page, 'moderate', 'colors')
     await page.emulateMedia({ forcedColors: 'none' })
     if (state.width === undefined) await page.setViewportSize(narrow)
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    await settled(page)
     found.light = [...(await findings(page, 'moderate')), ...(await sidewaysOverflow(page))]
     await context.close()
     const nothing = Object.fromEntries(Object.keys(found).map((look) => [look, []]))
     expect({ state: state.name, ...found }).toEqual({ state: state.name, ...nothing })
+  }
+
+  /** Colors change in a moment, not at once. */
+  async function settled(page: Page): Promise<void> {
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    const isMoving = 'document.getAnimations().some(({ playState }) => playState === "running")'
+    await until(async () => !(await page.evaluate<boolean>(isMoving)))
   }
 
   const checked = consoleStates.filter(({ repeats }) => !repeats)
