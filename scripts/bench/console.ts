@@ -33,7 +33,7 @@ export async function benchConsole(texts: Texts, { start }: Options): Promise<Ro
     row(`  calls by text, ${queriesCount} of common and rare words`, await times(finds)),
     row('  calls by duration', await times(again('/calls?order=-duration'))),
     row('  failed calls by duration', await times(again('/calls?order=-duration&evaluation=fail'))),
-    row('  what can be filtered by', await times(again('/calls/facets'))),
+    row('  what can be filtered by', await times(again('/call-facets'))),
     row('  overview: figures', await times(again(`/overview/figures?${period}`))),
     row('  overview: days', await times(again(`/overview/days?${period}`))),
     row('  overview: durations', await times(again(`/overview/durations?${period}`))),
