@@ -10,8 +10,12 @@ import { createConsoleRouter, preloadPage } from './router.tsx'
 import { sessionEndedQuery } from './session.ts'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
-// Not needed to show a page; what is said before it is there waits for it.
-const Notices = lazy(() => import('./components/notices.tsx'))
+const noticesAfterMs = 2_000
+// Not needed to show a page, so it loads after one; what is said before it is there waits for it.
+const Notices = lazy(async () => {
+  await new Promise((resolve) => setTimeout(resolve, noticesAfterMs))
+  return await import('./components/notices.tsx')
+})
 
 /** The nonce that the page's security policy asks of style elements. Only scripts can read it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''

@@ -7,14 +7,15 @@ const retriesMax = 2
 /**
  * Retries failures that may be temporary, never an answer of the service.
  *
- * @param onSignedOut called when an answer says that the session has ended
+ * @param onSignedOut called when an answer says that the session has ended, but for queries with the meta `isEarly`:
+ * these are sent before it is known whether somebody is signed in
  */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const judge = (error: unknown) => {
     if (error instanceof ApiProblem && error.code === 'not_signed_in') onSignedOut()
   }
   return new QueryClient({
-    queryCache: new QueryCache({ onError: judge }),
+    queryCache: new QueryCache({ onError: (error, { meta }) => meta?.isEarly !== true && judge(error) }),
     mutationCache: new MutationCache({ onError: judge }),
     defaultOptions: {
       queries: {

@@ -330,8 +330,14 @@ type ConsoleRouter = ReturnType<typeof createConsoleRouter>
 
 /** Requests everything that the page at the address needs, at once, before anything is rendered. */
 export function preloadPage(router: ConsoleRouter): void {
-  void router.options.context.queryClient.prefetchQuery(sessionQuery)
-  const [matchedRoutes] = router.getMatchedRoutes(router.latestLocation.pathname)
+  const { queryClient } = router.options.context
+  void queryClient.prefetchQuery(sessionQuery)
+  const { pathname, search } = router.latestLocation
+  const [matchedRoutes, params] = router.getMatchedRoutes(pathname)
+  if (matchedRoutes.some(({ id }) => id === callsRoute.id)) {
+    const query = callsQuery(params.project ?? '', readFilters(search))
+    void queryClient.prefetchInfiniteQuery({ ...query, meta: { isEarly: true } })
+  }
   for (const { options } of matchedRoutes) {
     const { component } = options
     if (component && 'preload' in component) void component.preload?.()

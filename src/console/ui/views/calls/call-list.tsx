@@ -140,7 +140,7 @@ function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRows
     scrollMargin: top,
     // The names of the columns stay on top.
     scrollPaddingStart: headPx,
-    overscan: 10,
+    overscan: 6,
   })
   const items = virtual.getVirtualItems()
   const [start, end] = [items[0]?.start ?? top, items.at(-1)?.end ?? top]
