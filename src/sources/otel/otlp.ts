@@ -127,6 +127,11 @@ export interface PartialSuccess {
   errorMessage: string
 }
 
+/** What `Fields` takes for an object that is not there. */
+function isNothing(value: unknown): boolean {
+  return value === null || value === ''
+}
+
 /** The spans of these scopes. Other requests are answered in between. @throws FieldFault for a request of another form */
 export async function spansOf(
   body: unknown,
@@ -134,10 +139,10 @@ export async function spansOf(
 ): Promise<{ spans: Span[] } & PartialSuccess> {
   const spans: Span[] = []
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
-  if (body === null) throw new FieldFault('body', 'must be an object')
+  if (isNothing(body)) throw new FieldFault('body', 'must be an object')
   const request = Fields.of(body)
   const sent = request.own('resourceSpans')
-  if (Array.isArray(sent) && sent.includes(null))
+  if (Array.isArray(sent) && sent.some(isNothing))
     throw new FieldFault('resourceSpans', 'must be an array of objects')
   for (const ofResource of request.list('resourceSpans')) {
     const service = attributesOf(ofResource.object('resource').own('attributes')).get('service.name')

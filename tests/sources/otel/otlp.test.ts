@@ -166,6 +166,13 @@ describe('what cannot be read is answered by a Status in the type of the request
   test.each([
     ['not JSON', '{', 400, 'body: must be valid JSON: the error is at line 1, column 2'],
     ['null', 'null', 400, 'body: must be an object'],
+    ['an empty string', '""', 400, 'body: must be an object'],
+    [
+      'an empty string in its list',
+      '{"resourceSpans":[""]}',
+      400,
+      'resourceSpans: must be an array of objects',
+    ],
     ['null in its list', '{"resourceSpans":[null]}', 400, 'resourceSpans: must be an array of objects'],
     ['of another form', '{"resourceSpans":7}', 400, 'resourceSpans: must be an array'],
     [
