@@ -23,7 +23,7 @@ import type { WordQuery } from './word-query.ts'
 
 const limitDefault = 50
 const limitMax = 200
-/** Rows are counted up to here, unless words are searched for. */
+/** Without a word search, matches are counted up to this many. */
 const rowsCountedMax = 100_000
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
@@ -71,7 +71,7 @@ interface HeadRow extends Listed {
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
 /**
- * A page of the calls that match a query, with `id` those of them that have one of these ids.
+ * A page of the calls that match a query. `id` restricts it to these ids.
  * @throws invalid_request for a value that cannot be read
  */
 export async function findRows(
@@ -91,7 +91,7 @@ export async function findRows(
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const pages = new FoundPages(db, projectId, search)
   const { places, end } = await pages.page(limit)
-  // Counting what has a phrase would check as many calls again.
+  // Counting a phrase would check as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
   const countedMax = search.words ? totalMax : rowsCountedMax
   const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)

@@ -26,7 +26,8 @@ export interface FoundPlace extends Place {
 }
 
 /**
- * The calls of a project that match a search, whatever its phrases. One index is read, and its calls are checked for the other conditions.
+ * Finds the calls of a project that match a search, except for its phrases. Reads one index and checks its calls for the
+ * other conditions.
  *
  * When a condition is met by at most `totalMax` calls, its index is read; the smallest one if there are several. Else
  * calls are read in the order of lists until there are enough, which takes longest when conditions that are often met
@@ -200,7 +201,7 @@ export class CallFinder {
     ]
   }
 
-  /** The first check bounds an index that does not have every column of the order. */
+  /** The first check lets SQLite seek in an index that lacks some columns of the order. */
   #behind({ createdAt, id, duration }: Place, created: SQL): SQL[] {
     const isAfter = isDescending(this.#search.order) ? sql`<` : sql`>`
     if (!this.#isByDuration)
@@ -218,7 +219,7 @@ export class CallFinder {
     return isByDuration(this.#search.order)
   }
 
-  /** The column that sorts before the others, where there is one. */
+  /** The leading sort column, if the order has one besides time and id. */
   get #duration(): SQL {
     return this.#isByDuration ? sql`, calls.duration as duration` : sql``
   }
@@ -313,7 +314,7 @@ interface Words {
 /** Where to read calls. */
 interface Source {
   path: Path
-  /** Where to count them: an index that has what is checked. */
+  /** The index to count them in: one that covers the checks. */
   countPath: Path
   /** How many calls the smallest path has, counted up to one more than the limit. */
   size: number

@@ -6,13 +6,13 @@ import { CallFinder, type FoundPlace, totalMax } from './find-calls.ts'
 import { servedDocument } from './parts.ts'
 import type { Place } from './place.ts'
 
-/** So many calls that have a phrase's words are checked for the phrase before a page is answered as it is. */
+/** After this many candidates, a page of a phrase search is answered with what was found so far. */
 const checkedMax = 2_000
-/** The same in characters of their documents. */
+/** The same limit, in characters of their documents. */
 const checkedCharsMax = 40_000_000
 /** Calls found by their words at once. */
 const placesMax = 500
-/** Documents are checked up to about this many characters at once: some 5 ms, then others may read. */
+/** Documents are checked in slices of about this many characters (about 5 ms), so that other reads run in between. */
 const sliceCharsMax = 500_000
 
 /** A page of the calls that a search finds. */
@@ -29,8 +29,8 @@ interface PageRequest {
 }
 
 /**
- * Pages of the calls of a project that a search finds. The index has each word once, so that only the document says
- * which of them follow one another: a page of a phrase may be short, or empty, although others follow.
+ * Pages of search results. The word index does not record positions, so phrases are checked in the documents: a page of
+ * a phrase search can be short or empty although more pages follow.
  */
 export class FoundPages {
   readonly #db: ReadDatabase
@@ -79,7 +79,7 @@ export class FoundPages {
   }
 
   async #pageOfPhrases(limit: number, offset: number, after: Place | undefined): Promise<FoundPage> {
-    // What was checked for the total is asked for again by the first page alone.
+    // Only the first page needs again what `count` has checked.
     if (after) this.#checked.clear()
     const found: FoundPlace[] = []
     let [start, checked, chars] = [after, 0, 0]

@@ -99,7 +99,7 @@ export class Retention {
       .select({ projectId: projects.id, retainDays: sql<number>`${projects.retainDays}` })
       .from(projects)
       .where(and(isNotNull(projects.retainDays), isNull(projects.deletedAt)))
-    // Whoever switches retention off and on again asks for a new run.
+    // Turning retention off and on again requests a new run.
     for (const projectId of this.#done.keys())
       if (!open.some((project) => project.projectId === projectId)) this.#done.delete(projectId)
     for (const { projectId, retainDays } of open) {
@@ -149,7 +149,7 @@ export class Retention {
     }
   }
 
-  /** Whoever switches retention off stops it. Asks the database: what is cached may be of before the change. */
+  /** Whether the setting is unchanged. Reads the database, because the cached settings can be older than the change. */
   async #isAsked(projectId: number, retainDays: number): Promise<boolean> {
     const [project] = await this.#options.read
       .select({ retainDays: projects.retainDays })

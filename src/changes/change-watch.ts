@@ -11,7 +11,7 @@ import { Background } from '../threads/background.ts'
 const pollMsOfFile = 50
 const retryMs = 1_000
 const waitingMax = 4_000
-/** A project's readers are woken at most so many a second, so that many of them hear of several changes at once. */
+/** At most this many readers of a project are woken per second; many readers get several changes at once. */
 const wokenPerSecond = 1_000
 const heldBackMsMax = 1_000
 const projectsMax = 1_000
@@ -170,7 +170,7 @@ export class ChangeWatch {
     }
   }
 
-  /** Whether so many readers of a project are to be woken later, since others were woken just now. */
+  /** Whether to wake these readers later, because readers of the project were woken a moment ago. */
   #holdsBack(projectId: number, readers: number): boolean {
     if (readers === 0) return false
     const isHeldBack = this.#wokenLately.has(projectId)

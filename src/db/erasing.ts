@@ -7,7 +7,7 @@ interface Parts {
   now: () => number
 }
 
-/** What loses bytes again and again under one id. */
+/** A record that is erased repeatedly under one id. */
 interface Erased {
   projectId: number
   kind: 'source' | 'webhook' | 'questions'
@@ -15,8 +15,8 @@ interface Erased {
 }
 
 /**
- * The statement that has the bytes erased of what the same batch deletes of a source, a webhook or a project's
- * questions. A run that is under way must not take the later deletion for its own, so each has another number.
+ * The statement that requests the erasure of what the same batch deletes from a source, a webhook or a project's
+ * questions. Each request has a new number, so that a run already under way does not mark it as done.
  */
 export function erasing(
   { recordHash, now }: Parts,

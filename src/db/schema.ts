@@ -74,7 +74,7 @@ export const projects = sqliteTable(
     notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
     /** Whether members may delete calls and knowledge in the console; owners always may. */
     membersMayDelete: integer('members_may_delete', { mode: 'boolean' }).notNull().default(true),
-    /** Whose days and times the console shows, such as `Europe/Berlin`; null for those of whoever looks. */
+    /** The time zone of days and times in the console, such as `Europe/Berlin`; null for each reader's own. */
     timeZone: text('time_zone'),
   },
   (table) => [index('projects_by_name').on(table.name)],

@@ -199,8 +199,8 @@ export class ErasureRequests {
   }
 
   /**
-   * What is erased is told first. Then the smallest request, so that a person need not wait for one that deletes much.
-   * Those without calls left wait for the erasure last, since one run of it serves all of them.
+   * Finished requests are reported first. Then the smallest request runs, so that it does not wait for a large one.
+   * Requests without calls left come last: one erasure run serves all of them.
    */
   async #next(): Promise<OpenRequest | undefined> {
     // From the writer: a replica may not have read all of it yet.

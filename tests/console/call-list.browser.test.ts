@@ -181,6 +181,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.waitForURL(/order=-duration/)
     await until(async () => (await ids()).slice(0, 5).join() === byLength.slice(0, 5).join())
     expect(await head.getAttribute('aria-sort')).toBe('descending')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const summary = page.getByRole('columnheader', { name: 'Summary' })
+    await until(async () => ((await summary.boundingBox())?.width ?? 0) > 150)
 
     await put(other, 'longest', { status: 'completed', duration: 1_000 })
     await page.getByRole('button', { name: '1 new call' }).waitFor()

@@ -17,8 +17,8 @@ interface OpenSessionsOptions {
 type Ends = ReadonlyMap<string, number>
 
 /**
- * Whether somebody who follows a project is still signed in and in it. The sessions of all its members are read at
- * once, after a commit: many pages follow a project, and hear of each change together.
+ * Checks that people who follow a project's changes are still signed in and still members. Reads the sessions of all
+ * members at once, once per commit, because many open pages check after each change.
  */
 export class OpenSessions {
   readonly #options: OpenSessionsOptions
@@ -28,7 +28,7 @@ export class OpenSessions {
     this.#options = options
   }
 
-  /** @throws not_signed_in unless the session, which was found to be good before, still is */
+  /** @param sessionId of a session that was valid when the stream began @throws not_signed_in if it no longer is */
   async check(projectId: number, sessionId: string): Promise<void> {
     const { dataVersion, now } = this.#options
     const version = dataVersion()

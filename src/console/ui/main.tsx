@@ -11,7 +11,7 @@ import { sessionEndedQuery } from './session.ts'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
 const noticesAfterMs = 2_000
-// Not needed to show a page, so it loads after one; what is said before it is there waits for it.
+// Loads after the first page, which does not need it. Notifications shown earlier wait for it.
 const Notices = lazy(async () => {
   await new Promise((resolve) => setTimeout(resolve, noticesAfterMs))
   return await import('./components/notices.tsx')

@@ -7,8 +7,8 @@ const retriesMax = 2
 /**
  * Retries failures that may be temporary, never an answer of the service.
  *
- * @param onSignedOut called when an answer says that the session has ended, but for queries with the meta `isEarly`:
- * these are sent before it is known whether somebody is signed in
+ * @param onSignedOut called when an answer says that the session has ended, except for queries with the meta `isEarly`,
+ * which are sent before it is known whether anyone is signed in
  */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const judge = (error: unknown) => {

@@ -6,7 +6,7 @@ import { sessionQuery, useProject } from '../../session.ts'
 import { useSettingsChange } from './privacy-queries.ts'
 import { SettingPanel } from './setting-panel.tsx'
 
-/** Whose days and times the pages of the project show. */
+/** Sets the time zone in which the project's pages show days and times. */
 export function TimeZonePanel() {
   const { timeZone } = useProject()
   const [chosen, setChosen] = useState(timeZone)
@@ -25,7 +25,7 @@ export function TimeZonePanel() {
     >
       <Select
         label="Time zone of the project"
-        description="In which everyone sees the days and times of this project. Without one, each person sees their own."
+        description="Everyone sees this project’s days and times in this zone. Without one, each person sees their own."
         placeholder="Each person’s own"
         searchable
         clearable
