@@ -4,18 +4,24 @@ import { useNow } from './use-now.ts'
 interface InstantProps {
   /** ISO 8601. */
   at: string
-  /** `relative` is `5 min ago` for up to a week, then the day; `absolute` is day and time. */
-  as?: 'relative' | 'absolute' | 'day'
+  /** `relative` is `5 min ago` for up to a week, then the day; `moment` is day and minute, `absolute` has seconds. */
+  as?: 'relative' | 'moment' | 'absolute' | 'day'
 }
 
 /** A time, with the exact instant on hover. */
 export function Instant({ at, as = 'relative' }: InstantProps) {
   const now = useNow()
   const dates = useDates()
+  const written = {
+    relative: () => dates.relative(at, now),
+    moment: () => dates.moment(at, now),
+    absolute: () => dates.full(at),
+    day: () => dates.day(at, now),
+  }
   if (Number.isNaN(Date.parse(at))) return <span>{at}</span>
   return (
     <time dateTime={at} title={`${dates.exact(at)}\n${at}`} className="cb-figure">
-      {as === 'relative' ? dates.relative(at, now) : as === 'day' ? dates.day(at, now) : dates.full(at)}
+      {written[as]()}
     </time>
   )
 }

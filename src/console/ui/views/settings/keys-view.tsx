@@ -123,7 +123,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
     {
       key: 'created',
       header: 'Created',
-      width: '192px',
+      width: '216px',
       from: 960,
       render: ({ row }) => <Created row={row} />,
     },
@@ -139,6 +139,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
             <ActionIcon
               variant="subtle"
               color="gray"
+              size={24}
               aria-label={`Revoke ${row.name}`}
               onClick={() => revoke(row)}
             >
