@@ -9,8 +9,7 @@ import { partsOfZone, type ZonePart } from './time-zone.ts'
 const msPerDay = 86_400_000
 const msPerHour = 3_600_000
 const periodDaysMax = 366
-const endReasonsMax = 10
-const originsMax = 10
+const valuesMax = 100
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
 
@@ -67,17 +66,17 @@ export interface CallsOf {
   failed: number
 }
 
+/** The hundred with the most failed calls, then those with the most calls. */
 export interface CallOrigins {
-  /** The ten with the most failed calls, then those with the most calls. */
-  sources: CallsOf[]
-  agents: CallsOf[]
+  sources: FirstValues<CallsOf>
+  agents: FirstValues<CallsOf>
 }
 
-export interface EndReasons {
-  /** The ten most frequent. */
-  data: EndReason[]
-  /** Calls of all the others. */
-  others: number
+/** The hundred first values. */
+export interface FirstValues<Row> {
+  data: Row[]
+  /** How many more there are, and their calls. */
+  others: { values: number; calls: number }
 }
 
 /** What happened in a period of at most 366 days, counted over an index that holds all that is counted. */
@@ -150,22 +149,16 @@ export class Overview {
   }
 
   /** The most frequent ones; calls that name no reason are one of them. */
-  async endReasons(projectId: number, texts: PeriodTexts): Promise<EndReasons> {
+  async endReasons(projectId: number, texts: PeriodTexts): Promise<FirstValues<EndReason>> {
     const period = readPeriod(texts)
     const rows = await this.#read(projectId)
-      .select({
-        value: sql<string | null>`ended_reason`,
-        calls: sql<number>`count(*) as calls`,
-        // Of all rows, since it is worked out before the limit.
-        all: sql<number>`sum(count(*)) over ()`,
-      })
+      .select({ value: sql<string | null>`ended_reason`, ...countsOfValue })
       .from(glance)
       .where(isIn(projectId, period))
       .groupBy(sql`ended_reason`)
       .orderBy(sql`calls desc`, sql`ended_reason`)
-      .limit(endReasonsMax)
-    const shown = rows.reduce((sum, { calls }) => sum + calls, 0)
-    return { data: rows.map(({ value, calls }) => ({ value, calls })), others: (rows[0]?.all ?? 0) - shown }
+      .limit(valuesMax)
+    return { data: rows.map(({ value, calls }) => ({ value, calls })), others: othersOf(rows) }
   }
 
   /**
@@ -178,7 +171,7 @@ export class Overview {
       this.#read(projectId)
         .select({
           value: sql<string>`${column}`,
-          calls: sql<number>`count(*) as calls`,
+          ...countsOfValue,
           failed: sql<number>`sum(evaluation is 'fail') as failed`,
           newest: sql<number>`max(seq)`,
         })
@@ -186,7 +179,7 @@ export class Overview {
         .where(sql`${isIn(projectId, period)} and ${column} is not null`)
         .groupBy(column)
         .orderBy(sql`failed desc`, sql`calls desc`, column)
-        .limit(originsMax)
+        .limit(valuesMax)
     const bySource = await countsOf(sql`source`, sql`calls_by_source`)
     const byAgent = await countsOf(sql`agent_id`, sql`calls_by_agent_id`)
     const named = await this.#read(projectId)
@@ -198,7 +191,10 @@ export class Overview {
     const agents = byAgent.map(({ value, calls, failed, newest }) => ({
       ...{ value, name: names.get(newest) ?? null, calls, failed },
     }))
-    return { sources, agents }
+    return {
+      sources: { data: sources, others: othersOf(bySource) },
+      agents: { data: agents, others: othersOf(byAgent) },
+    }
   }
 
   async #figuresOf(projectId: number, period: Period) {
@@ -226,6 +222,19 @@ export class Overview {
 const glance = sql`calls indexed by calls_at_a_glance`
 const noCalls = { success: 0, fail: 0, other: 0, unevaluated: 0 }
 const noFigures = { calls: 0, successRate: null, engagement: null, completed: 0 }
+
+/** The calls of one value, and of all values: those are counted before the limit. */
+const countsOfValue = {
+  calls: sql<number>`count(*) as calls`,
+  allCalls: sql<number>`sum(count(*)) over ()`,
+  allValues: sql<number>`count(*) over ()`,
+}
+
+function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]) {
+  const [{ allCalls, allValues } = { allCalls: 0, allValues: 0 }] = rows
+  const shown = rows.reduce((sum, { calls }) => sum + calls, 0)
+  return { values: allValues - rows.length, calls: allCalls - shown }
+}
 
 /** The middle one of the durations, or the mean of the two in the middle. */
 async function readMedian(db: ReadDatabase, projectId: number, period: Period, completed: number) {

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Tooltip } from '@mantine/core'
 import { IconChartBar, IconTable } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { asCount } from '../../components/figures.ts'
@@ -102,4 +102,17 @@ export function useTableSwitch(): { isTable: boolean; tableSwitch: ReactNode } {
     </Tooltip>
   )
   return { isTable, tableSwitch }
+}
+
+/** The first of some rows, or all of them, and the button that switches. One row more would take its place. */
+export function useFirstRows<Row>(rows: Row[], rowsMax: number) {
+  const [isAll, setIsAll] = useState(false)
+  const isShort = rows.length <= rowsMax + 1
+  const shown = isAll || isShort ? rows : rows.slice(0, rowsMax)
+  const allSwitch = !isShort && (
+    <Anchor component="button" type="button" size="sm" aria-expanded={isAll} onClick={() => setIsAll(!isAll)}>
+      {isAll ? 'Show fewer' : `Show ${asCount(rows.length - rowsMax)} more`}
+    </Anchor>
+  )
+  return { shown, hidden: rows.slice(shown.length), allSwitch }
 }
