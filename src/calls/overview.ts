@@ -18,7 +18,7 @@ type Period = Record<'from' | 'to', number>
 /** The same as ISO 8601 texts. */
 type PeriodTexts = Record<'from' | 'to', string>
 
-/** Figures of a period and of the one of the same length before it. */
+/** Figures of a period and of the one before it. */
 export interface OverviewFigures {
   calls: Figure
   /** Share of evaluated calls that are a success, 0 to 1; null when none is evaluated. */
@@ -87,12 +87,15 @@ export class Overview {
     this.#store = store
   }
 
-  /** The figures of the period, beside those of the period of the same length before it. */
-  async figures(projectId: number, texts: PeriodTexts): Promise<OverviewFigures> {
+  /**
+   * The figures of the period, beside those of the period before it.
+   * @param texts `before`: where that begins. As many days earlier is not as many hours earlier where clocks change.
+   */
+  async figures(projectId: number, texts: PeriodTexts & { before: string }): Promise<OverviewFigures> {
     const period = readPeriod(texts)
-    const { from, to } = period
+    const earlier = readPeriodBefore(texts.before, period)
     const now = await this.#figuresOf(projectId, period)
-    const before = await this.#figuresOf(projectId, { from: from - (to - from), to: from })
+    const before = await this.#figuresOf(projectId, earlier)
     const figure = (name: keyof typeof now) => ({ value: now[name], before: before[name] })
     return {
       calls: figure('calls'),
@@ -286,9 +289,20 @@ function readPeriod(texts: PeriodTexts): Period {
     const bad = (['from', 'to'] as const).filter((field) => readInstant(texts[field]) === null)
     throw invalidRequest(bad.map((field) => ({ field, message })))
   }
-  // Days in a time zone may be an hour longer.
-  const days = (to - from - msPerHour) / msPerDay
-  if (to > from && days <= periodDaysMax) return { from, to }
+  if (to > from && isShort({ from, to })) return { from, to }
   const message = to <= from ? 'must be after from' : `must be at most ${periodDaysMax} days after from`
   throw invalidRequest([{ field: 'to', message }])
+}
+
+function readPeriodBefore(text: string, { from }: Period): Period {
+  const before = readInstant(text)
+  if (before !== null && before < from && isShort({ from: before, to: from }))
+    return { from: before, to: from }
+  const message = `must be an ISO 8601 time with a zone, before from and at most ${periodDaysMax} days earlier`
+  throw invalidRequest([{ field: 'before', message }])
+}
+
+function isShort({ from, to }: Period): boolean {
+  // Days in a time zone may be an hour longer.
+  return (to - from - msPerHour) / msPerDay <= periodDaysMax
 }

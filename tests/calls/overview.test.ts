@@ -25,7 +25,7 @@ function iso(time: number): string {
 }
 
 const nothing = { data: [], others: { values: 0, calls: 0 } }
-const january = { from: iso(start), to: iso(start + 31 * day) }
+const january = { from: iso(start), to: iso(start + 31 * day), before: iso(start - 31 * day) }
 
 /** Completed calls on the period's first day, one for each duration. */
 function lasting(...durations: number[]): Input[] {
@@ -38,7 +38,7 @@ function lasting(...durations: number[]): Input[] {
 }
 
 describe('the figures', () => {
-  test('are those of the period, beside those of the one as long before it', async () => {
+  test('are those of the period, beside those of the one before it', async () => {
     const before = iso(start - 31 * day)
     const projectId = await projectWith([
       {
@@ -76,6 +76,26 @@ describe('the figures', () => {
       medianDuration: { value: 20, before: 5.5 },
       engagement: { value: 0.75, before: 0 },
     })
+  })
+
+  test('are compared with the days from the instant that is named, which may be an hour more or less', async () => {
+    const hour = 3_600_000
+    const projectId = await projectWith(
+      [-7 * day - hour, -7 * day, -7 * day + hour - 1, -1].map((before, n) => ({
+        ...{ id: `${n}`, createdAt: iso(start + before) },
+      })),
+    )
+    const { overview } = service.services
+    const week = { from: iso(start), to: iso(start + 7 * day) }
+    const callsSince = async (before: number) =>
+      (await overview.figures(projectId, { ...week, before: iso(start + before) })).calls.before
+    expect(await callsSince(-7 * day - hour)).toBe(4)
+    expect(await callsSince(-7 * day)).toBe(3)
+    expect(await callsSince(-7 * day + hour)).toBe(1)
+    for (const before of ['', 'yesterday', week.from, iso(start - 366 * day - hour - 1)]) {
+      const error = await overview.figures(projectId, { ...week, before }).catch((error) => error)
+      expect(error.errors?.map(({ field }: { field: string }) => field)).toEqual(['before'])
+    }
   })
 
   test('of nothing are none, not zero', async () => {
@@ -320,7 +340,7 @@ describe('every part of the overview', () => {
   ])('refuses the period %p', async (period, fields) => {
     const { overview } = service.services
     for (const verb of ['figures', 'days', 'durations', 'endReasons'] as const) {
-      const error = await overview[verb](1, period).catch((error) => error)
+      const error = await overview[verb](1, { ...period, before: january.before }).catch((error) => error)
       expect(error.code).toBe('invalid_request')
       expect(error.errors.map(({ field }: { field: string }) => field)).toEqual(fields)
     }
