@@ -18,23 +18,18 @@ export function EndReasons({ period }: { period: Period }) {
   const query = useQuery(endReasonsQuery(project.id, period))
   return (
     <Card title="End reasons" query={query} skeleton={<ReasonsSkeleton />}>
-      {(reasons) => <Reasons {...reasons} period={period} />}
+      {(reasons) => <Reasons reasons={reasons} period={period} />}
     </Card>
   )
 }
 
-function Reasons({
-  data,
-  others,
-  period: { from, to },
-}: FirstValues<EndReason> & {
-  period: Period
-}) {
+function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndReason>; period: Period }) {
   const project = useProject()
-  const { shown, hidden, allSwitch } = useFirstRows(data, reasonsShown)
+  const { shown, isAll, allSwitch } = useFirstRows(reasons, reasonsShown)
+  const { data, others } = reasons
   const total = callsOf(data) + others.calls
   const most = data[0]?.calls ?? 1
-  if (total === 0) return <p className="cb-chart-none">No calls in this period</p>
+  if (total === 0) return <p className="cb-card-none">No calls in this period.</p>
   const counts = (calls: number) => (
     <>
       <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>
@@ -61,16 +56,16 @@ function Reasons({
           {counts(calls)}
         </li>
       ))}
-      {allSwitch && (
-        <li>
-          <span className="cb-bars-all">{allSwitch}</span>
-          {hidden.length > 0 && counts(callsOf(hidden))}
-        </li>
-      )}
-      {others.values > 0 && (
+      {isAll && others.values > 0 && (
         <li>
           <span className="cb-bar-label cb-dimmed">{counted(others.values, 'other reason')}</span>
           {counts(others.calls)}
+        </li>
+      )}
+      {allSwitch && (
+        <li className="cb-rows-all">
+          <span className="cb-bar-label">{allSwitch}</span>
+          {!isAll && counts(total - callsOf(shown))}
         </li>
       )}
     </ul>
@@ -88,7 +83,7 @@ function callsOf(reasons: EndReason[]): number {
 
 function ReasonsSkeleton() {
   return (
-    <div className="cb-bars">
+    <div className="cb-bars-few">
       {[100, 60, 34, 20, 12].map((width) => (
         <Skeleton key={width} height={28} width={`${width}%`} mb={4} />
       ))}

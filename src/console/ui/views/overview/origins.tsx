@@ -12,35 +12,40 @@ import type { Period } from './overview-search.ts'
 const rowsShown = 5
 
 /**
- * Which agents and which platforms failed how often, the most failures first. Each leads to its calls. Nothing while
- * no call names any.
+ * Which agents and which platforms failed how often, the most failures first. Each leads to its calls. A card of which
+ * no call names any is left out.
  */
 export function Origins({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(originsQuery(project.id, period))
-  if (query.data && query.data.sources.data.length + query.data.agents.data.length === 0) return null
+  const isShown = (of: 'agents' | 'sources') => !query.data || query.data[of].data.length > 0
   return (
     <>
-      <Card title="Failures by agent" query={query} skeleton={<OriginsSkeleton />}>
-        {({ agents }) => <Failures name="agentId" label="Agent" {...agents} period={period} />}
-      </Card>
-      <Card title="Failures by source" query={query} skeleton={<OriginsSkeleton />}>
-        {({ sources }) => <Failures name="source" label="Source" {...sources} period={period} />}
-      </Card>
+      {isShown('agents') && (
+        <Card title="Failures by agent" query={query} skeleton={<OriginsSkeleton />}>
+          {({ agents }) => <Failures name="agentId" label="Agent" rows={agents} period={period} />}
+        </Card>
+      )}
+      {isShown('sources') && (
+        <Card title="Failures by source" query={query} skeleton={<OriginsSkeleton />}>
+          {({ sources }) => <Failures name="source" label="Source" rows={sources} period={period} />}
+        </Card>
+      )}
     </>
   )
 }
 
-interface FailuresProps extends FirstValues<CallsOf> {
+interface FailuresProps {
+  rows: FirstValues<CallsOf>
   name: 'source' | 'agentId'
   label: 'Agent' | 'Source'
   period: Period
 }
 
-function Failures({ name, label, data, others, period: { from, to } }: FailuresProps) {
+function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
   const { id: project } = useProject()
-  const { shown, allSwitch } = useFirstRows(data, rowsShown)
-  if (data.length === 0) return <p className="cb-chart-none">No data in this period</p>
+  const { shown, isAll, allSwitch } = useFirstRows(rows, rowsShown)
+  const others = counted(rows.others.values, `other ${label.toLowerCase()}`)
   return (
     <>
       <table className="cb-origins">
@@ -90,17 +95,15 @@ function Failures({ name, label, data, others, period: { from, to } }: FailuresP
           ))}
         </tbody>
       </table>
-      {allSwitch}
-      {others.values > 0 && (
-        <p className="cb-card-none">{counted(others.values, `other ${label.toLowerCase()}`)}</p>
-      )}
+      {isAll && rows.others.values > 0 && <p className="cb-card-none">{others}</p>}
+      {allSwitch && <p className="cb-rows-all">{allSwitch}</p>}
     </>
   )
 }
 
 function OriginsSkeleton() {
   return (
-    <div className="cb-bars cb-bars-few">
+    <div className="cb-bars-few">
       {[100, 60, 34].map((width) => (
         <Skeleton key={width} height={28} width={`${width}%`} mb={4} />
       ))}
