@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
-import { countsByDay } from './ranges.ts'
+import { callCount, countsByDay } from './ranges.ts'
 import { partsOfZone, type ZonePart } from './time-zone.ts'
 
 const msPerDay = 86_400_000
@@ -209,11 +209,13 @@ export class Overview {
         successRate: sql<number | null>`avg(evaluation = 'success')`,
         engagement: sql<number | null>`avg(is_engaged)`,
         completed: countIf(sql`status = 'completed'`),
+        ofProject: callCount(sql`${projectId}`),
       })
       .from(glance)
       .where(isIn(projectId, period))
-    const { completed, ...figures } = row ?? noFigures
-    const medianDuration = completed > 0 ? await readMedian(db, projectId, period, completed) : null
+    const { completed, ofProject, ...figures } = row ?? noFigures
+    const medianDuration =
+      completed > 0 ? await readMedian(db, projectId, period, { completed, ofProject }) : null
     return { ...figures, medianDuration }
   }
 
@@ -224,7 +226,7 @@ export class Overview {
 
 const glance = sql`calls indexed by calls_at_a_glance`
 const noCalls = { success: 0, fail: 0, other: 0, unevaluated: 0 }
-const noFigures = { calls: 0, successRate: null, engagement: null, completed: 0 }
+const noFigures = { calls: 0, successRate: null, engagement: null, completed: 0, ofProject: 0 }
 
 /** The calls of one value, and of all values: those are counted before the limit. */
 const countsOfValue = {
@@ -240,11 +242,21 @@ function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]
 }
 
 /** The middle one of the durations, or the mean of the two in the middle. */
-async function readMedian(db: ReadDatabase, projectId: number, period: Period, completed: number) {
+async function readMedian(
+  db: ReadDatabase,
+  projectId: number,
+  period: Period,
+  { completed, ofProject }: { completed: number; ofProject: number },
+) {
+  // Sorting some calls takes as long as reading this many times as many in the order of their durations.
+  const index = completed * 16 > ofProject ? sql`calls_by_duration` : sql`calls_at_a_glance`
+  // The index of durations does not have the status.
+  const live = sql`select seq from calls indexed by calls_by_status
+    where ${isIn(projectId, period)} and status = 'live'`
   const middle = db
     .select({ duration: sql<number>`duration` })
-    .from(glance)
-    .where(sql`${isIn(projectId, period)} and status = 'completed'`)
+    .from(sql`calls indexed by ${index}`)
+    .where(sql`${isIn(projectId, period)} and seq not in (${live})`)
     .orderBy(sql`duration`)
     .limit(completed % 2 === 0 ? 2 : 1)
     .offset((completed - 1) >> 1)

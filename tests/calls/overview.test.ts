@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import { Overview } from '../../src/calls/overview.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { planOf, recording } from '../support/query-plan.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
 import { putCalls } from './put-calls.ts'
 
 const day = 86_400_000
@@ -124,6 +128,36 @@ describe('the figures', () => {
     const projectId = await projectWith(lasting(...durations))
     const { medianDuration } = await service.services.overview.figures(projectId, january)
     expect(medianDuration.value).toBe(median)
+  })
+
+  test.skipIf(ofFilesOnly)('sort the durations only of a small part of the calls', async () => {
+    const later = { createdAt: iso(start + 40 * day), status: 'completed' as const, duration: 1 }
+    const projectId = await projectWith([
+      ...lasting(7, 9, 30),
+      ...[8, 20].map((duration) => ({ id: `live-${duration}`, createdAt: iso(start), duration })),
+    ])
+    const { database } = service.services
+    const statements: SQL[] = []
+    const readAside = recording(database.readAside, statements)
+    const overview = new Overview({ store: () => ({ ...database, readAside }) })
+    const period = { ...january, before: iso(start - day) }
+    for (const index of ['calls_by_duration', 'calls_at_a_glance']) {
+      const { medianDuration } = await overview.figures(projectId, period)
+      expect(medianDuration).toEqual({ value: 9, before: null })
+      const plans = await Promise.all(
+        statements.splice(0).map((source) => planOf(database.file, sql`select * from ${source}`)),
+      )
+      const [plan = ''] = plans.filter((plan) => plan.includes('calls_by_status'))
+      expect(plan).toContain(`COVERING INDEX ${index} (`)
+      expect([index, plan.includes('TEMP B-TREE FOR ORDER BY')]).toEqual([
+        ...[index, index === 'calls_at_a_glance'],
+      ])
+      await putCalls(
+        service.services,
+        projectId,
+        Array.from({ length: 50 }, (_, n) => ({ id: `later-${n}`, ...later })),
+      )
+    }
   })
 })
 
