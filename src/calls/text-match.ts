@@ -15,7 +15,7 @@ export interface TextMatch {
 /** Characters of the text around what was found. */
 const shownCharsMax = 160
 /** At most this many of them come before the first word found. */
-const shownBeforeMax = 40
+const shownBeforeMax = 24
 /** Only the beginning of a longer transcript is searched. */
 const searchedCharsMax = 262_144
 
