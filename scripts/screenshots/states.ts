@@ -308,7 +308,7 @@ const entry: ConsoleState[] = [
     repeats: true,
     path: '/sign-in',
     act: async (page) => {
-      await page.getByLabel('E-mail address').fill('ada@example.com')
+      await page.getByLabel('Email address').fill('ada@example.com')
       await page.getByLabel('Password', { exact: true }).fill('not her password')
       await page.keyboard.press('Enter')
       await page.getByRole('alert').first().waitFor()
