@@ -202,7 +202,7 @@ function invitationColumns(revoke: (invitation: InvitationRow) => void): Column<
       key: 'expires',
       header: 'Expires',
       width: '112px',
-      render: ({ expiresAt }) => <Instant at={expiresAt} />,
+      render: ({ expiresAt }) => <Instant at={expiresAt} as="coming" />,
     },
     {
       key: 'revoke',
