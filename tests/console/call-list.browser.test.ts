@@ -182,7 +182,8 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
   test('a call far down the list keeps its neighbours after a reload', async () => {
     const page = await openTab('calls/call-1100')
-    await page.getByRole('tab', { name: 'Transcript' }).waitFor()
+    const next = page.getByRole('button', { name: 'Next call' })
+    await until(() => next.isEnabled())
     await page.keyboard.press('j')
     await page.waitForURL(/call-1101$/)
     const previous = page.getByRole('button', { name: 'Previous call' })

@@ -157,6 +157,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
             panel={panel}
             search={search}
             target={turn === null ? null : { turn, jump }}
+            onTarget={(index) => show(null, hashOfTurn(index))}
           />
         </Tabs.Panel>
         <Tabs.Panel value="analysis" className="cb-call-part">
