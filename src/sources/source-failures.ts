@@ -6,7 +6,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { erasures, sourceFailures, sources } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { redactStrings } from '../redaction/redact-strings.ts'
-import { isRedacting, keptNumber, openRedactor, type RedactText } from '../redaction/settings.ts'
+import { interimRedactor, isRedacting, keptNumber, type RedactText } from '../redaction/settings.ts'
 import { TimeSlices } from '../threads/time-slices.ts'
 import type { Fault } from './event.ts'
 import { keptOf, platforms } from './platforms.ts'
@@ -153,7 +153,7 @@ export class SourceFailures {
     if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
       return { callId: null, event: null }
     const redacted = isRedacting(settings)
-      ? await this.#slices.run(redactEvent(kept, settings, await openRedactor(settings)))
+      ? await this.#slices.run(redactEvent(kept, settings, await interimRedactor(settings)))
       : kept.event
     const event = JSON.stringify(redacted)
     return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }

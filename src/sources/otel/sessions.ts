@@ -9,7 +9,7 @@ import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import { isRedacting, openRedactor } from '../../redaction/settings.ts'
+import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices } from '../../threads/time-slices.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
@@ -120,7 +120,7 @@ export class CallSessions {
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
     const settings = await this.#options.settingsOf(projectId)
     if (isRedacting(settings)) {
-      const redact = await openRedactor(settings)
+      const redact = await interimRedactor(settings)
       for (const session of sessions.values()) {
         session.added = await this.#slices.run(redactFacts(session.added, settings, redact))
         session.facts = session.added
