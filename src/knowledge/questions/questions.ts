@@ -7,7 +7,7 @@ import type { RecordHash } from '../../db/record-hash.ts'
 import { type Requirement, requiring } from '../../db/requirements.ts'
 import { calls, erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
-import { AppError } from '../../errors.ts'
+import { ProjectWasDeleted } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
@@ -216,7 +216,7 @@ export class Questions {
     const redactors = new Map<number, RedactText>()
     for (const projectId of new Set(waiting.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
-      const settings = await this.#options.settingsOf(projectId).catch(unlessDeleted)
+      const settings = await this.#options.settingsOf(projectId).catch(nullIfDeleted)
       if (settings?.keepQuestionsDays) redactors.set(projectId, await redactor(settings))
     }
     return await this.#slices.run(redactQuestions(waiting, redactors))
@@ -236,8 +236,8 @@ function* redactQuestions(
   return kept
 }
 
-function unlessDeleted(error: unknown): null {
-  if (error instanceof AppError && error.code === 'unavailable') return null
+function nullIfDeleted(error: unknown): null {
+  if (error instanceof ProjectWasDeleted) return null
   throw error
 }
 
