@@ -137,7 +137,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('button', { name: 'Clear filters' }).first().click()
     await page.getByRole('button', { name: 'Evaluation' }).click()
     await page.getByRole('menuitemcheckbox', { name: /Fail/ }).click()
-    await page.getByRole('menuitemcheckbox', { name: /unclear/ }).click()
+    await page.getByRole('menuitemcheckbox', { name: /Unclear/ }).click()
     await page.waitForURL(/evaluation=fail&evaluation=unclear/)
     await page.getByText('80 calls', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
