@@ -93,6 +93,7 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
         className="cb-calls-table"
         data-stale={isPlaceholderData || undefined}
         data-dated={!isUnderDays || undefined}
+        data-matching={(isSearch && list.first?.foundBy === 'words') || undefined}
         data-selecting={selection.ids.size > 0 || undefined}
       >
         <ListHead

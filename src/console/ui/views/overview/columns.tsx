@@ -18,8 +18,15 @@ export interface ColumnOfCalls {
   filters: ChosenFilters
 }
 
+interface ColumnsProps {
+  columns: ColumnOfCalls[]
+  label: string
+  /** Whether the label below a bar names all of it, or where it starts. */
+  labelsAt?: 'middle' | 'start'
+}
+
 /** Bars side by side. One of them takes the focus; the arrow keys move it. */
-export function Columns({ columns, label }: { columns: ColumnOfCalls[]; label: string }) {
+export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
   const project = useProject()
   const [shown, setShown] = useState<string | null>(null)
   const most = Math.max(1, ...columns.map(({ parts }) => callsOf(parts)))
@@ -76,7 +83,12 @@ export function Columns({ columns, label }: { columns: ColumnOfCalls[]; label: s
                 ))}
             </Link>
             {at % labelEvery === 0 && (
-              <span className="cb-column-label" aria-hidden>
+              <span
+                className="cb-column-label"
+                data-at={labelsAt}
+                data-second={(at / labelEvery) % 2 === 1 || undefined}
+                aria-hidden
+              >
                 {below}
               </span>
             )}
