@@ -101,9 +101,14 @@ async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promis
   for (const [name, { width, height, ...media }] of Object.entries(looks)) {
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: 'none', ...media })
-    // Two frames: charts draw themselves after they are measured.
+    // Two frames: charts draw themselves after they are measured. Then the colours have to arrive.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: folderOfAll !== null })
+    await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'))
+    const isOver = (await page.getByRole('dialog').count()) > 0
+    await page.screenshot({
+      path: join(folder, `${name}.png`),
+      fullPage: folderOfAll !== null && !isOver,
+    })
     process.stdout.write(`${name}.png\n`)
   }
   await context.close()

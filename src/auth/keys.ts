@@ -6,7 +6,7 @@ import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, projectWasDeleted } from '../errors.ts'
+import { AppError, ProjectWasDeleted } from '../errors.ts'
 import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
@@ -171,7 +171,7 @@ export class Keys {
       .from(keys)
       .innerJoin(projects, eq(projects.id, keys.projectId))
       .where(and(eq(keys.id, id), eq(keys.projectId, projectId)))
-    if (!row) throw projectWasDeleted()
+    if (!row) throw new ProjectWasDeleted()
     return { ...row, expiresAt: toIso(row.expiresAt) }
   }
 

@@ -9,7 +9,7 @@ import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import { callIdPattern } from '../ids.ts'
 import {
-  countingOpenMarks,
+  countingInterimMarks,
   isRedacting,
   type RedactionSettings,
   type RedactText,
@@ -270,7 +270,7 @@ function* redactAll(
   const redacted: Input[] = []
   for (const input of inputs) {
     yield
-    const redactOne = input.own?.source ? countingOpenMarks(redact) : redact
+    const redactOne = input.own?.source ? countingInterimMarks(redact) : redact
     redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
   }
   return redacted

@@ -1,7 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
-import { isColumn } from './csv.ts'
-import { type CallField, callFields } from './fields.ts'
+import { type CallField, callFields, isColumn } from './fields.ts'
 import { analysisPrefix, callFilters } from './filters.ts'
 import { type ReadCursor, type TimeOrder, timeOrders } from './place.ts'
 

@@ -14,8 +14,8 @@ export interface TextMatch {
 
 /** Characters of the text around what was found. */
 const shownCharsMax = 160
-/** At most this many of them come before the first word found. */
-const shownBeforeMax = 40
+/** At most this many of them come before the first word found, so that it is seen in a narrow column, too. */
+const shownBeforeMax = 20
 /** Only the beginning of a longer transcript is searched. */
 const searchedCharsMax = 262_144
 

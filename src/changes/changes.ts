@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { RecordHash } from '../db/record-hash.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
-import { projectWasDeleted } from '../errors.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Change, ChangeType } from './schemas.ts'
 
@@ -140,7 +140,7 @@ export class Changes {
   async newest(projectId: number): Promise<number> {
     const { read } = this.#options.store(projectId)
     const row = await queries(read).page.get({ projectId, after: Number.MAX_SAFE_INTEGER, rows: 1 })
-    if (!row) throw projectWasDeleted()
+    if (!row) throw new ProjectWasDeleted()
     return row.newest
   }
 
@@ -163,7 +163,7 @@ export class Changes {
     // One more row shows whether there are more.
     const rows = await queries(read).page.all({ projectId, after, rows: limit + 1 })
     const [first] = rows
-    if (!first) throw projectWasDeleted()
+    if (!first) throw new ProjectWasDeleted()
     const changes = rows
       .slice(0, limit)
       .flatMap(({ seq, ...row }) => (seq === null ? [] : [this.#toChanged(projectId, { seq, ...row })]))

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { projectWasDeleted } from '../errors.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
 import { projects } from './schema.ts'
 import { preparedQueries } from './store.ts'
@@ -54,7 +54,7 @@ export function createSettingsReader({ read, dataVersion }: SettingsReaderOption
     const known = cached.get(projectId)
     if (known) return known
     const found = await queries(read).byProject.get({ projectId })
-    if (!found) throw projectWasDeleted()
+    if (!found) throw new ProjectWasDeleted()
     cached.set(projectId, found)
     return found
   }

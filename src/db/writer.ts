@@ -1,6 +1,6 @@
 import { type Client, type InStatement, LibsqlError, type ResultSet } from '@libsql/client'
 import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
-import { AppError, type AppErrorOptions, projectWasDeleted } from '../errors.ts'
+import { AppError, type AppErrorOptions, ProjectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
@@ -249,7 +249,7 @@ function toError(cause: LibsqlError): Error {
   if (unserved) return primaryUnavailable(unserved, cause)
   if (meansLock(code)) return unavailable('Another process holds the database. Nothing was written.')
   // Another node has deleted it, and this one has not synced since.
-  if (lacksProject(message)) return projectWasDeleted(cause)
+  if (lacksProject(message)) return new ProjectWasDeleted(cause)
   return cause
 }
 

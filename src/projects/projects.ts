@@ -7,7 +7,7 @@ import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requ
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, invalidRequest, projectWasDeleted } from '../errors.ts'
+import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { nameProblem } from '../validation.ts'
@@ -85,7 +85,7 @@ export class Projects {
   /** @throws unavailable when the project has been deleted */
   async get(projectId: number): Promise<Project> {
     const found = await this.#find(projectId)
-    if (!found) throw projectWasDeleted()
+    if (!found) throw new ProjectWasDeleted()
     return found
   }
 

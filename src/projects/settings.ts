@@ -4,7 +4,7 @@ import { type ProjectSettings, type SettingsOf, settingsColumns } from '../db/pr
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { invalidRequest, projectWasDeleted } from '../errors.ts'
+import { invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { zoneName } from '../text/zone.ts'
 import { compileCheck } from '../validation.ts'
@@ -54,7 +54,7 @@ export class Settings {
         write.run(audit.entry({ by, projectId, action: 'settings_changed', target })),
       ]),
     )
-    if (!row) throw projectWasDeleted()
+    if (!row) throw new ProjectWasDeleted()
     return row
   }
 }

@@ -13,7 +13,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
-import { callsQuery } from './views/calls/call-queries.ts'
+import { callDetailsQuery, callQuery, callsQuery } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
@@ -103,14 +103,18 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
 })
 
+/** The list waits this long for its calls, since drawing it without them first would take longer. */
+const drawnOnceWithinMs = 100
+
 /** The call's route is inside the list's, since the list stays while a call is open beside it. */
 const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/calls',
   validateSearch: readFilters,
   // Requests the first page while the view's code is still loading.
-  loader: ({ context: { queryClient }, params, location }) => {
-    void queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))
+  loader: async ({ context: { queryClient }, params, location }) => {
+    const list = queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))
+    await Promise.race([list, new Promise((resolve) => setTimeout(resolve, drawnOnceWithinMs))])
   },
   component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
@@ -119,6 +123,12 @@ const callRoute = createRoute({
   getParentRoute: () => callsRoute,
   path: '/$call',
   validateSearch: readOpenTab,
+  // As above. What is known already is asked for by the view, if it is old.
+  loader: ({ context: { queryClient }, params: { project, call } }) => {
+    const staleTime = Number.POSITIVE_INFINITY
+    void queryClient.prefetchQuery({ ...callQuery(project, call), staleTime })
+    void queryClient.prefetchQuery({ ...callDetailsQuery(project, call), staleTime })
+  },
   component: lazyRouteComponent(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })
 

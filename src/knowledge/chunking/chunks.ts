@@ -14,7 +14,7 @@ export interface Chunk {
 }
 
 /** Part of every embedding space. Raise it when a change gives other chunks or other embedded text. */
-export const chunkerVersion = 3
+export const chunkerVersion = 4
 
 /** Smaller chunks are merged with a neighbour under the same parent heading. */
 export const chunkCharsMin = 200

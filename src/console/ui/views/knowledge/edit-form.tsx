@@ -7,7 +7,7 @@ import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { type Draft, useDrafts } from './drafts.ts'
-import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 
 interface EditFormProps {
@@ -69,7 +69,13 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
   const isOutdated = item.changeSeq !== changeSeq
 
   return (
-    <form onSubmit={form.onSubmit((values) => save.mutate(values))} noValidate>
+    <form
+      onSubmit={form.onSubmit(
+        (values) => save.mutate(values),
+        (faults) => focusFault(form, faults),
+      )}
+      noValidate
+    >
       <Stack gap="md">
         <Group gap="xs" justify="flex-end">
           <Button variant="default" onClick={discard} disabled={!isDraft}>
