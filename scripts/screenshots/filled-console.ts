@@ -35,7 +35,7 @@ export async function fillConsole(
   const calls = madeCalls(Date.now()).slice(-callsMax)
   for (const result of await service.services.ingest.putAll(
     project.projectId,
-    calls.map(({ id, call }) => ({ id, change: call })),
+    calls.map(({ id, call, source }) => ({ id, change: call, own: { source } })),
   ))
     if (result instanceof Error) throw result
   const isWorkedOn = ({ call }: (typeof calls)[number]) =>
