@@ -7,7 +7,7 @@ const called = '+15555640100'
 
 type Line = readonly [speaker: 'caller' | 'agent', text: string]
 
-/** What a call of one kind is like; `{…}` is filled in. */
+/** The template of one kind of call; `{…}` is filled in. */
 interface Kind {
   weight: number
   evaluation: string | null
@@ -133,7 +133,7 @@ export interface MadeCall {
   source: string
 }
 
-/** Two months of calls of a dental practice, the same each time but for the days; a few of them are live. */
+/** Two months of calls of a dental practice. Only the dates differ between runs; a few calls are live. */
 export function madeCalls(now: number): MadeCall[] {
   const random = createRandom(19)
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)] as Value
