@@ -83,6 +83,15 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     const page = await openTab(`/p/${project.id}/overview`)
     await page.getByRole('button', { name: /^Project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
+    await page.getByLabel('Name').and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    // The menu is gone, so the focus goes to what opened it.
+    await page
+      .getByRole('button', { name: /^Project/ })
+      .and(page.locator(':focus'))
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'New project' }).click()
     await page.getByLabel('Name').fill('Harbour')
     await page.getByRole('button', { name: 'Create project' }).click()
     await page.getByRole('button', { name: /^Project Harbour/ }).waitFor()

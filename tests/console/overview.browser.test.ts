@@ -60,6 +60,8 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
 
   test('has no empty card higher than its sentence, and no labels that overlap on a phone', async () => {
     const project = await set.mintProject()
+    const createdAt = new Date().toISOString()
+    await putCalls(service.services, project.projectId, [{ id: 'live', createdAt }])
     const { page, open } = await tabs.open({ person: set.owner, width: 375 })
     await open(`/p/${project.id}/overview`)
     const none = page.getByText('No completed calls in this period.')
@@ -68,7 +70,6 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     expect((await durations.boundingBox())?.height).toBeLessThan(110)
     expect(await page.getByRole('heading', { name: /^Failures by/ }).count()).toBe(0)
 
-    const createdAt = new Date().toISOString()
     const call = { id: 'one', createdAt, status: 'completed' as const, duration: 60 }
     await putCalls(service.services, project.projectId, [{ ...call, details: { agent: { id: 'desk' } } }])
     await page.getByRole('heading', { name: 'Failures by agent' }).waitFor()

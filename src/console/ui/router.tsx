@@ -103,8 +103,15 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
 })
 
-/** The list waits this long for its calls, since drawing it without them first would take longer. */
 const drawnOnceWithinMs = 100
+
+/** Settles with the requests of a page, or a moment later: drawing it without their answers first takes longer. */
+function soon(...requests: Promise<unknown>[]): Promise<unknown> {
+  return Promise.race([
+    Promise.all(requests),
+    new Promise((resolve) => setTimeout(resolve, drawnOnceWithinMs)),
+  ])
+}
 
 /** The call's route is inside the list's, since the list stays while a call is open beside it. */
 const callsRoute = createRoute({
@@ -112,10 +119,8 @@ const callsRoute = createRoute({
   path: '/calls',
   validateSearch: readFilters,
   // Requests the first page while the view's code is still loading.
-  loader: async ({ context: { queryClient }, params, location }) => {
-    const list = queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))
-    await Promise.race([list, new Promise((resolve) => setTimeout(resolve, drawnOnceWithinMs))])
-  },
+  loader: ({ context: { queryClient }, params, location }) =>
+    soon(queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))),
   component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
@@ -124,10 +129,14 @@ const callRoute = createRoute({
   path: '/$call',
   validateSearch: readOpenTab,
   // As above. What is known already is asked for by the view, if it is old.
-  loader: ({ context: { queryClient }, params: { project, call } }) => {
+  loader: async ({ context: { queryClient }, params: { project, call }, cause }) => {
     const staleTime = Number.POSITIVE_INFINITY
-    void queryClient.prefetchQuery({ ...callQuery(project, call), staleTime })
-    void queryClient.prefetchQuery({ ...callDetailsQuery(project, call), staleTime })
+    const parts = soon(
+      queryClient.prefetchQuery({ ...callQuery(project, call), staleTime }),
+      queryClient.prefetchQuery({ ...callDetailsQuery(project, call), staleTime }),
+    )
+    // Whoever goes on from call to call is not kept waiting.
+    if (cause === 'enter') await parts
   },
   component: lazyRouteComponent(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })

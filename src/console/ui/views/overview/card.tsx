@@ -32,7 +32,7 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
         {data !== undefined ? (
           children(data)
         ) : error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
+          <Problem title={`${title} could not be loaded`} error={error} onRetry={() => void refetch()} />
         ) : (
           skeleton
         )}
