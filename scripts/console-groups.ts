@@ -4,13 +4,32 @@ import type { BunPlugin } from 'bun'
 
 const lazyImport = /import\('(\.[^']+)'\)/g
 const namespace = 'group'
-/** Components that the pages of one folder alone have. */
+/** Of libraries, what the call's page has in common with any other: on its own each would become a file. */
+const lentByLibraries = `
+import { useForceUpdate } from '@mantine/hooks'
+import { IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash } from '@tabler/icons-react'
+import { useLocation } from '@tanstack/react-router'
+[useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation].at()`
+/** Too large for every page: one file for those that have some of it. */
+const fields = `
+import { Tabs, TagsInput, Textarea } from '@mantine/core'
+[Tabs, TagsInput, Textarea].at()`
+const withFields = [
+  'call',
+  'knowledge',
+  'label-form',
+  'new-key-dialog',
+  'playground',
+  'questions',
+  'settings',
+]
+/** Components that only the pages of one folder use. */
 const ofOneGroup = ['day-field.tsx', 'logo.tsx', 'shown-once.tsx']
 
 /**
- * Makes few files of many pages: all views of one folder become one file, and what every page needs becomes one more.
- * The bundler makes a file for each set of lazy parts that share a module; so each part imports what all of them share,
- * which leaves one such set.
+ * Bundles pages into few files: all views of a folder become one file, and shared modules become one more. The bundler
+ * makes a file for each set of lazy parts that share a module. So each part imports everything shared, which leaves one
+ * such set.
  */
 export function groupsOfPages(sources: string): BunPlugin {
   const router = join(sources, 'router.tsx')
@@ -22,7 +41,7 @@ export function groupsOfPages(sources: string): BunPlugin {
   const components = modulesUnder(join(sources, 'components')).filter(
     (file) => !others.includes(file) && !ofOneGroup.includes(basename(file)),
   )
-  // What pages lend each other, and what shares an icon with other pages: each icon would become a file.
+  // What pages use of each other, and what shares an icon with other pages: each such icon would become a file.
   const lent = [
     'calls/call-line.tsx',
     'calls/date-filter.tsx',
@@ -37,7 +56,10 @@ export function groupsOfPages(sources: string): BunPlugin {
   const parts = lent.map((file) => join(sources, 'views', file))
   const shared = [router, shell, ...components, ...parts]
     .map((file) => `import ${JSON.stringify(file)}\n`)
+    .concat(`import '${namespace}:lent'\n`)
     .join('')
+  const sharedBy = (group: string) =>
+    withFields.includes(group) ? `${shared}import '${namespace}:fields'\n` : shared
   return {
     name: 'groups-of-pages',
     setup(build) {
@@ -47,7 +69,7 @@ export function groupsOfPages(sources: string): BunPlugin {
           const file = resolve(dirname(path), target)
           return file === shell ? 'Promise.resolve(shell)' : `import('${namespace}:${groupOf(file)}')`
         })
-        // Every page but those before sign-in has it.
+        // Every page has the shell, except those before sign-in.
         return { contents: `import * as shell from ${JSON.stringify(shell)}\n${contents}`, loader: 'tsx' }
       })
       build.onResolve({ filter: new RegExp(`^${namespace}:`) }, ({ path }) => ({
@@ -55,14 +77,17 @@ export function groupsOfPages(sources: string): BunPlugin {
         namespace,
       }))
       build.onLoad({ filter: /.*/, namespace }, ({ path }) => {
+        if (path === 'lent' || path === 'fields')
+          return { contents: path === 'lent' ? lentByLibraries : fields, loader: 'ts' }
         const files = views.filter((file) => groupOf(file) === path)
-        const contents = shared + files.map((file) => `export * from ${JSON.stringify(file)}\n`).join('')
+        const contents =
+          sharedBy(path) + files.map((file) => `export * from ${JSON.stringify(file)}\n`).join('')
         return { contents, loader: 'ts' }
       })
       build.onLoad({ filter: /\.tsx?$/ }, ({ path }) =>
         others.includes(path)
           ? {
-              contents: `${readFileSync(path, 'utf8')}\n${shared}`,
+              contents: `${readFileSync(path, 'utf8')}\n${sharedBy(basename(path).replace(/\..*/, ''))}`,
               loader: path.endsWith('x') ? 'tsx' : 'ts',
             }
           : undefined,
@@ -73,7 +98,7 @@ export function groupsOfPages(sources: string): BunPlugin {
 
 /** `settings` of `…/views/settings/keys-view.tsx`. */
 function groupOf(file: string): string {
-  // The list of calls is there before anybody opens one.
+  // A file of its own, since the list of calls is loaded before a call is opened.
   if (basename(file) === 'call-view.tsx') return 'call'
   return basename(dirname(file))
 }

@@ -100,11 +100,10 @@ export function invalidRequest(errors: FieldError[], count = errors.length): App
   })
 }
 
-/** For requests in progress while their project is deleted; later ones find neither key nor project. */
-export function projectWasDeleted(cause?: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'The project was just deleted.',
-    retryAfterSeconds: 1,
-    cause,
-  })
+/** For requests in progress while their project is deleted. Later ones find neither the key nor the project. */
+export class ProjectWasDeleted extends AppError {
+  constructor(cause?: unknown) {
+    const detail = 'The project was just deleted.'
+    super('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 1, cause })
+  }
 }

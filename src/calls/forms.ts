@@ -2,12 +2,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { preparedQueries } from '../db/store.ts'
 import { csvLine } from '../text/csv.ts'
-import { type CsvCall, isColumn } from './csv.ts'
 import type { JsonBytes } from './document.ts'
-import { type CallField, callFields, pickFields, readStart } from './fields.ts'
+import { type CallColumn, type CallField, callFields, isColumn, pickFields, readStart } from './fields.ts'
 import { servedDocument, servedDocuments } from './parts.ts'
 
-// Whole numbers: SQLite's own times with milliseconds go through a double.
+// Milliseconds are added as whole numbers, because SQLite computes times with fractions in doubles.
 const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
   || printf('.%03dZ"', occurred_at % 1000), '')`
 const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
@@ -52,21 +51,21 @@ const queries = preparedQueries((db) => {
   }
 })
 
-/** A form in which calls are given: reads some of them, in this order, without those deleted meanwhile. */
+/** How calls are written in an answer. Reads calls in this order, without those deleted meanwhile. */
 export type CallForm = (db: ReadDatabase, seqs: string) => Promise<string | JsonBytes>
 
 /** Documents joined by commas. */
 export const asDocuments: CallForm = async (db, seqs) =>
   (await queries(db).documentsJoined.get({ seqs }))?.documents ?? ''
 
-/** Documents, one a line. */
+/** One document per line. */
 export const asLines: CallForm = async (db, seqs) => (await queries(db).lines.get({ seqs }))?.lines ?? ''
 
 /** Lines that also have `occurredAt`, `metadata` and `details`, so that importing them loses nothing. */
 export const asImportLines: CallForm = async (db, seqs) =>
   (await queries(db).importLines.get({ seqs }))?.lines ?? ''
 
-/** Documents with some of the fields, one a line. */
+/** One document per line, with some of its fields. */
 export function asPickedLines(fields: ReadonlySet<CallField>): CallForm {
   return async (db, seqs) => (await readPicked(db, seqs, fields)).map((document) => `${document}\n`).join('')
 }
@@ -81,9 +80,9 @@ async function readPicked(db: ReadDatabase, seqs: string, fields: ReadonlySet<Ca
   return rows.map(({ document }) => pickFields(document, fields))
 }
 
-/** Lines of CSV; `head` names the columns. @param fields which columns; by default all there are */
+/** Lines of CSV; `head` is the header line. @param fields the columns, all by default */
 export function csvOf(fields: ReadonlySet<CallField> | undefined): { form: CallForm; head: string } {
-  const columns = callFields.filter((field) => isColumn(field) && (fields?.has(field) ?? true))
+  const columns = callFields.filter(isColumn).filter((field) => fields?.has(field) ?? true)
   const form: CallForm = async (db, seqs) => {
     const rows = await queries(db).starts.all({ seqs })
     return rows.map((row) => csvLine(cellsOf(row, columns))).join('')
@@ -93,9 +92,9 @@ export function csvOf(fields: ReadonlySet<CallField> | undefined): { form: CallF
 
 function cellsOf(
   { start, createdAt, updatedAt }: { start: string; createdAt: number; updatedAt: number },
-  columns: readonly CallField[],
+  columns: readonly CallColumn[],
 ) {
   const times = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(updatedAt).toISOString() }
-  const call: CsvCall = { ...readStart(start), ...times }
-  return columns.filter(isColumn).map((column) => call[column])
+  const call = { ...readStart(start), ...times }
+  return columns.map((column) => call[column])
 }

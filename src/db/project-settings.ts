@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { projectWasDeleted } from '../errors.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
 import { projects } from './schema.ts'
 import { preparedQueries } from './store.ts'
@@ -40,7 +40,7 @@ interface SettingsReaderOptions {
 }
 
 /**
- * Reads settings, and keeps what it has read until anything at all is committed: a change holds from the next request.
+ * Reads settings, and caches them until anything is committed, so that a change takes effect with the next request.
  * @returns a function that throws unavailable once the project is deleted
  */
 export function createSettingsReader({ read, dataVersion }: SettingsReaderOptions): SettingsOf {
@@ -54,7 +54,7 @@ export function createSettingsReader({ read, dataVersion }: SettingsReaderOption
     const known = cached.get(projectId)
     if (known) return known
     const found = await queries(read).byProject.get({ projectId })
-    if (!found) throw projectWasDeleted()
+    if (!found) throw new ProjectWasDeleted()
     cached.set(projectId, found)
     return found
   }

@@ -1,4 +1,4 @@
-import { projectWasDeleted } from '../errors.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
 import type { WriteDatabase } from './writer.ts'
 
@@ -30,7 +30,7 @@ export class ProjectStores {
 
   /** @throws unavailable once the project is deleted */
   readonly of: StoreOf = (projectId) => {
-    if (this.#closed.has(projectId)) throw projectWasDeleted()
+    if (this.#closed.has(projectId)) throw new ProjectWasDeleted()
     return this.#store(projectId)
   }
 

@@ -29,7 +29,7 @@ interface KnowledgeRoutesOptions {
   contexts: RequestContexts
 }
 
-/** What a handler sets of its answer. */
+/** The part of Elysia's `set` that handlers use. */
 interface Answer {
   status?: number | string
   headers: Record<string, string | number>
@@ -40,23 +40,6 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
   const { knowledge, itemChanges, idempotentCreates, files, search, tags, buffers, contexts } = options
   const create = async (projectId: number, input: NewItem, { headers }: Request) =>
     toCreatedResponse(await idempotentCreates.add(projectId, input, headers.get('idempotency-key')))
-  const isWanted =
-    (projectId: number, request: Request): Precondition =>
-    (changeSeq) => {
-      const tag = changeSeq === null ? null : tags.of(projectId, changeSeq)
-      return isForRecord(request, tag) && !(tag !== null && hasAnswer(request, tag))
-    }
-  const answerChanged = (
-    projectId: number,
-    { item, changeSeq, isIndexed, outcome }: ChangedItem,
-    set: Answer,
-  ) => {
-    set.status = outcome === 'created' ? 201 : 200
-    if (outcome === 'created') set.headers.location = `/v1/knowledge/${item.id}`
-    set.headers.etag = tags.of(projectId, changeSeq)
-    set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
-    return item
-  }
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get(
@@ -77,7 +60,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .post(
       '/files',
       async ({ caller, request, body }) => {
-        // What json-body.ts reads for this route.
+        // json-body.ts reads the bodies of this route as uploads.
         const { type, bytes } = body as Upload
         const { file, parts } = await files.readForm(type, bytes)
         tellIgnored(contexts.of(request), ignoredIn(UploadedFile, parts, isStrict(request)))
@@ -102,7 +85,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .get(
       '/:id',
       async ({ caller: { projectId }, params, request }) => {
-        // Before the item: one that changes in between is then asked for again.
+        // Read before the item: if that changes in between, its old tag makes the client ask again.
         const tag = tags.of(projectId, await knowledge.changeSeq(projectId, params.id))
         return await answerTagged(request, tag, async () =>
           Response.json(await knowledge.get(projectId, params.id), { headers: jsonHeaders }),
@@ -113,16 +96,18 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .put(
       '/:id',
       async ({ caller: { projectId }, request, params, body, set }) => {
-        const wanted = isWanted(projectId, request)
-        return answerChanged(projectId, await itemChanges.put(projectId, params.id, body, wanted), set)
+        const isWanted = preconditionOf(request, (changeSeq) => tags.of(projectId, changeSeq))
+        const changed = await itemChanges.put(projectId, params.id, body, isWanted)
+        return answerChanged(changed, tags.of(projectId, changed.changeSeq), set)
       },
       { parse: 'json', body: bodyOf(NewItem), detail: docs.replaceKnowledge },
     )
     .patch(
       '/:id',
       async ({ caller: { projectId }, request, params, body, set }) => {
-        const wanted = isWanted(projectId, request)
-        return answerChanged(projectId, await itemChanges.patch(projectId, params.id, body, wanted), set)
+        const isWanted = preconditionOf(request, (changeSeq) => tags.of(projectId, changeSeq))
+        const changed = await itemChanges.patch(projectId, params.id, body, isWanted)
+        return answerChanged(changed, tags.of(projectId, changed.changeSeq), set)
       },
       { parse: 'json', body: bodyOf(ItemChange), detail: docs.changeKnowledge },
     )
@@ -131,11 +116,29 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
       ({ caller, request, params }) => {
         const { projectId } = caller
         const isConditional = request.headers.has('if-match') || request.headers.has('if-none-match')
-        const wanted = isConditional ? isWanted(projectId, request) : undefined
-        return knowledge.delete(projectId, params.id, byKey(caller), wanted)
+        const isWanted = isConditional
+          ? preconditionOf(request, (changeSeq) => tags.of(projectId, changeSeq))
+          : undefined
+        return knowledge.delete(projectId, params.id, byKey(caller), isWanted)
       },
       { detail: docs.deleteKnowledge },
     )
+}
+
+/** Whether an item's version meets `If-Match` and `If-None-Match`. @param tagOf the entity tag of a version */
+function preconditionOf(request: Request, tagOf: (changeSeq: number) => string): Precondition {
+  return (changeSeq) => {
+    const tag = changeSeq === null ? null : tagOf(changeSeq)
+    return isForRecord(request, tag) && !(tag !== null && hasAnswer(request, tag))
+  }
+}
+
+function answerChanged({ item, isIndexed, outcome }: ChangedItem, tag: string, set: Answer) {
+  set.status = outcome === 'created' ? 201 : 200
+  if (outcome === 'created') set.headers.location = `/v1/knowledge/${item.id}`
+  set.headers.etag = tag
+  set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
+  return item
 }
 
 function toCreatedResponse({ item, isIndexed, isReplayed }: Outcome): Response {

@@ -7,7 +7,7 @@ import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requ
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
-import { AppError, invalidRequest, projectWasDeleted } from '../errors.ts'
+import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { nameProblem } from '../validation.ts'
@@ -15,7 +15,7 @@ import { nameProblem } from '../validation.ts'
 const idsNamedMax = 10
 
 export interface Project {
-  /** Names the project inside the database; never shown. */
+  /** The project's internal id; never shown. */
   readonly projectId: number
   /** `prj_…`: the project's id as people and commands see it. */
   readonly id: string
@@ -37,7 +37,7 @@ interface ProjectsOptions {
 }
 
 interface NewProject {
-  /** A person's id; null for a project that only keys and the command line reach. */
+  /** A person's id; null for a project that only keys and the command line use. */
   ownerId?: string | null
   by?: By | undefined
   /** Further conditions for creating the project. */
@@ -85,7 +85,7 @@ export class Projects {
   /** @throws unavailable when the project has been deleted */
   async get(projectId: number): Promise<Project> {
     const found = await this.#find(projectId)
-    if (!found) throw projectWasDeleted()
+    if (!found) throw new ProjectWasDeleted()
     return found
   }
 

@@ -1,6 +1,6 @@
 import { matchesIn } from './matches.ts'
 
-/** Digits that stand together in a text, written or spoken: `4155`, `four`, `double seven`, `twenty six`. */
+/** Adjacent digits in a text, written or spoken: `4155`, `four`, `double seven`, `twenty six`. */
 export interface DigitGroup {
   start: number
   end: number
@@ -23,7 +23,7 @@ const values = new Map<string, string>([
 
 const digit = [...units, 'oh', 'o', 'nought', 'naught'].join('|')
 const unit = units.slice(1).join('|')
-/** Any of the words, as a part of a regular expression. */
+/** Regular expression source that matches any number word. */
 export const numberWord = `(?:${digit}|${teens.join('|')}|${tens.join('|')}|double|triple|treble)`
 const group = new RegExp(
   [
@@ -36,30 +36,34 @@ const group = new RegExp(
   'gi',
 )
 
-/** Between written groups of one number: no comma, which separates thousands, and no full stop with a space. */
+/**
+ * What may stand between two written groups of one number. Not a comma, which separates thousands, and not a full stop
+ * with a space, which ends a sentence.
+ */
 const writtenGap = /^(?:[ \u00a0\u202f]{1,2}|\.| ?[-‐‑–—()] ?|\) ?[-–—]? ?| \()$/
-/** Soft hyphens, and characters of no width. */
+/** Soft hyphens and zero-width characters. */
 const invisible = /[\u00ad\u200b-\u200f\u2060\ufeff]/g
 const spokenGap =
   /^(?:[ ,.;…–—-]{1,4}|[ ,]{0,2}(?:dash|hyphen|dot|point|space|uh|um|and then|then)[ ,]{0,2})$/i
 
-/** Groups of digits in a row, which may be one number or some; a long run comes in parts that overlap. */
+/** Consecutive groups of digits: one number or several. A long run is split into parts that overlap. */
 export interface DigitRun {
   /** The first group of the whole run. */
   first: DigitGroup
   groups: DigitGroup[]
-  /** From where to where numbers may start in this part. */
+  /** Numbers may start at the groups from here … */
   from: number
+  /** … up to here, exclusive. */
   until: number
-  /** Whether it is a part of a long run. */
+  /** Whether this is a part of a long run. */
   isPart: boolean
 }
 
-const partGroups = 1_024
-/** The groups of the longest number that is looked for, one digit each. */
-const numberGroups = 19
+const groupsPerPartMax = 1_024
+/** The longest number, a card, when each digit is a group of its own. */
+const groupsPerNumberMax = 19
 
-/** The groups of digits of a text, in runs, with pauses (undefined). */
+/** The runs of digit groups in a text. Yields undefined now and then, where the caller may pause. */
 export function* digitRuns(text: string): Generator<DigitRun | undefined> {
   let groups: DigitGroup[] = []
   let first: DigitGroup | undefined
@@ -75,10 +79,10 @@ export function* digitRuns(text: string): Generator<DigitRun | undefined> {
       groups = []
       from = 0
       place = 0
-    } else if (first && groups.length === partGroups) {
-      const until = groups.length - numberGroups
+    } else if (first && groups.length === groupsPerPartMax) {
+      const until = groups.length - groupsPerNumberMax
       yield { first, groups, from, until, isPart: true }
-      // With the one before, from which it may be read on.
+      // Keeps the group before the next start: whether they belong to one chunk depends on it.
       groups = groups.slice(until - 1)
       from = 1
     }
@@ -90,8 +94,8 @@ export function* digitRuns(text: string): Generator<DigitRun | undefined> {
 }
 
 /**
- * How many digits stand together, such as `3-3-4`. Groups that are read out one after the other stand together; a
- * pause, written as a comma or a dash, separates them.
+ * The lengths of a number's chunks, such as `[3, 3, 4]`. Groups that are read out one after the other form one chunk; a
+ * pause, written as a comma or a dash, ends it.
  */
 export function chunksOf(text: string, groups: readonly DigitGroup[]): number[] {
   const chunks: number[] = []
@@ -120,14 +124,9 @@ function digitsFor(word: string): string {
   return values.get(word.toLowerCase()) ?? word
 }
 
-/** Words, and digits one at a time. */
+/** Whether two groups are read out digit by digit: one of them is spoken, or both are single digits. */
 function isReadOut(last: DigitGroup, next: DigitGroup): boolean {
   return last.isSpoken || next.isSpoken || (last.digits.length === 1 && next.digits.length === 1)
-}
-
-/** Of a number of several groups. */
-function isPart(digits: string): boolean {
-  return digits.length >= 3 && digits.length <= 6
 }
 
 function isGap(written: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
@@ -137,11 +136,11 @@ function isGap(written: string, last: DigitGroup, next: DigitGroup, place: numbe
   if (isReadOut(last, next)) {
     // "Oh, five five five …"
     const isExclamation = place === 1 && last.isSpoken && last.digits === '0' && between.startsWith(',')
-    // A sentence ends after a number in digits.
+    // A full stop after a written number ends a sentence.
     const isSentence =
       between.startsWith('.') && between.length > 1 && !last.isSpoken && last.digits.length > 1
     return spokenGap.test(between) && !isExclamation && !isSentence
   }
-  const isPause = between === ', ' && isPart(last.digits) && isPart(next.digits)
+  const isPause = between === ', ' && [last, next].every(({ digits }) => /^\d{3,6}$/.test(digits))
   return isPause || writtenGap.test(between)
 }

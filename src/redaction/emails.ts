@@ -1,6 +1,6 @@
 import type { Work } from '../threads/time-slices.ts'
-import { insert, merged, overlaps } from './found.ts'
-import type { Found } from './kinds.ts'
+import { insertSorted, mergeSorted, overlapsAny } from './findings.ts'
+import type { Finding } from './kinds.ts'
 import { matchesIn } from './matches.ts'
 
 const localCharsMax = 64
@@ -16,27 +16,27 @@ const dotted =
 const spokenLocalCharsMax = 120
 const connector = /^(?:dot|period|point|underscore|dash|hyphen|minus|plus)$/i
 const spelled = /^(?:[a-z]|\d+|zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|double)[.,]?$/i
-/** After one of these the address begins. */
+/** Words that an address follows. */
 const cue = /^(?:is|it's|it’s|its|e-?mail|mail|address|to|be|as|use|at|under|via|through|me|him|her)[:,]?$/i
 const cueWordsMax = 4
 const providers =
   /^(?:at|@)[ ,]*(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
 
-/** The email addresses of a text: written, and spoken as in `john dot smith at gmail dot com`. */
-export function* findEmails(text: string): Work<Found[]> {
+/** The email addresses in a text: written, and spoken as in `john dot smith at gmail dot com`. */
+export function* findEmails(text: string): Work<Finding[]> {
   const written = yield* findWritten(text)
-  const spoken: Found[] = []
+  const spoken: Finding[] = []
   for (const match of matchesIn(text, spokenDomain)) {
     yield
     const one = match && spokenAt(text, match)
-    if (one && !overlaps(written, one)) insert(spoken, one)
+    if (one && !overlapsAny(written, one)) insertSorted(spoken, one)
   }
-  return yield* merged(written, spoken)
+  return yield* mergeSorted(written, spoken)
 }
 
-/** From each @ to both sides, so that a long text without one costs nothing. */
-function* findWritten(text: string): Work<Found[]> {
-  const found: Found[] = []
+/** Searches outward from each @, so that a long text without one costs nothing. */
+function* findWritten(text: string): Work<Finding[]> {
+  const found: Finding[] = []
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     yield
     const local = localEnd
@@ -48,7 +48,7 @@ function* findWritten(text: string): Work<Found[]> {
   return found
 }
 
-function spokenAt(text: string, { 0: match, index = 0 }: RegExpMatchArray): Found | null {
+function spokenAt(text: string, { 0: match, index = 0 }: RegExpMatchArray): Finding | null {
   if (!dotted.test(match)) return null
   const before = text.slice(Math.max(0, index - spokenLocalCharsMax), index)
   const chars = startOfLocal(before, providers.test(match))
@@ -56,11 +56,11 @@ function spokenAt(text: string, { 0: match, index = 0 }: RegExpMatchArray): Foun
 }
 
 /**
- * How many characters before `at` belong to the address: a chain of words around `dot` and `underscore` and of single
- * letters, and what stands between it and a word such as `is` or `email`. Null where nothing says that it is an
- * address: one buys something at amazon dot com.
- * @param before up to `at`
- * @param isProvider whether the domain is one at which people have addresses
+ * How many characters before `at` belong to the address: words joined by `dot` or `underscore`, single letters, and
+ * whatever stands between these and a cue such as `is` or `email`. Null when nothing suggests an address, as in "I bought
+ * it at amazon dot com".
+ * @param before the text up to `at`
+ * @param isProvider whether the domain is a mail provider's
  */
 function startOfLocal(before: string, isProvider: boolean): number | null {
   const words = [...before.matchAll(/[^\s,]+,?/g)]
@@ -75,7 +75,7 @@ function startOfLocal(before: string, isProvider: boolean): number | null {
     isAddress = true
   }
   for (let at = first; at >= Math.max(0, first - cueWordsMax); at--) {
-    // The address does not begin in the sentence before.
+    // The address does not start in an earlier sentence.
     if (at < first && /[.?!]$/.test(wordAt(words, at))) break
     const isFirst = at === 0 && isProvider && before.length < spokenLocalCharsMax
     if (isFirst || cue.test(wordAt(words, at - 1))) return before.length - (words[at]?.index ?? 0)

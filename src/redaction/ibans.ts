@@ -1,15 +1,15 @@
 import { countrySpecs, isValidIBAN } from 'ibantools'
 import type { Work } from '../threads/time-slices.ts'
-import type { Found } from './kinds.ts'
+import type { Finding } from './kinds.ts'
 import { matchesIn } from './matches.ts'
 
 const start = /(?<![\p{L}\p{N}])[a-z]{2}[ \u00a0-]?\d{2}(?=[ \u00a0-]?[a-z0-9])/giu
-/** The longest is 34 characters, in groups of four or all by themselves. */
+/** Room for the longest IBAN, 34 characters, with a separator after each. */
 const spanCharsMax = 80
 
-/** The IBANs of a text, in groups or not: right in length, form and check digits (ISO 13616, mod 97). */
-export function* findIbans(text: string): Work<Found[]> {
-  const found: Found[] = []
+/** The IBANs in a text, grouped or not, with the right length, form and check digits (ISO 13616, mod 97). */
+export function* findIbans(text: string): Work<Finding[]> {
+  const found: Finding[] = []
   for (const match of matchesIn(text, start)) {
     yield
     const index = match?.index

@@ -2,11 +2,11 @@
 export const redactionKinds = ['phone', 'email', 'card', 'iban', 'ssn'] as const
 export type RedactionKind = (typeof redactionKinds)[number]
 
-/** How many of each kind were replaced; kinds of which there were none are absent. */
+/** How many of each kind were replaced. A kind without any is absent. */
 export type RedactionCounts = Partial<Record<RedactionKind, number>>
 
-/** Where something that can be replaced stands in a text. */
-export interface Found {
+/** Something in a text that can be replaced, and where it stands. */
+export interface Finding {
   kind: RedactionKind
   start: number
   end: number

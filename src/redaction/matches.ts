@@ -1,13 +1,13 @@
-/** How many characters of a text are searched between two pauses. */
+/** How many characters are searched between two pauses. */
 const windowChars = 65_536
-/** How far a regular expression may look around the start of a match, not counting digits in a row. */
+/** How far a pattern may look from the start of a match, not counting consecutive digits. */
 const reachChars = 1_024
-/** Characters before a match. */
+/** How far a pattern may look behind the start of a match. */
 const beforeChars = 2
 
 /**
- * The matches of a global regular expression as `matchAll` finds them, with pauses (undefined) in a long text.
- * @param pattern looks no further than 1,024 characters from where it starts, or matches more than that in a row
+ * The matches that `matchAll` finds. In a long text it also yields undefined now and then, where the caller may pause.
+ * @param pattern global; it looks at most 1,024 characters ahead, unless it matches more than that in one piece
  */
 export function* matchesIn(text: string, pattern: RegExp): Generator<RegExpMatchArray | undefined> {
   const search = new RegExp(pattern)
@@ -24,7 +24,7 @@ export function* matchesIn(text: string, pattern: RegExp): Generator<RegExpMatch
       const index = start + found.index
       if (!isLast && index >= end - reachChars) break
       if (!isLast && index + found[0].length > end - reachChars / 2) {
-        // It may go on behind the window.
+        // The match may continue beyond the window, so it is searched again in a larger one.
         from = index
         chars = 2 * (end - index) + windowChars
         break

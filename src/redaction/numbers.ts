@@ -2,18 +2,18 @@ import type { CountryCode } from 'libphonenumber-js/max'
 import type { Work } from '../threads/time-slices.ts'
 import { isCard } from './cards.ts'
 import { chunksOf, type DigitGroup, type DigitRun, digitRuns } from './digits.ts'
-import type { Found } from './kinds.ts'
+import type { Finding } from './kinds.ts'
 import { isPhoneAbroad, type NumberSpan, phoneTest } from './phones.ts'
 
-/** What stands before a number is read this far back. */
+/** How much of the text before a number tells what kind of number it is. */
 const contextCharsMax = 56
-/** After a comma. */
+/** What follows the comma in a number such as 1,234. */
 const thousands = /^\d{3}(?![\d-])/
-/** Shorter runs are no number that is looked for. */
+/** The shortest phone number. */
 const digitsMin = 7
 /** The longest card number. */
 const digitsMax = 19
-/** In a longer run only what its digits alone prove is looked for, so that it takes linear time. */
+/** Longer runs are not searched for national phone numbers, so that the search takes linear time. */
 const groupsMax = 32
 
 interface NumbersOptions {
@@ -22,26 +22,26 @@ interface NumbersOptions {
   label: string
 }
 
-/** The start of a number in a run of groups. */
+/** Where a number may start: at one group of a run. */
 interface Place {
   text: string
   run: DigitRun
   at: number
-  /** Where the last number ends: what stands before that says nothing of this one. */
+  /** Where the last number ends. The text before that says nothing about this number. */
   from: number
   label: string
   country: CountryCode | null
 }
 
-/** The phone numbers, card numbers and US social-security numbers of a text, written or spoken. */
-export function* findNumbers(text: string, { country, label }: NumbersOptions): Work<Found[]> {
-  const found: Found[] = []
+/** The phone numbers, card numbers and US social-security numbers in a text, written or spoken. */
+export function* findNumbers(text: string, { country, label }: NumbersOptions): Work<Finding[]> {
+  const found: Finding[] = []
   let from = 0
   for (const run of digitRuns(text)) {
     yield
     if (!run || (!run.isPart && digitsIn(run.groups) < digitsMin)) continue
     for (let at = run.from; at < run.until; at++) {
-      // Within the last number.
+      // This group is part of the last number.
       if ((run.groups[at]?.start ?? 0) < from) continue
       yield
       const number = numberAt({ text, run, at, from, label, country })
@@ -53,15 +53,15 @@ export function* findNumbers(text: string, { country, label }: NumbersOptions): 
   return found
 }
 
-/** The number that begins with a group, the longest first. What costs least is asked first: texts may be hostile. */
-function numberAt(place: Place): Found | null {
+/** The longest number that starts at a group. The cheapest checks come first, because texts may be hostile. */
+function numberAt(place: Place): Finding | null {
   const { text, run, at, from, country } = place
   const { groups } = run
   const start = groups[at]?.start ?? 0
   if (!isStart(text, start)) return null
   const candidates = candidatesAt(place)
   if (candidates.length === 0) return null
-  const as = (kind: Found['kind'], { end }: Candidate, before = '') => ({
+  const as = (kind: Finding['kind'], { end }: Candidate, before = '') => ({
     ...{ kind, start: start - before.length, end },
   })
   const isWhole = ({ end }: Candidate) => isEnd(text, end)
@@ -93,7 +93,7 @@ interface Candidate {
   length: number
 }
 
-/** What begins with a group and may be a number as a whole, the longest first. */
+/** The spans that start at a group and have as many digits as a number may have, the longest first. */
 function candidatesAt({ run: { groups }, at }: Place): Candidate[] {
   const candidates: Candidate[] = []
   let digits = ''
@@ -119,14 +119,14 @@ function spanOf({ text, run: { groups }, at }: Place, { digits, end, length }: C
   }
 }
 
-/** Whether a group is read out in a row with the one before it. */
+/** Whether a group is in one chunk with the group before it. */
 function isReadOn(text: string, groups: readonly DigitGroup[], at: number): boolean {
   return at > 0 && at < groups.length && chunksOf(text, groups.slice(at - 1, at + 1)).length === 1
 }
 
-/** What stands before a number, from the last mark on, with `orderId` and `order_id` as words. */
+/** The text before a number, back to the last mark, with `orderId` and `order_id` split into words. */
 function contextOf({ text, run: { groups, first: firstOfRun }, at, from, label }: Place): string {
-  // Of digits that are read out, none is told from the others by those before it.
+  // Within digits that are read out, the context is what stands before the first of them.
   const first = isReadOn(text, groups, at) ? firstOfRun : groups[at]
   const start = Math.max(first?.start ?? 0, from)
   const before = text.slice(Math.max(from, start - contextCharsMax), start)
@@ -135,9 +135,9 @@ function contextOf({ text, run: { groups, first: firstOfRun }, at, from, label }
   return context.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')
 }
 
-/** Digits that go on from a word, a path, a time or an amount are no number that is looked for. */
+/** False for digits that continue a word, a path, a time or an amount. */
 function isStart(text: string, start: number): boolean {
-  // A line break in JSON within a text is no letter.
+  // The `n` of an escaped line break (JSON within a text) is not a letter.
   const before = text.slice(Math.max(0, start - 3), start).replace(/\\[nrt]$/, ' ')
   if (/\d,$/.test(before)) return !thousands.test(text.slice(start, start + 4))
   return !/(?:[\p{L}\p{N}_]|\d[.:/]|[\p{L}\p{N}][/#&?-]|[#$€£¥] ?)$/u.test(before)
@@ -152,19 +152,19 @@ function digitsIn(groups: readonly DigitGroup[]): number {
   return groups.reduce((sum, { digits }) => sum + digits.length, 0)
 }
 
-/** The number of an order may pass as that of a card: one in ten has the right check digit. */
+/** Whether the text says that an order number or the like follows: one in ten of them passes a card's check digit. */
 function isOrder(before: string): boolean {
   return /\b(?:order|tracking|confirmation|reference|invoice|booking|ticket|shipment|parcel|transaction|serial|imei)\b[\s:#"']*(?:(?:number|num|no|id|code|is|was)\b[\s.:#"']*)*$/i.test(
     before,
   )
 }
 
-/** Never 000, 666 or 9xx, 00, 0000 (https://www.ssa.gov/employer/randomization.html). */
+/** No part is all zeros, and the first is not 666 or 9xx (https://www.ssa.gov/employer/randomization.html). */
 function isSocialSecurity(digits: string): boolean {
   return /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits)
 }
 
-/** Nine digits are one when they stand as 3-2-4, or are said to be one. */
+/** Nine digits are a social-security number if they are grouped 3-2-4, or if the text before says so. */
 function saysSocialSecurity(place: Place, { length }: Candidate): boolean {
   const context = contextOf(place)
   const shape = chunksOf(place.text, place.run.groups.slice(place.at, place.at + length)).join('-')

@@ -1,19 +1,19 @@
 import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
-/** Some groups of a run, as one number. */
+/** Consecutive groups of a run that may be one number. */
 export interface NumberSpan {
   text: string
   digits: string
-  /** How many digits stand together: see `chunksOf`. */
+  /** The lengths of its chunks: see `chunksOf`. */
   chunks: readonly number[]
   isSpoken: boolean
-  /** Whether it is not cut out of digits that are read out in a row. */
+  /** Whether it starts and ends where chunks do. */
   isWhole: boolean
   /** Whether hyphens or full stops separate its groups. */
   isDashed: boolean
-  /** Whether nothing follows in its run. */
+  /** Whether it ends with the last group of its run. */
   isLast: boolean
-  /** What follows. */
+  /** The text that follows. */
   after: string
 }
 
@@ -29,7 +29,7 @@ const amountAfter =
 const spanMin = 7
 const spanMax = 15
 
-/** Whether digits after a plus sign are a phone number, of any country. */
+/** Whether digits after a plus sign are a phone number of any country. */
 export function isPhoneAbroad(digits: string): 'valid' | 'possible' | null {
   if (digits.length < spanMin || digits.length > spanMax) return null
   const number = parsePhoneNumberFromString(`+${digits}`)
@@ -38,8 +38,8 @@ export function isPhoneAbroad(digits: string): 'valid' | 'possible' | null {
 }
 
 /**
- * Tells whether digits are a national phone number, by their form, by the country's numbering plan, or by what is said.
- * @param before what stands before them
+ * Returns a test for national phone numbers: by form, by the country's numbering plan, or by what people say before them.
+ * @param before the text before the digits
  */
 export function phoneTest(before: string, country: CountryCode | null): (span: NumberSpan) => boolean {
   if (otherNumber.test(before) && !phoneNumber.test(before)) return () => false
@@ -54,12 +54,12 @@ export function phoneTest(before: string, country: CountryCode | null): (span: N
   }
 }
 
-/** Whether national numbers may be American: also where no country is set, for those that are written as such. */
+/** Whether national numbers may be American. Without a country they may, if they are written that way. */
 function isAmerican(country: CountryCode | null): boolean {
   return country === null || getCountryCallingCode(country) === '1'
 }
 
-/** Numbers of the North American Numbering Plan by form alone: also ones that are not given out, such as 555-0142. */
+/** Whether the form is that of the North American Numbering Plan, even if the number is unassigned, such as 555-0142. */
 function isNanp({ digits, chunks, isSpoken, isWhole, isDashed }: NumberSpan, isSaid: boolean): boolean {
   const shape = chunks.join('-')
   if (/^[2-9]\d{6}$/.test(digits)) return (isSpoken && isWhole) || (shape === '3-4' && (isDashed || isSaid))
@@ -67,9 +67,9 @@ function isNanp({ digits, chunks, isSpoken, isWhole, isDashed }: NumberSpan, isS
   return isSpoken || isSaid || /3-3-4$|3-7$/.test(shape) || isValidIn(digits, 'US')
 }
 
-/** Without anything said, it must be written in full, with the zero of many countries, or a mobile one. */
+/** A valid national number. Unless the text says that it is one, it must be a mobile number or be written in full. */
 function isNational({ digits, chunks }: NumberSpan, country: CountryCode, isSaid: boolean): boolean {
-  // Parsing takes long, and these have been told by their form.
+  // Parsing is slow, and `isNanp` has judged these by their form.
   if (isAmerican(country) && !digits.startsWith('011')) return false
   const number = parsePhoneNumberFromString(digits, country)
   if (!number?.isValid()) return false
@@ -82,7 +82,7 @@ function isValidIn(digits: string, country: CountryCode): boolean {
   return parsePhoneNumberFromString(digits, country)?.isValid() ?? false
 }
 
-/** A day: `2026-01-31`, `31.01.2026`, `20260131`. */
+/** A date: `2026-01-31`, `31.01.2026`, `20260131`. */
 function isDate({ digits, chunks }: NumberSpan): boolean {
   const shape = chunks.join('-')
   if (/^(?:8|4-\d-\d)$/.test(shape))

@@ -1,6 +1,6 @@
 import type { Work } from '../threads/time-slices.ts'
 
-/** A JSON value with each string as `redact` gives it, which is told the key of the string. Keys and numbers stay. */
+/** Redacts every string in a JSON value. `redact` gets the string and its key. Keys and numbers stay. */
 export function redactStrings<Value>(
   value: Value,
   redact: (text: string, label: string) => Work<string>,

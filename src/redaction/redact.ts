@@ -2,34 +2,35 @@ import { isSupportedCountry } from 'libphonenumber-js/max'
 import type { Work } from '../threads/time-slices.ts'
 import { numberWord } from './digits.ts'
 import { findEmails } from './emails.ts'
-import { apart, merged } from './found.ts'
+import { mergeSorted, withoutOverlaps } from './findings.ts'
 import { findIbans } from './ibans.ts'
-import type { Found, RedactionCounts, RedactionKind } from './kinds.ts'
+import type { Finding, RedactionCounts, RedactionKind } from './kinds.ts'
 import { findNumbers } from './numbers.ts'
 import { withPlainCharacters } from './plain-characters.ts'
 
-/** Which kinds are replaced, and how national phone numbers read; without a country only international ones do. */
 export interface RedactionOptions {
+  /** What to replace. */
   kinds: readonly RedactionKind[]
+  /** Whose national phone numbers to find; null finds international and American ones. */
   country: string | null
-  /** What stands for it; by default `[phone]`. It must end with `]`. */
+  /** The replacement, `[phone]` by default. It must end with `]`. */
   mark?: (kind: RedactionKind) => string
 }
 
-/** Most texts have nothing to replace: neither three digits in a row, nor digits spelled as words, nor an address. */
+/** Matches every text that may have something to replace. Most texts have not: no digits, number words or addresses. */
 const quickLook = new RegExp(
   String.raw`\d\D{0,6}\d\D{0,6}\d|@|\b${numberWord}\W{1,3}(?:\d|${numberWord}\b)|\b(?:dot|period|point)\b|\bat [a-z-]+\.`,
   'i',
 )
-/** In a longer text they are looked for without it. */
+/** Longer texts skip the quick look, which cannot pause. */
 const quickLookCharsMax = 65_536
-/** One pass is nearly always enough: a mark separates what it stands between as what it replaces does. */
+/** A replacement can reveal another finding beside it. Nearly always, the second pass finds nothing. */
 const passesMax = 8
 
 /**
- * The text with each phone number, card number, email address, IBAN and US social-security number replaced by its
- * mark, such as `[phone]`. Pure; the same text again changes nothing. Takes time linear in the text.
- * @param label what the text is, such as the key of a JSON member: `orderId` tells an order number from a phone number
+ * Replaces each phone number, card number, email address, IBAN and US social-security number by its mark, such as
+ * `[phone]`. Pure and idempotent, in linear time.
+ * @param label what the text is, such as the key of a JSON member: under `orderId`, digits are not a phone number
  */
 export function* redact(
   text: string,
@@ -49,17 +50,17 @@ export function* redact(
   return { text: redacted, counts }
 }
 
-/** What is found is the same whichever kinds are replaced, so a card is never taken for a phone. */
-function* findAll(text: string, country: string | null, label: string): Work<Found[]> {
-  const others = yield* apart(yield* merged(yield* findEmails(text), yield* findIbans(text)))
-  // No number reaches into them, or is judged by what stands before them.
+/** Finds all kinds, whichever are replaced: otherwise a card could be taken for a phone number. */
+function* findAll(text: string, country: string | null, label: string): Work<Finding[]> {
+  const others = yield* withoutOverlaps(yield* mergeSorted(yield* findEmails(text), yield* findIbans(text)))
+  // Masked, so that no number overlaps them and no context reaches beyond them.
   const masked = yield* replaced(text, others, ({ start, end }) => ']'.repeat(end - start))
   const known = country !== null && isSupportedCountry(country) ? country : null
   const numbers = yield* findNumbers(masked, { country: known, label })
-  return yield* apart(yield* merged(others, numbers))
+  return yield* withoutOverlaps(yield* mergeSorted(others, numbers))
 }
 
-function* replaced(text: string, found: readonly Found[], by: (one: Found) => string): Work<string> {
+function* replaced(text: string, found: readonly Finding[], by: (one: Finding) => string): Work<string> {
   let at = 0
   const parts: string[] = []
   for (const one of found) {

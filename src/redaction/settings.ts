@@ -1,7 +1,7 @@
 import type { Work } from '../threads/time-slices.ts'
 import { type RedactionCounts, type RedactionKind, redactionKinds } from './kinds.ts'
 
-/** What a project's settings say of redaction. */
+/** A project's redaction settings. */
 export interface RedactionSettings {
   readonly redact: readonly RedactionKind[]
   readonly country: string | null
@@ -9,43 +9,43 @@ export interface RedactionSettings {
   readonly keepNumbers: 'all' | 'last4' | 'none'
 }
 
-/** Replaces what is not to be stored, and adds how much it was to `counts`. @param label see `redact` */
+/** Replaces what must not be stored, and adds the numbers of replacements to `counts`. @param label see `redact` */
 export type RedactText = (text: string, label: string, counts: RedactionCounts) => Work<string>
 
 /**
- * Marks what was replaced in a text that is read again, and counted, before it becomes part of a call. The first
- * character differs from other marks and cannot occur in speech.
+ * Begins a mark in text that is stored until it becomes part of a call. Its replacements are counted only then, so its
+ * marks must differ from others: they begin with a private-use character, which no speech has.
  */
-const openMark = '\ue000'
-const openMarks = new RegExp(`${openMark}(${redactionKinds.join('|')})\\]`, 'g')
+const interimMark = '\ue000'
+const interimMarks = new RegExp(`${interimMark}(${redactionKinds.join('|')})\\]`, 'g')
 
 export function isRedacting({ redact, keepNumbers }: RedactionSettings): boolean {
   return redact.length > 0 || keepNumbers !== 'all'
 }
 
-/** Redacts by a project's settings. */
+/** The function that redacts by a project's settings. */
 export function redactor(settings: RedactionSettings): Promise<RedactText> {
   return withMarks(settings, (kind) => `[${kind}]`)
 }
 
-/** Also counts what `openRedactor` replaced. Only for text from sources, because only they may write its marks. */
-export function countingOpenMarks(redact: RedactText): RedactText {
+/** Also counts the marks of `interimRedactor` and makes them plain. Not for clients' text: it could fake such marks. */
+export function countingInterimMarks(redact: RedactText): RedactText {
   return (text, label, counts) => {
-    if (!text.includes(openMark)) return redact(text, label, counts)
-    const closed = text.replace(openMarks, (_, kind: RedactionKind) => {
+    if (!text.includes(interimMark)) return redact(text, label, counts)
+    const marked = text.replace(interimMarks, (_, kind: RedactionKind) => {
       counts[kind] = (counts[kind] ?? 0) + 1
       return `[${kind}]`
     })
-    return redact(closed, label, counts)
+    return redact(marked, label, counts)
   }
 }
 
-/** Redacts what is kept to be read again, with marks that `countingOpenMarks` counts then. */
-export function openRedactor(settings: RedactionSettings): Promise<RedactText> {
-  return withMarks(settings, (kind) => `${openMark}${kind}]`)
+/** As `redactor`, for text that is not yet part of a call. `countingInterimMarks` counts its replacements later. */
+export function interimRedactor(settings: RedactionSettings): Promise<RedactText> {
+  return withMarks(settings, (kind) => `${interimMark}${kind}]`)
 }
 
-/** Loads the libraries where they are needed: they take 15 MB. */
+/** Loads the libraries only if they are needed: they take 15 MB. */
 async function withMarks(
   { redact: kinds, country }: RedactionSettings,
   mark: (kind: RedactionKind) => string,
@@ -66,10 +66,10 @@ function* asItIs(text: string): Work<string> {
   return text
 }
 
-/** As much of a caller's number as is stored: `…4120` of the last four digits. Words such as `anonymous` stay. */
+/** The part of a caller's number that is stored, such as `…4120` for `last4`. Words such as `anonymous` stay. */
 export function keptNumber(number: string, { keepNumbers }: RedactionSettings): string | null {
   if (keepNumbers === 'all' || /^[a-z]+$/i.test(number)) return number
   const digits = number.replace(/\D/g, '')
-  // Of an address such as alice@example.com nothing is left.
+  // An address such as alice@example.com has no digits to keep.
   return keepNumbers === 'last4' && digits !== '' && !/\p{L}/u.test(number) ? `…${digits.slice(-4)}` : null
 }

@@ -12,17 +12,17 @@ const roles = new Map<string | undefined, 'user' | 'assistant'>([
 const unanswered = new Set(['voicemail', 'no-answer'])
 
 export const bland: Platform = {
-  /** The time is not signed: a copy passes for ever, and changes nothing. */
+  /** The signature has no time, so a copy of a request stays genuine. A copy changes nothing. */
   isGenuine({ headers, body }, secret) {
     const signature = headers.get('x-webhook-signature')
-    // Bland's own sample signs the body as parsed and written again.
+    // Bland's sample code signs the body after parsing and serializing it.
     const isOf = (signed: Uint8Array | string) => isHmac({ key: secret, parts: [signed], signature })
     return isOf(body) || isOf(rewritten(body))
   },
 
   read(event) {
-    const isOfEnd = ['transcripts', 'call_length', 'completed', 'event_type'].some((name) => event.has(name))
-    if (isOfEnd) return readEnd(event)
+    const hasEnded = ['transcripts', 'call_length', 'completed', 'event_type'].some((name) => event.has(name))
+    if (hasEnded) return readEnd(event)
     return event.has('category') ? updateOf(idOf(event), { status: 'live' }, {}) : null
   },
 }
@@ -31,7 +31,7 @@ function rewritten(body: Uint8Array): string {
   try {
     return JSON.stringify(JSON.parse(new TextDecoder().decode(body)))
   } catch {
-    // What is no JSON has no second form.
+    // Only JSON can be serialized again.
     return ''
   }
 }
@@ -57,7 +57,7 @@ function readEnd(event: Fields): SourceUpdate {
       // Later events do not repeat who spoke.
       isEngaged: isLater ? undefined : conversation.hasUserTurn && !unanswered.has(answeredBy),
       callAnalysis: isObject(own) ? own : undefined,
-      // That of a later event may be the operator's, after a transfer.
+      // The transcript of a later event may be of the operator, after a transfer.
       transcript: isLater ? undefined : conversation.transcript,
       createdAt: isoTime(startedAt),
       occurredAt:

@@ -18,7 +18,7 @@ const roles = new Map<string | undefined, 'user' | 'assistant'>([
   ['agent', 'assistant'],
 ])
 
-/** Single turns come without their place, so only the whole transcript of the end is taken. */
+/** Events of single turns do not tell their position, so only the transcript at the end is used. */
 export const cartesia: Platform = {
   isGenuine({ headers }, secret) {
     return isSecret(headers.get('x-webhook-secret'), secret)

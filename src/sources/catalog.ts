@@ -1,14 +1,13 @@
 import { platformLabels } from './labels.ts'
 
-/** How a platform is set up, as far as a person has to know. */
+/** What a person has to know to set up a platform. */
 interface PlatformSetUp {
-  /** As people know it. */
   readonly label: string
-  /** Who makes the secret that its events are signed with. */
+  /** Who makes the secret that signs its events. */
   readonly secretFrom: 'us' | 'platform'
-  /** What the secret is called there, and where it stands. */
+  /** What the platform calls the secret, and where it shows it. */
   readonly secretName: string
-  /** What the user may say because no event does: the values that an option may have; null for any text. */
+  /** Options for what no event tells, and their possible values; null for any text. */
   readonly options: Readonly<Record<string, readonly string[] | null>>
   /** Whether it reports a call while it is going on. */
   readonly isLive: boolean
@@ -16,7 +15,7 @@ interface PlatformSetUp {
 
 const none = {}
 
-/** Every platform whose webhooks are understood. Pure, so that the console's page may use it. */
+/** The supported platforms. Pure, so that the console's page may use it. */
 export const catalog = {
   vapi: {
     label: platformLabels.vapi,
@@ -85,7 +84,6 @@ export const catalog = {
 
 export type PlatformName = keyof typeof catalog
 
-/** How the platform is set up. */
 export function setUpOf(platform: PlatformName): PlatformSetUp {
   return catalog[platform]
 }

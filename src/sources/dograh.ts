@@ -4,9 +4,9 @@ import { agentOf, isoTime, positive, updateOf } from './facts.ts'
 import { isObject } from './fields.ts'
 import { bearerOf, isSecret } from './signature.ts'
 
-// https://docs.dograh.com/developer/webhooks: the body is a template of the user's, for which the guide has this one.
+// https://docs.dograh.com/developer/webhooks: users write the template of the body. This reads the guide's template.
 
-/** Every value is text, empty when it is not known. The transcript is behind a link with a key, which is not kept. */
+/** Every value is text, empty if unknown. The transcript is behind a link with a key, which is not kept. */
 export const dograh: Platform = {
   isGenuine({ headers }, secret) {
     return isSecret(bearerOf(headers), secret)
@@ -30,16 +30,16 @@ export const dograh: Platform = {
   },
 }
 
-/** Annotations, which the template writes as the text of a JSON object. */
+/** The annotations: a JSON object, which the template writes as text. */
 function analysisOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
   if (typeof value !== 'string') return undefined
   try {
     const parsed: unknown = JSON.parse(value)
-    // The same as for a body: what is in a text within it has not been judged yet.
+    // Checked like a body, since the body's check did not see inside this text.
     return isObject(parsed) && findProblem(parsed, unfaithful) === null ? parsed : undefined
   } catch {
-    // Whatever else the user fills in stays out.
+    // The user's template has something else here.
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks
 
-// The last repeat comes some 40 minutes after the first attempt, and may have its time. A replay changes nothing.
+// The last retry comes some 40 minutes after the first attempt, perhaps with its time. A replay changes nothing.
 const window = { pastMs: 3_600_000, futureMs: 300_000 }
 const signatureForm = /^t=(\d+),v0=([0-9a-f]+)$/i
 const machines = new Set(['voicemail', 'busy', 'no_answer', 'failed'])
@@ -25,7 +25,7 @@ export const elevenlabs: Platform = {
     const type = event.text('type')
     if (type === 'post_call_audio') return null
     if (type === 'call_initiation_failure') return readFailure(event)
-    // Some event names are not documented, so every event with a conversation counts as one of a call.
+    // Some event names are undocumented, so any event with a conversation is read as a call.
     const data = event.object('data')
     const hasConversation = data.has('conversation_id') && data.has('transcript')
     return type === 'post_call_transcription' || hasConversation ? readCall(event, data) : null
@@ -60,7 +60,7 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
   )
 }
 
-/** Busy, or no answer. */
+/** A call that was busy or not answered. */
 function readFailure(event: Fields): SourceUpdate {
   const data = event.object('data')
   const body = data.object('metadata').object('body')

@@ -19,8 +19,8 @@ interface Count {
 }
 
 /**
- * Counts events in memory and writes the counts once a second, all in one statement: an event costs no commit of its
- * own. A process that is killed loses the counts of its last second, and no event.
+ * Counts events in memory and writes the counts once a second, in one statement, so that an event needs no extra commit.
+ * A process that is killed loses the counts of its last second, but no event.
  */
 export class EventCounts {
   readonly #options: EventCountsOptions

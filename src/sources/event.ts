@@ -1,6 +1,6 @@
 import type { Fields } from './fields.ts'
 
-/** What a platform says of a call: fields of `PUT /ingest/calls/:id`. What it does not know is left out, never null. */
+/** What a platform tells about a call: fields of `PUT /ingest/calls/:id`. Unknown ones are absent, never null. */
 export interface CallFacts {
   status?: 'live' | 'completed'
   duration?: number
@@ -21,7 +21,7 @@ export interface SourceTurn {
   content: string
 }
 
-/** What a platform says beside a call's thirteen fields. */
+/** What a platform tells beyond a call's thirteen fields. */
 export interface SourceDetails {
   agent?: { id: string; name: string | null }
   direction?: 'inbound' | 'outbound' | 'web'
@@ -48,28 +48,28 @@ export interface SourceUpdate {
   details: SourceDetails
 }
 
-/** An event that cannot be mapped, by the field that is not as expected. */
+/** Why an event cannot be mapped: a field that is not as expected. */
 export interface Fault {
   field: string
   message: string
 }
 
-/** A request as it came, to be checked before its body is parsed. */
+/** A request whose signature is to be checked before its body is parsed. */
 export interface SignedRequest {
   headers: Headers
   body: Uint8Array
-  /** When it came, in milliseconds since 1970. */
+  /** When it arrived, in milliseconds since 1970. */
   now: number
 }
 
-/** What the user says of a source because no event does, such as `direction`. */
+/** What the user tells about a source because no event does, such as `direction`. */
 export type SourceOptions = Readonly<Record<string, string>>
 
-/** How a platform signs its events, and what they say. */
+/** How a platform signs its events, and how they map to calls. */
 export interface Platform {
-  /** Whether the request is signed with the secret, and recently where the platform signs the time. */
+  /** Whether the request is signed with the secret, and recently if the platform signs the time. */
   isGenuine(request: SignedRequest, secret: string): boolean
-  /** Null for an event that says nothing of a call. @throws FieldFault */
+  /** Null for an event that is not about a call. @throws FieldFault */
   read(event: Fields, options: SourceOptions): SourceUpdate | null
   /** What to answer an event that is a question; null for any other event. */
   answer?(event: Fields): object | null

@@ -6,7 +6,7 @@ const agentCharsMax = 200
 const success = new Set(['true', 'passed', 'success', 'successful'])
 const fail = new Set(['false', 'failed', 'failure'])
 
-/** The update without what is not known. */
+/** An update without its unknown members. */
 export function updateOf(id: string, change: Known<CallFacts>, details: Known<SourceDetails>): SourceUpdate {
   return { id, change: withoutUnknown(change), details: withoutUnknown(details) }
 }
@@ -23,17 +23,17 @@ export function withoutUnknown<Facts extends object>(facts: Known<Facts>): Facts
   return Object.fromEntries(known) as Facts
 }
 
-/** Undefined also for what no time can be, such as an end after an absurd duration. */
+/** An ISO 8601 time; undefined if it is out of range, as the end after an absurd duration may be. */
 export function isoTime(ms: number | undefined): string | undefined {
   return ms !== undefined && ms >= 0 && ms <= instantMax ? new Date(ms).toISOString() : undefined
 }
 
-/** Seconds between two times in milliseconds; undefined unless both are known and in order. */
+/** The seconds between two times in milliseconds; undefined unless both are known and in order. */
 export function secondsBetween(from: number | undefined, to: number | undefined): number | undefined {
   return from === undefined || to === undefined || to <= from ? undefined : (to - from) / 1_000
 }
 
-/** Undefined for 0, which says that nothing is known. */
+/** Undefined for 0, with which platforms mean unknown. */
 export function positive(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds > 0 ? seconds : undefined
 }
@@ -53,7 +53,7 @@ export function agentOf(id: string | undefined, name: string | undefined): Sourc
   return { id: cut(known), name: name === undefined ? null : cut(name) }
 }
 
-/** Who called whom, from the number of the person, the agent's own and the direction. */
+/** Who called whom. @param numbers of the person and of the agent */
 export function numbersOf(
   direction: SourceDetails['direction'],
   { person, own }: { person: string | undefined; own: string | undefined },
@@ -63,7 +63,7 @@ export function numbersOf(
   return { callerNumber: undefined, calledNumber: undefined }
 }
 
-/** Collects what was said and done in a call, in its order. */
+/** Collects what was said and done in a call, in order. */
 export class Conversation {
   readonly transcript: SourceTurn[] = []
   readonly timeline: TimelineEntry[] = []
@@ -76,7 +76,7 @@ export class Conversation {
     this.transcript.push({ role, content })
   }
 
-  /** Only the name of a tool is kept: what it was given and what it answered may hold secrets. */
+  /** Keeps only the name of a tool: its arguments and result may hold secrets. */
   use(kind: 'tool_call' | 'tool_result', name: string | undefined, atSeconds: number | undefined): void {
     this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds)
   }
@@ -91,10 +91,10 @@ export class Conversation {
   }
 }
 
-/** The turns of a text whose lines begin with who speaks; a line without a speaker continues the one before. */
+/** The turns of a text whose lines begin with the speaker. A line without one continues the line before. */
 export function readLabelled(text: string, speakers: Readonly<Record<string, SourceTurn['role']>>) {
   const conversation = new Conversation()
-  // Not line by line: a text may have millions of empty lines.
+  // Not split into lines: a text may have millions of empty ones.
   const labels = new RegExp(`^[ \\t]*(${Object.keys(speakers).join('|')}):`, 'gim')
   let [role, from]: [SourceTurn['role'] | undefined, number] = [undefined, 0]
   for (const { 0: label, 1: speaker = '', index } of text.matchAll(labels)) {

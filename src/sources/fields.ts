@@ -1,9 +1,9 @@
 /** The last millisecond of the year 9999. */
 export const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-/** Numbers below are seconds since 1970: as milliseconds they would be before 1973. */
+/** Times below this are in seconds: in milliseconds they would be before 1973. */
 const secondsMax = 1e11
 const urlCharsMax = 4_096
-/** Entries of one list and members of one object that are read: far more than a call has. */
+/** How many entries of a list or members of an object are read: far more than a call has. */
 const entriesMax = 20_000
 const noNumbers = new Set(['anonymous', 'unknown', 'restricted', 'unavailable'])
 
@@ -17,17 +17,17 @@ export class FieldFault extends Error {
   }
 }
 
-/** What was read of an event, to be kept when something is wrong with it. */
+/** A record of which fields were read, to keep them if the event has a fault. */
 export interface Reading {
-  /** The fields that were read, in their places, and no others. */
+  /** The event with only the fields that were read. */
   readonly kept: Record<string, unknown>
-  /** The first. */
+  /** The first fault. */
   fault: FieldFault | null
 }
 
 /**
- * Reads named fields of an event, and nothing else. What is missing, null or empty is undefined; what is of another
- * type is a fault that names the field: it is thrown, or, where the reading is recorded, noted and passed over.
+ * Reads named fields of an event. A field that is missing, null or empty is undefined. A field of the wrong type is a
+ * fault: it is thrown or, with a reading, recorded there and treated as missing.
  */
 export class Fields {
   readonly #value: Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ export class Fields {
     this.#kept = kept
   }
 
-  /** @param reading records what is read; null where nobody asks */
+  /** @param reading records what is read; null for no record */
   static of(body: unknown, reading: Reading | null = null): Fields {
     return Fields.#from(body, 'body', reading, reading?.kept ?? noMembers())
   }
@@ -61,7 +61,7 @@ export class Fields {
     return new Fields(value, path === 'body' ? '' : path, reading, kept)
   }
 
-  /** The names of its members, up to a limit. */
+  /** The names of its members; further ones are cut off. */
   get names(): string[] {
     return Object.keys(this.#value).slice(0, entriesMax)
   }
@@ -72,14 +72,14 @@ export class Fields {
     return !isEmpty(value)
   }
 
-  /** Without members where there is none. */
+  /** A member that is an object; without members if it is missing. */
   object(name: string): Fields {
     const value = this.#value[name]
     const kept = this.#keepPart(name, value)
     return Fields.#from(value, this.#fieldOf(name), this.#reading, kept)
   }
 
-  /** Empty where there is none; cut at a limit. */
+  /** A member that is a list; empty if it is missing. Further entries are cut off. */
   list(name: string): Fields[] {
     const value = this.#take(name)
     if (isEmpty(value)) return []
@@ -97,7 +97,7 @@ export class Fields {
     })
   }
 
-  /** Trimmed. */
+  /** A text, trimmed. */
   text(name: string): string | undefined {
     const value = this.#take(name)
     if (isEmpty(value)) return undefined
@@ -105,7 +105,7 @@ export class Fields {
     return value.trim() || undefined
   }
 
-  /** Numbers are also written as text. */
+  /** A number, which may be written as text. */
   number(name: string): number | undefined {
     const value = this.#take(name)
     if (isEmpty(value)) return undefined
@@ -121,7 +121,7 @@ export class Fields {
     return value
   }
 
-  /** Milliseconds since 1970, of an ISO time or of a number of seconds or milliseconds. */
+  /** Milliseconds since 1970, from an ISO time or a number of seconds or milliseconds. */
   time(name: string): number | undefined {
     const value = this.#take(name)
     if (isEmpty(value)) return undefined
@@ -138,10 +138,10 @@ export class Fields {
     return number && !noNumbers.has(number.toLowerCase()) ? number : undefined
   }
 
-  /** A link that opens for everybody or for its owner's key: one with a query or a user may carry a key of its own. */
+  /** An https link without a query, fragment or user, any of which may carry a key. */
   openUrl(name: string): string | undefined {
     const text = this.text(name)
-    // One that may carry a key is not kept either.
+    // The record must not keep a link that may carry a key.
     if (text !== undefined) delete this.#kept[name]
     if (!text || text.length > urlCharsMax || !URL.canParse(text)) return undefined
     const { protocol, search, hash, username, password } = new URL(text)
@@ -150,13 +150,13 @@ export class Fields {
     return text
   }
 
-  /** A value that is of use only when it is neither an object nor a list. */
+  /** A value whose type the caller checks. The record has no members of it. */
   plain(name: string): unknown {
     const value = this.#take(name)
     return isEmpty(value) ? undefined : value
   }
 
-  /** A value of the project's own, never interpreted. */
+  /** A value of the project's own, of any shape. The record has it whole. */
   own(name: string): unknown {
     const value = this.#value[name]
     if (isEmpty(value)) return undefined
@@ -164,21 +164,21 @@ export class Fields {
     return value
   }
 
-  /** Empty where the reading is recorded and there is none. */
+  /** A text that must be present; with a reading, empty if it is missing. */
   required(name: string): string {
     const text = this.text(name)
     if (text === undefined && !this.#reading?.fault) this.#fail(name, 'is required')
     return text ?? ''
   }
 
-  /** The value of a member that is read. */
+  /** Reads a value and records it without its members. */
   #take(name: string): unknown {
     const value = this.#value[name]
     if (this.#reading && !isEmpty(value)) this.#kept[name] = shapeOf(value)
     return value
   }
 
-  /** Where the members that are read of an object are kept: in one place, however often it is read. */
+  /** The record for an object's members: the same one, however often the object is read. */
   #keepPart(name: string, value: unknown): Record<string, unknown> {
     const known = this.#kept[name]
     if (!this.#reading || (isObject(value) && isObject(known))) return isObject(known) ? known : noMembers()
@@ -196,7 +196,7 @@ export class Fields {
   }
 }
 
-/** @throws the fault, unless the reading is recorded */
+/** Throws the fault, unless there is a reading to record it. */
 function fail(reading: Reading | null, field: string, message: string): void {
   if (!reading) throw new FieldFault(field, message)
   reading.fault ??= new FieldFault(field, message)
@@ -207,7 +207,7 @@ function noMembers(): Record<string, unknown> {
   return Object.create(null)
 }
 
-/** A value without the members of an object or a list, which may hold anything: enough to be the same fault again. */
+/** A value without its members, which may hold anything: enough to cause the same fault again. */
 function shapeOf(value: unknown): unknown {
   return Array.isArray(value) ? [] : isObject(value) ? noMembers() : value
 }
@@ -216,7 +216,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A time without a zone is UTC, as servers write it. */
+/** A time without a zone is read as UTC. */
 function parseTime(text: string): number {
   const isLocal = /^\d{4}-\d{2}-\d{2}[T ][\d:.]+$/.test(text)
   return Date.parse(isLocal ? `${text.replace(' ', 'T')}Z` : text)

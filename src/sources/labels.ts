@@ -1,4 +1,4 @@
-/** The platforms whose webhooks are understood, as people know them. */
+/** The names of the supported platforms. */
 export const platformLabels = {
   vapi: 'Vapi',
   retell: 'Retell',
@@ -11,5 +11,5 @@ export const platformLabels = {
   dograh: 'Dograh',
 } as const
 
-/** The frameworks whose sessions come by OpenTelemetry, as people know them. */
+/** The names of the frameworks whose sessions arrive by OpenTelemetry. */
 export const frameworkLabels = { livekit: 'LiveKit Agents', pipecat: 'Pipecat' } as const

@@ -11,7 +11,7 @@ import { telnyx } from './telnyx.ts'
 import { ultravox } from './ultravox.ts'
 import { vapi } from './vapi.ts'
 
-/** Every platform whose webhooks are understood, by its name. */
+/** The supported platforms by name. */
 export const platforms = {
   vapi,
   retell,
@@ -24,12 +24,12 @@ export const platforms = {
   dograh,
 } as const satisfies Record<PlatformName, Platform>
 
-/** @param secrets the present one, and during a rotation the one before */
+/** @param secrets the current one and, during a rotation, the previous one */
 export function isGenuine(platform: Platform, request: SignedRequest, secrets: readonly string[]): boolean {
   return secrets.some((secret) => secret !== '' && platform.isGenuine(request, secret))
 }
 
-/** What an event says of a call: null when it is not about one, a fault when it cannot be understood. */
+/** What an event tells about a call; null if it is not about one, a fault if it cannot be read. */
 export function readEvent(
   platform: Platform,
   body: unknown,
@@ -43,21 +43,21 @@ export function readEvent(
   }
 }
 
-/** What to answer an event: most platforms want no more than that it was received. */
+/** The body to answer an event with; `{}` unless the event is a question. */
 export function answerTo(platform: Platform, body: unknown): object {
   try {
     return platform.answer?.(Fields.of(body)) ?? {}
   } catch (error) {
-    // An event of another form is no question.
+    // An event that cannot be read is not a question.
     if (error instanceof FieldFault) return {}
     throw error
   }
 }
 
 /**
- * What is kept of an event that is a fault, so that it can be read again: the fields that its adapter reads. An object
- * or a list where something else was expected is kept without its members.
- * @returns the id of the call too, null when the event does not name it, and its numbers
+ * What to keep of an event that cannot be read, so that it can be read again later: the fields that its platform's
+ * mapping reads. An object or a list in a wrong place is kept without its members.
+ * @returns also the call's id, null if the event does not have it, and its phone numbers
  */
 export function keptOf(
   platform: Platform,

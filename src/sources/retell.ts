@@ -45,7 +45,7 @@ export const retell: Platform = {
     return null
   },
 
-  /** Asked before the call begins: nothing about it is changed. */
+  /** Retell asks before the call starts. An empty answer changes nothing. */
   answer(event) {
     return event.plain('event') === 'call_inbound' ? { call_inbound: {} } : null
   },
@@ -54,12 +54,12 @@ export const retell: Platform = {
 function readLive(name: string, event: Fields): SourceUpdate {
   const { id, change, details, startedAt } = readCommon(event.object('call'))
   if (name !== 'transcript_updated') {
-    // Transfers have no time of their own, and say no more than that the call goes on.
+    // Transfers have no time, and tell only that the call goes on.
     const occurredAt = name === 'call_started' ? change.createdAt : undefined
     return updateOf(id, { ...change, status: 'live', occurredAt }, details)
   }
   const { conversation, endSeconds } = readConversation(event)
-  // Without a time, a snapshot that comes late would replace the whole conversation.
+  // Without a time, a late snapshot would replace the whole conversation.
   const at = startedAt === undefined || endSeconds === undefined ? undefined : startedAt + endSeconds * 1_000
   const occurredAt = isoTime(at)
   const transcript = occurredAt === undefined ? undefined : conversation.transcript
@@ -90,7 +90,7 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       isEngaged: isWhole ? conversation.hasUserTurn && !isMachine : undefined,
       callAnalysis: isObject(own) ? own : undefined,
       transcript: conversation.transcript,
-      // An analysis alone has no time: it must not make the end late, which a live snapshot could then forestall.
+      // An analysis without a transcript has no time, or the end could count as late and lose to a live snapshot.
       occurredAt:
         isWhole && endedAt !== undefined ? isoTime(name === 'call_ended' ? endedAt : endedAt + 1) : undefined,
     },
@@ -132,7 +132,7 @@ function readCommon(call: Fields) {
   }
 }
 
-/** With the second at which its last word ends. */
+/** The conversation, and the second at which its last word ends. */
 function readConversation(event: Fields): { conversation: Conversation; endSeconds: number | undefined } {
   const conversation = new Conversation()
   let endSeconds: number | undefined
@@ -145,7 +145,7 @@ function readConversation(event: Fields): { conversation: Conversation; endSecon
   return { conversation, endSeconds }
 }
 
-/** What was freed of personal data goes before what was not. */
+/** The first transcript that there is. The one without personal data comes first. */
 function entriesOf(event: Fields): Fields[] {
   const call = event.object('call')
   const names = ['scrubbed_transcript_with_tool_calls', 'transcript_object', 'transcript_with_tool_calls']

@@ -14,14 +14,14 @@ interface SourceRoutesOptions {
   contexts: RequestContexts
 }
 
-/** /ingest/from: the webhooks of platforms. A request carries no key: it is signed. */
+/** /ingest/from: the webhooks of platforms. Requests are signed instead of carrying a key. */
 export function sourceRoutes({ sources, sourceEvents, admission, contexts }: SourceRoutesOptions) {
   return new Elysia({ prefix: '/ingest/from' }).post(
     '/:id',
     async ({ params, request }) => {
       const source = await sources.open(params.id ?? '')
       const { bodyBytesMax } = contexts.of(request).surface
-      // Signatures are of the bytes as they arrive, and platforms name other media types than JSON's.
+      // Read as bytes: these are what is signed, and some platforms send JSON under other media types.
       const body = await readUncompressed(request, { bytesMax: bodyBytesMax, admission })
       const answer = await sourceEvents.receive(source, { headers: request.headers, body }, parseJson)
       return new Response(JSON.stringify(answer), { headers: jsonHeaders })

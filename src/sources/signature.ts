@@ -1,6 +1,6 @@
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 
-// What a platform's own way of signing is put together from. Every comparison takes constant time.
+// Building blocks of the platforms' signatures. Every comparison takes constant time.
 
 type Encoding = 'hex' | 'base64'
 const digits = /^[0-9]{1,15}$/
@@ -8,9 +8,9 @@ const digestBytes = { sha1: 20, sha256: 32, sha512: 64 }
 
 interface Hmac {
   key: string | Uint8Array
-  /** What is signed, one after the other. */
+  /** What is signed, concatenated. */
   parts: readonly (string | Uint8Array)[]
-  /** As sent. */
+  /** The signature as sent. */
   signature: string | null | undefined
   algorithm?: 'sha1' | 'sha256' | 'sha512'
   encoding?: Encoding
@@ -18,14 +18,14 @@ interface Hmac {
 
 export function isHmac({ key, parts, signature, algorithm = 'sha256', encoding = 'hex' }: Hmac): boolean {
   const given = decode(signature, encoding)
-  // Before the work of hashing: a body may be large, and a platform may sign in many ways.
+  // Checked before hashing: a body may be large, and a platform may sign in many ways.
   if (given?.length !== digestBytes[algorithm]) return false
   const hmac = createHmac(algorithm, key)
   for (const part of parts) hmac.update(part)
   return timingSafeEqual(given, hmac.digest())
 }
 
-/** For secrets that are sent as they are. */
+/** Whether the secret itself was sent. */
 export function isSecret(given: string | null | undefined, secret: string): boolean {
   return typeof given === 'string' && timingSafeEqual(digestOf(given), digestOf(secret))
 }
@@ -57,12 +57,12 @@ export function isRecent(
   return at !== null && now - at <= bounds.pastMs && at - now <= bounds.futureMs
 }
 
-/** The token of `Authorization: Bearer`, or all of the header where that word is left out. */
+/** The token of `Authorization: Bearer`, or the whole header if `Bearer` is missing. */
 export function bearerOf(headers: Headers): string | null {
   return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? null
 }
 
-/** Null for a text that is not exactly what the encoding writes; hexadecimal digits may be upper-case. */
+/** Decodes strictly: null unless encoding the result gives the same text. Hexadecimal digits may be upper-case. */
 export function decode(text: string | null | undefined, encoding: Encoding): Buffer | null {
   if (!text) return null
   const bytes = Buffer.from(text, encoding)

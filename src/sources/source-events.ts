@@ -5,7 +5,7 @@ import { answerTo, isGenuine, platforms, readEvent } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
 import type { OpenSource, Sources } from './sources.ts'
 
-/** A full disk needs an operator, so a repeat helps only later. */
+/** A full disk needs an operator, so an early retry is of no use. */
 const fullRetrySeconds = 60
 
 interface SourceEventsOptions {
@@ -14,9 +14,9 @@ interface SourceEventsOptions {
   counts: EventCounts
   /** Creates or merges calls. */
   ingest: { putEvent(projectId: number, id: string, event: object, source: string): Promise<void> }
-  /** Answers what a platform's agent asks during a call. */
+  /** Answers questions from a platform's agent during a call. */
   lookUps: {
-    /** Null for a body that asks nothing. A search that fails is answered, too. */
+    /** Null for a body that is not a question. A failed search has an answer, too. */
     answer(platform: string, projectId: number, body: unknown): Promise<object | null>
   }
   now: () => number
@@ -28,7 +28,7 @@ type Received = Pick<SignedRequest, 'headers' | 'body'>
 /** Reads a body as JSON. @throws invalid_request */
 type Parse = (body: Uint8Array) => unknown
 
-/** What platforms send to their sources. */
+/** Receives the events that platforms send. */
 export class SourceEvents {
   readonly #options: SourceEventsOptions
 
@@ -37,10 +37,10 @@ export class SourceEvents {
   }
 
   /**
-   * Takes an event; what it says of a call is committed when this returns. An event that cannot be read is kept as a
-   * failure, and answered like any other: platforms switch off a webhook that keeps failing.
-   * @returns what to answer the platform
-   * @throws invalid_signature, or unavailable when a repeat helps
+   * Stores an event's update of a call; committed when it returns. An event that cannot be read becomes a failure and is
+   * answered like any other, since platforms switch off webhooks that keep failing.
+   * @returns the answer's body
+   * @throws invalid_signature, or unavailable when a retry helps
    */
   async receive(source: OpenSource, received: Received, parse: Parse): Promise<object> {
     try {
@@ -68,8 +68,9 @@ export class SourceEvents {
   }
 
   /**
-   * Reads the failures of a source again, for after an update.
-   * @returns how many were read, and how many can still not be @throws not_found
+   * Reads the failures of a source again, as after an update of Callbook.
+   * @returns how many were read, and how many still cannot be
+   * @throws not_found
    */
   async readAgain(projectId: number, id: string): Promise<{ read: number; failed: number }> {
     const { sources, failures } = this.#options
@@ -88,7 +89,7 @@ export class SourceEvents {
     }
   }
 
-  /** @returns why the event cannot be stored; null when it is, or when there is nothing to store */
+  /** @returns why the event cannot be stored; null if it is stored or has nothing to store */
   async #write({ platform, projectId, options }: OpenSource, body: unknown): Promise<Fault | null> {
     const read = readEvent(platforms[platform], body, options)
     if (read === null) return null
@@ -105,7 +106,7 @@ export class SourceEvents {
   }
 }
 
-/** @returns null for a call that was deleted: it stays so @throws any other error */
+/** The fault of an event that can never be stored; null for a deleted call, whose events are dropped. @throws others */
 function faultOf(error: AppError): Fault | null {
   switch (error.code) {
     case 'call_was_deleted':
@@ -129,7 +130,7 @@ function resultOf(read: () => unknown): { value?: unknown; fault?: Fault } {
   }
 }
 
-/** Platforms repeat an event for a 503. */
+/** A 503, for which platforms retry. */
 function later({ detail }: AppError): AppError {
   return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: fullRetrySeconds })
 }

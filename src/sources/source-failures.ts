@@ -6,7 +6,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { erasures, sourceFailures, sources } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { redactStrings } from '../redaction/redact-strings.ts'
-import { isRedacting, keptNumber, openRedactor, type RedactText } from '../redaction/settings.ts'
+import { interimRedactor, isRedacting, keptNumber, type RedactText } from '../redaction/settings.ts'
 import { TimeSlices } from '../threads/time-slices.ts'
 import type { Fault } from './event.ts'
 import { keptOf, platforms } from './platforms.ts'
@@ -17,7 +17,7 @@ const eventCharsMax = 262_144
 const idCharsMax = 128
 const textCharsMax = 300
 
-/** An event that could not be read, as people see it. */
+/** A failure as people see it: an event that could not be read. */
 export interface FailureRecord {
   seq: number
   /** ISO 8601, UTC. */
@@ -29,7 +29,7 @@ export interface FailureRecord {
   isKept: boolean
 }
 
-/** An event to be read again. */
+/** An event to read again. */
 interface KeptEvent {
   seq: number
   event: string
@@ -47,8 +47,8 @@ interface SourceFailuresOptions {
 }
 
 /**
- * Events that are genuine and cannot be read, for a week: of each the fields that its platform's adapter reads, under
- * the id of its call, with which they are erased.
+ * Keeps genuine events that cannot be read, for a week. Of each it keeps the fields that its platform's mapping reads,
+ * with the id of the call, so that they are erased with it.
  */
 export class SourceFailures {
   readonly #options: SourceFailuresOptions
@@ -58,7 +58,7 @@ export class SourceFailures {
     this.#options = options
   }
 
-  /** Keeps nothing of a call that was deleted. @param body null when it is no JSON */
+  /** Adds a failure, unless its call was deleted. @param body null if it is not JSON */
   async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
     const { write, now, recordHash, settingsOf, erasure } = this.#options
     const { id, projectId } = source
@@ -105,7 +105,7 @@ export class SourceFailures {
     }))
   }
 
-  /** The events that can be read again after this one, oldest first, one at most: each may be large. */
+  /** The next event that can be read again. One at a time, since each may be large. */
   async next(sourceId: string, afterSeq: number): Promise<KeptEvent | undefined> {
     const [row] = await this.#options.read
       .select({ seq: sourceFailures.seq, event: sql<string>`${sourceFailures.event}` })
@@ -126,7 +126,7 @@ export class SourceFailures {
     erasure.schedule(projectId)
   }
 
-  /** Deletes what has been kept for a week. */
+  /** Deletes failures older than a week. */
   async expire(): Promise<void> {
     const { read, write, now, erasure } = this.#options
     const isOver = sql`${sourceFailures.at} <= ${now() - failuresKeptMs}`
@@ -143,7 +143,7 @@ export class SourceFailures {
     }
   }
 
-  /** Nothing of an event that does not name its call: it could not be erased with it. */
+  /** Keeps nothing of an event without a call's id: it could not be erased with the call. */
   async #keptFrom(
     { platform, options }: OpenSource,
     body: unknown,
@@ -153,7 +153,7 @@ export class SourceFailures {
     if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
       return { callId: null, event: null }
     const redacted = isRedacting(settings)
-      ? await this.#slices.run(redactEvent(kept, settings, await openRedactor(settings)))
+      ? await this.#slices.run(redactEvent(kept, settings, await interimRedactor(settings)))
       : kept.event
     const event = JSON.stringify(redacted)
     return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
@@ -171,7 +171,7 @@ export class SourceFailures {
   }
 }
 
-/** The event without what the project does not store; the call's id and numbers are read again as they are kept. */
+/** The event redacted by the project's settings. The call's id stays, so that the event can be read again. */
 function redactEvent(
   { callId, numbers, event }: ReturnType<typeof keptOf>,
   settings: ProjectSettings,

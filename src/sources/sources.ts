@@ -17,9 +17,9 @@ import type { SourceOptions } from './event.ts'
 import { decode } from './signature.ts'
 
 const sourcesPerProjectMax = 100
-/** How long the secret before the last rotation is accepted. */
+/** How long the previous secret is accepted after a rotation. */
 const overlapMs = 86_400_000
-/** An hour less than seven days: a run each hour deletes what is older. */
+/** An hour less than seven days, because deletions run once an hour. */
 export const failuresKeptMs = 7 * 86_400_000 - 3_600_000
 const secretCharsMax = 500
 const optionCharsMax = 200
@@ -27,9 +27,9 @@ const telnyxKeyBytes = 32
 
 export interface NewSource {
   platform: string
-  /** By default the platform's name. */
+  /** The platform's name by default. */
   name?: string | undefined
-  /** By default a new one where the user may choose, and none yet where the platform makes it. */
+  /** By default a new one, or none yet if the platform makes it. */
   secret?: string | undefined
   options?: Record<string, string> | undefined
   createdBy?: string | null
@@ -43,26 +43,26 @@ export interface SourceRecord {
   /** The public id of its project. */
   projectId: string
   options: SourceOptions
-  /** Without one every request is refused. */
+  /** Without a secret, every request is refused. */
   hasSecret: boolean
-  /** Genuine events, also those that say nothing of a call. */
+  /** Genuine events, including those that are not about a call. */
   events: number
-  /** Events of the last week that could not be read, and have not been read since; the newest 200 are kept. */
+  /** Events of the last week that could not be read and still are not; the newest 200 are kept. */
   failures: number
   lastEventAt: string | null
   createdAt: string
   createdBy: string | null
 }
 
-/** With the secret, if it was made just now: it is shown once. */
+/** With the secret if it was just made: it is shown only once. */
 export type MadeSource = SourceRecord & { secret?: string }
 
-/** What a request to a source is judged and read by. */
+/** A source with what is needed to check and read its requests. */
 export interface OpenSource {
   readonly id: string
   readonly projectId: number
   readonly platform: PlatformName
-  /** The present one, and for a day after a rotation the one before. */
+  /** The current one and, for a day after a rotation, the previous one. */
   readonly secrets: readonly string[]
   readonly options: SourceOptions
 }
@@ -87,8 +87,8 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * The platforms whose webhooks bring calls into a project. Secrets are stored as they are, since a signature cannot be
- * checked with a hash; no answer but that of making one holds it.
+ * The sources of projects: platforms whose webhooks bring in calls. Secrets are stored unhashed, since signatures cannot
+ * be checked otherwise, and are returned only when they are made.
  */
 export class Sources {
   readonly #options: SourcesOptions
@@ -128,7 +128,7 @@ export class Sources {
     return isMade && secret !== null ? { ...record, secret } : record
   }
 
-  /** Newest first. @param projectId all projects when it is left out */
+  /** Newest first. @param projectId all projects if left out */
   async list(projectId?: number): Promise<SourceRecord[]> {
     return await this.#select(projectId === undefined ? undefined : eq(sources.projectId, projectId))
   }
@@ -141,8 +141,8 @@ export class Sources {
   }
 
   /**
-   * Replaces the secret; the one before is accepted for another day.
-   * @param secret by default a new one where the user may choose
+   * Replaces the secret. The previous one is accepted for another day.
+   * @param secret by default a new one; required if the platform makes it
    * @throws invalid_request, not_found
    */
   async rotate(projectId: number, id: string, secret?: string, by?: By): Promise<MadeSource> {
@@ -160,7 +160,7 @@ export class Sources {
     const [, , rotated] = await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        // The secret before the last rotation is over.
+        // An earlier previous secret is overwritten, so its bytes must be erased.
         write.run(this.#erasing(projectId, id)),
         write
           .update(sources)
@@ -180,7 +180,7 @@ export class Sources {
     return secret === undefined ? { ...after, secret: present } : after
   }
 
-  /** Holds from the next request on. Its secrets and failures are erased like a deleted record. @throws not_found */
+  /** Takes effect with the next request. Secrets and failures are erased like a deleted record. @throws not_found */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { write, audit, erasure } = this.#options
     const record = await this.get(projectId, id)
@@ -197,7 +197,7 @@ export class Sources {
     return { id, deleted: true }
   }
 
-  /** The source of an address. @throws not_found, also when its project was deleted */
+  /** The source of an ingest URL. @throws not_found, also when its project was deleted */
   async open(id: string): Promise<OpenSource> {
     const found = await queries(this.#options.read).byId.get({ id })
     if (!found || !isPlatform(found.source.platform)) throw noSuchSource()
@@ -212,7 +212,7 @@ export class Sources {
     return (await this.open(id)).projectId
   }
 
-  /** Deletes the secrets whose day has passed. */
+  /** Erases previous secrets a day after their rotation. */
   async expireSecrets(): Promise<void> {
     const { read, write, now, erasure } = this.#options
     const isOver = sql`${sources.previousSecretUntil} <= ${now()}`
@@ -268,7 +268,7 @@ function toRecord(
   }
 }
 
-/** A source as the audit trail names it. */
+/** How the audit trail names a source. */
 function labelOf({ name, platform }: { name: string; platform: string }): string {
   return `${name} (${platform})`
 }

@@ -7,7 +7,7 @@ import { isHmac } from './signature.ts'
 
 const speakers = { bot: 'assistant', human: 'user' } as const
 
-/** No event says who called, so the option `direction` does: `inbound` unless it is `outbound`. */
+/** No event tells who called, so the option `direction` does: `inbound` unless it is `outbound`. */
 export const synthflow: Platform = {
   /** Only the call's id is signed, so anyone who knows one signature can send any body for that call. */
   isGenuine({ headers, body }, secret) {
@@ -55,12 +55,12 @@ function callIdOf(body: Uint8Array): string | null {
     const call = isObject(value) && isObject(value.call) ? value.call : {}
     return typeof call.call_id === 'string' ? call.call_id : null
   } catch {
-    // What is no JSON has no id, and is not signed.
+    // A body that is not JSON has no id, so it cannot be signed.
     return null
   }
 }
 
-/** By name, or by the agent's id and then by name: an object with a `value` is a variable. */
+/** Variables may be nested, as by the agent's id. An object with a `value` is a variable. */
 function readVariables(variables: Fields): Record<string, unknown> {
   return Object.fromEntries(variableEntries(variables))
 }

@@ -12,8 +12,8 @@ const directions = new Map<string | undefined, 'inbound' | 'outbound'>([
 ])
 
 /**
- * Events carry no transcript. Each leg becomes a call, also one without an assistant: whether one follows is known only
- * later, and events come in any order. The user may name the insight that is the summary: option `summaryInsight`.
+ * Events have no transcript. Each leg becomes a call, even one without an assistant: only later events tell, and events
+ * arrive in any order. The option `summaryInsight` names the insight that is the summary.
  */
 export const telnyx: Platform = {
   /** @param secret the account's public key */
@@ -42,7 +42,7 @@ export const telnyx: Platform = {
     return updateOf(payload.required('call_leg_id'), { ...common, ...change }, { agent, ...details })
   },
 
-  /** Asked before the conversation begins: no variable is set. */
+  /** Telnyx asks before the conversation starts. The answer sets no variables. */
   answer(event) {
     const isQuestion = event.object('data').plain('event_type') === 'assistant.initialization'
     return isQuestion ? { dynamic_variables: {} } : null
@@ -55,7 +55,7 @@ type Read = (
   options: SourceOptions,
 ) => { change: Known<CallFacts>; details?: Known<SourceDetails> }
 
-/** What no other event says: without a time it makes none of them late. */
+/** For events whose fields no other event has: without a time, they make no other event count as late. */
 const timeless = { occurredAt: undefined }
 
 const events: Record<string, Read> = {
@@ -79,7 +79,7 @@ const events: Record<string, Read> = {
       duration: secondsBetween(startedAt, occurredAt),
       endedReason: payload.text('hangup_cause'),
     }
-    // As old as the start, it only fills what the end of the conversation has not said.
+    // Dated at the start, so that it only fills in what `call.conversation.ended` leaves open.
     return { change: startedAt === undefined ? change : { ...change, occurredAt: isoTime(startedAt) } }
   },
   'call.conversation_insights.generated': (payload, _, { summaryInsight }) => ({

@@ -4,7 +4,7 @@ import { isHmac, isRecent } from './signature.ts'
 
 // https://docs.ultravox.ai/webhooks
 
-// Ultravox retries for hours, and does not document whether it signs each retry again. A replay changes nothing.
+// Ultravox retries for hours, and does not document whether retries are signed anew. A replay changes nothing.
 const window = { pastMs: 43_200_000, futureMs: 60_000 }
 const statuses = new Map<string, 'live' | 'completed'>([
   ['call.started', 'live'],
@@ -13,11 +13,11 @@ const statuses = new Map<string, 'live' | 'completed'>([
   ['call.billed', 'completed'],
 ])
 
-/** Events carry no transcript. Numbers are those that the user puts in the call's metadata. */
+/** Events have no transcript. Numbers come from the call's metadata, where users put them. */
 export const ultravox: Platform = {
   isGenuine({ headers, body, now }, secret) {
     const time = headers.get('x-ultravox-webhook-timestamp') ?? ''
-    // One for each secret that is active.
+    // One signature for each active secret.
     const signatures = headers.get('x-ultravox-webhook-signature')?.split(',') ?? []
     if (!isRecent(Date.parse(time), now, window)) return false
     return signatures.some((signature) =>

@@ -66,12 +66,12 @@ function isStandardWebhook({ headers, body, now }: SignedRequest, secret: string
   )
 }
 
-/** The user chooses algorithm, encoding and prefix; which, the request does not say. */
+/** Users choose algorithm, encoding and prefix in Vapi; the request does not tell which. */
 function isSigned({ headers, body, now }: SignedRequest, secret: string): boolean {
   const sent = headers.get('x-signature') ?? headers.get('x-vapi-signature')
   const signature = sent?.replace(/^(sha1|sha256|sha512)=/, '')
   const timestamp = headers.get('x-timestamp')
-  // Its unit is documented nowhere.
+  // The unit is undocumented.
   const isOnTime = ([1, 1_000] as const).some((unitMs) =>
     isRecent(readDigits(timestamp, unitMs), now, window),
   )
@@ -89,7 +89,7 @@ function readStatus(message: Fields): SourceUpdate {
   const hasEnded = message.text('status') === 'ended'
   const { id, change, details } = readCommon(message)
   const status = hasEnded ? 'completed' : 'live'
-  // Without a time it makes no snapshot of the conversation late, and it says nothing that others contradict.
+  // Without a time, it makes no snapshot of the conversation count as late. No other event contradicts it.
   return updateOf(
     id,
     { ...change, status, endedReason: message.text('endedReason'), occurredAt: undefined },
@@ -100,7 +100,7 @@ function readStatus(message: Fields): SourceUpdate {
 function readConversation(message: Fields): SourceUpdate {
   const { id, change, details } = readCommon(message)
   const { transcript } = readOpenAi(message.list('messagesOpenAIFormatted'))
-  // Without a time, a snapshot that comes late would replace the whole conversation.
+  // Without a time, a late snapshot would replace the whole conversation.
   const isDated = change.occurredAt !== undefined
   return updateOf(id, { ...change, status: 'live', transcript: isDated ? transcript : undefined }, details)
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 
 const urlCharsMax = 2_000
 const resolveMsMax = 3_000
-/** All public IPv6 addresses are in here: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
+/** Holds all public IPv6 addresses: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
 interface ResolvedAddress {
@@ -12,10 +12,10 @@ interface ResolvedAddress {
   family: number
 }
 
-/** All addresses of a host. @throws when there are none */
+/** All addresses of a host. @throws if there are none */
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
-/** By the system, as any connection does. */
+/** Uses the system's resolver, as connections do. */
 const systemResolve: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookUp(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
@@ -62,13 +62,13 @@ export class Addresses {
     return protocol === 'https:' && isPublic(address)
   }
 
-  /** Why no connection to the URL's own address may be opened; null for a host name, which `lookup` checks. */
+  /** Why the IP address in a URL may not be connected to. Null if it may, and for a host name, which `lookup` checks. */
   literalProblem(url: URL): string | null {
     const literal = literalOf(url)
     return literal === null || this.allows(literal, url.protocol) ? null : refusedText(literal)
   }
 
-  /** Resolves a host for one connection and gives it only addresses that it may use. */
+  /** A lookup function for `node:http` that returns only allowed addresses. */
   lookup(protocol: string): LookupFunction {
     return (host, options, callback) => {
       this.#resolve(host).then(
@@ -100,7 +100,7 @@ export class Addresses {
   }
 }
 
-/** Neither private nor reserved for anything. */
+/** Whether the address is neither private nor reserved. */
 function isPublic(text: string): boolean {
   if (isIP(text) === 0) return false
   const address = ipaddr.process(text)
@@ -108,7 +108,7 @@ function isPublic(text: string): boolean {
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast)
 }
 
-/** The address that a URL names itself, in any spelling; null for a host name. */
+/** The IP address that a URL has in place of a host name; null for a host name. */
 function literalOf({ hostname }: URL): string | null {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) === 0 ? null : bare

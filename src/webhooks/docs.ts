@@ -36,7 +36,7 @@ const item = {
 
 interface EventDocs {
   about: string
-  /** What `data` has beside `seq` and `ref`. */
+  /** The members of `data` besides `seq` and `ref`. */
   example: { id?: string; call?: object; item?: object; erasure?: object }
 }
 
@@ -74,7 +74,7 @@ const parameters = [
   ),
 ]
 
-/** What the OpenAPI document says about the events that go out. @param records the schemas of a call and of an item */
+/** The webhooks of the OpenAPI document. @param records the schemas of a call and an item */
 export function describeWebhooks(records: { Call: TSchema; Item: TSchema }): Record<string, object> {
   return Object.fromEntries(webhookEvents.map((event) => [event, { post: describeEvent(event, records) }]))
 }

@@ -5,8 +5,8 @@ import type { QueuedEvent, WebhookQueue } from './queue.ts'
 
 const idChars = 32
 
-/** Records of one kind: their documents as JSON by row number, without those that were deleted meanwhile. */
 interface Documents {
+  /** The documents of records of one kind, as JSON by row number. Deleted records are absent. */
   documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
 }
 
@@ -15,20 +15,20 @@ interface MessagesOptions {
   recordHash: RecordHash
   calls: Documents
   knowledge: Documents
-  /** Of the database: a restore changes it, and row numbers are given again. */
+  /** The database's generation: a restore changes it, after which row numbers are used again. */
   generation: string
 }
 
 /** A message as it is sent. */
 export interface Message {
-  /** The `webhook-id`: the same in each try, another one after the row's event has changed. */
+  /** The `webhook-id`. It stays the same in each try until the row gets a newer change. */
   id: string
-  /** The record's keyed hash, by which its messages are kept in order. */
+  /** The record's keyed hash: messages of one record are sent in order. */
   ref: string
   body: string
 }
 
-/** Makes messages of queued events, with what is stored now. */
+/** Builds messages from queued events and the records as they are stored now. */
 export class Messages {
   readonly #options: MessagesOptions
 
@@ -36,7 +36,7 @@ export class Messages {
     this.#options = options
   }
 
-  /** Null when there is nothing to say: the item is not ready any more, or its project is gone. */
+  /** Null when there is nothing to send: the item is no longer ready, or its project was deleted. */
   async of(projectId: number, row: QueuedEvent): Promise<Message | null> {
     const { kind, record, recordId } = row
     if (kind === 'erasure')
@@ -61,7 +61,7 @@ export class Messages {
     return ref === null ? null : this.#message({ ...row, event }, ref, {})
   }
 
-  /** @param document a further member, as JSON text, or nothing */
+  /** @param document one more member of `data`, as JSON text with a leading comma, or nothing */
   #message(row: QueuedEvent & { event: WebhookEvent }, ref: string, members: object, document = ''): Message {
     const { id, event, seq, at } = row
     const data = JSON.stringify({ seq, ref, ...members }).slice(0, -1)

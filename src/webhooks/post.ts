@@ -4,7 +4,7 @@ import type { Addresses } from './addresses.ts'
 
 const answerBytesMax = 65_536
 const errorCharsMax = 200
-/** An endpoint that never ends them would keep the main thread busy until the time is over. */
+/** An endpoint that sends 1xx answers without end would keep the main thread busy until the timeout. */
 const interimAnswersMax = 20
 
 interface PostOptions {
@@ -16,7 +16,7 @@ interface PostOptions {
   signal: AbortSignal
 }
 
-/** How a request ended: with a status, or with the reason why there is none. */
+/** How a request ended: with a status, or with an error. */
 export interface PostResult {
   status: number | null
   error: string | null
@@ -24,8 +24,8 @@ export interface PostResult {
 }
 
 /**
- * Posts the body on a connection of its own, whose address is checked as it is opened. Redirects are not followed,
- * proxies of the environment are not used, and no more than 64 KiB of the answer are read.
+ * Posts the body over a new connection and checks its address. Ignores redirects and the environment's proxies, and
+ * reads at most 64 KiB of the answer.
  */
 export async function post(url: URL, options: PostOptions): Promise<PostResult> {
   const { addresses, timeoutMs, signal } = options
@@ -71,7 +71,7 @@ export async function post(url: URL, options: PostOptions): Promise<PostResult> 
 function open(url: URL, { body, headers, addresses }: PostOptions): ClientRequest {
   const options: RequestOptions = {
     method: 'POST',
-    // A connection of its own: one that is kept open could be closed by the other side just as it is used again.
+    // Opens a new connection: the other side could close a reused one just as the request is sent.
     agent: false,
     lookup: addresses.lookup(url.protocol),
     headers: {
@@ -84,8 +84,19 @@ function open(url: URL, { body, headers, addresses }: PostOptions): ClientReques
   return url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options)
 }
 
+const connectionErrors: Record<string, string> = {
+  EAI_AGAIN: 'Name server does not answer',
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection reset',
+  EHOSTUNREACH: 'Host unreachable',
+  ENOTFOUND: 'Host not found',
+  ETIMEDOUT: 'Connection timed out',
+}
+
 function sentenceOf(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
+  const known = connectionErrors[code]
+  if (known) return `${known} (${code})`
   const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
   return text.slice(0, errorCharsMax)
 }

@@ -17,11 +17,11 @@ export interface Endpoint {
   previousSecretUntil: number | null
   failures: number
   failingSince: number | null
-  /** 0 for at once; null when none waits. */
+  /** 0 means at once; null means that the queue has no events for this endpoint. */
   dueAt: number | null
 }
 
-/** An event that is due. */
+/** A row of the queue that is due. */
 export interface QueuedEvent {
   id: number
   kind: 'call' | 'item' | 'erasure'
@@ -32,9 +32,9 @@ export interface QueuedEvent {
   at: number
   attempts: number
   isSent: boolean
-  /** The record's own id; null for one that is deleted. */
+  /** The record's id; null once the record is deleted. */
   recordId: string | null
-  /** Of its document. */
+  /** The length of the record's document. */
   chars: number
 }
 
@@ -48,7 +48,7 @@ export interface Try {
   bytes: number
 }
 
-/** What came of an event: how its try ended, that it waits until `dueAt`, or that it is not sent at all. */
+/** The outcome of an event: how its try ended, until when it waits, or null if it is not sent. */
 export interface Outcome {
   endpoint: Endpoint
   row: QueuedEvent
@@ -97,7 +97,7 @@ const queries = preparedQueries((db) => ({
     .orderBy(sql`due_at, is_sent, queue.id`)
     .limit(sql.placeholder('limit'))
     .prepare(),
-  /** When the earlier events of a record with this hash are due that another row stood for. */
+  /** When earlier events with this ref are due. */
   before: db
     .select({ dueAt: sql<number | null>`max(coalesce(due_at, 0))` })
     .from(webhookQueue)
@@ -125,9 +125,9 @@ interface QueueOptions {
 }
 
 /**
- * The events that have yet to be sent. Triggers write them with the change; a row names its record by its row number.
- * Of one record at one endpoint only the earliest has a due time: deleting it gives the next one its turn. A live
- * call's change stays as a sent row until the next one may be sent, and a change in between makes it due again.
+ * The queue of events to send. Triggers fill it, in the transaction of the change. Of the rows of one record and
+ * endpoint, only the earliest has a due time; its deletion makes the next one due. The row of a live call's change stays
+ * after it was sent until the next may be sent; a change before then makes it due again.
  */
 export class WebhookQueue {
   readonly #read: ReadDatabase
@@ -138,12 +138,12 @@ export class WebhookQueue {
     this.#write = write
   }
 
-  /** Those that are not switched off. */
+  /** The endpoints that are enabled. */
   async endpoints(): Promise<Endpoint[]> {
     return await queries(this.#read).endpoints.all()
   }
 
-  /** Events that are due at an endpoint. Those that wait for a retry go first, or new ones would hold them up. */
+  /** The events that are due at an endpoint. Retries come first, or new events would hold them up. */
   async due(webhookId: string, now: number, limit: number): Promise<QueuedEvent[]> {
     const { due } = queries(this.#read)
     const retried = await due.all({ webhookId, from: 1, to: now, limit })
@@ -152,26 +152,23 @@ export class WebhookQueue {
     return [...retried, ...fresh].map((row) => ({ ...row, isSent: row.isSent === 1 }))
   }
 
-  /** The hash of a record that is deleted; null when it is not known. */
+  /** The hash of a deleted record; null if it is unknown. */
   async deletedRef(row: QueuedEvent): Promise<string | null> {
     return (await queries(this.#read).refOf.get({ id: row.id }))?.ref ?? null
   }
 
-  /** Whether an item has chunks that vector search does not find. */
+  /** Whether an item has chunks that vector search does not find yet. */
   async isPending(item: number): Promise<boolean> {
     return (await queries(this.#read).hasPendingChunks.get({ item })) !== undefined
   }
 
-  /**
-   * When the events of an earlier row under the same id are due, which has been deleted and created again; null when
-   * there are none.
-   */
+  /** When the events of an earlier, deleted record with the same id are due; null if there are none. */
   async earlierDueAt(webhookId: string, row: QueuedEvent, ref: string): Promise<number | null> {
     const { id, kind } = row
     return (await queries(this.#read).before.get({ ref, webhookId, id, kind }))?.dueAt ?? null
   }
 
-  /** Writes what came of events, all in one transaction. */
+  /** Writes outcomes in one transaction. */
   async record(outcomes: readonly Outcome[]): Promise<void> {
     const tries = outcomes.flatMap(({ endpoint, row, result }) =>
       result && 'messageId' in result
@@ -184,7 +181,7 @@ export class WebhookQueue {
         select webhooks.id, value ->> 'messageId', value ->> 'event', value ->> 'seq', value ->> 'attempt', value ->> 'at',
           value ->> 'status', value ->> 'error', value ->> 'durationMs', value ->> 'bytes'
         from json_each(${JSON.stringify(tries)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`),
-      ...moved(outcomes.flatMap(toMove)).map((statement) => this.#write.run(statement)),
+      ...applying(outcomes.map(updateOf)).map((statement) => this.#write.run(statement)),
       this.#write.run(sql`
         update ${webhooks} set
           failures = case when value ->> 'lastSuccessAt' is null then failures else 0 end + value ->> 'failures',
@@ -195,7 +192,7 @@ export class WebhookQueue {
     ])
   }
 
-  /** Deletes what waits for an endpoint that is off, or its tries, in slices that other writes get in between. */
+  /** Deletes the queue or the tries of a disabled endpoint, in slices, so that other writes are not held up. */
   async clear(webhookId: string, table: 'webhook_queue' | 'webhook_tries'): Promise<void> {
     const rows = sql.raw(table)
     await this.#inSlices(
@@ -206,7 +203,7 @@ export class WebhookQueue {
     )
   }
 
-  /** Deletes tries that have been kept long enough. */
+  /** Deletes tries older than 30 days. */
   async prune(now: number): Promise<void> {
     await this.#inSlices(
       sql`delete from ${webhookTries} where id in (
@@ -219,33 +216,33 @@ export class WebhookQueue {
   }
 }
 
-/** What becomes of a row. A row that a change was joined into meanwhile is not deleted: it has more to say. */
-interface Move {
+/** The new state of a row. A row that got a newer change meanwhile is not deleted, because that has to be sent. */
+interface RowUpdate {
   id: number
   seq: number
   /** Null deletes it. */
   dueAt: number | null
   attempts: number
-  /** Whether it is only kept while its call is live. */
+  /** Whether it was sent and is kept only while its call is live. */
   isSent: boolean
 }
 
-function toMove({ row, result }: Outcome): Move {
+function updateOf({ row, result }: Outcome): RowUpdate {
   const { id, seq, attempts } = row
-  const gone: Move = { id, seq, dueAt: null, attempts: 0, isSent: false }
-  if (result === null) return gone
-  if ('dueAt' in result) return { ...gone, dueAt: result.dueAt, attempts }
+  const deletion: RowUpdate = { id, seq, dueAt: null, attempts: 0, isSent: false }
+  if (result === null) return deletion
+  if ('dueAt' in result) return { ...deletion, dueAt: result.dueAt, attempts }
   if (!isSuccess(result)) {
     const failed = attempts + 1
-    return { ...gone, dueAt: retryAt(failed, result.at + result.durationMs), attempts: failed }
+    return { ...deletion, dueAt: retryAt(failed, result.at + result.durationMs), attempts: failed }
   }
-  if (row.event !== 'call.changed') return gone
-  return { ...gone, dueAt: result.at + liveChangesMs, isSent: true }
+  if (row.event !== 'call.changed') return deletion
+  return { ...deletion, dueAt: result.at + liveChangesMs, isSent: true }
 }
 
-function moved(moves: readonly Move[]): SQL[] {
-  const kept = moves.filter(({ dueAt }) => dueAt !== null)
-  const deleted = moves.filter(({ dueAt, isSent }) => dueAt === null || isSent)
+function applying(updates: readonly RowUpdate[]): SQL[] {
+  const kept = updates.filter(({ dueAt }) => dueAt !== null)
+  const deleted = updates.filter(({ dueAt, isSent }) => dueAt === null || isSent)
   return [
     sql`delete from ${webhookQueue} where id in (
       select queue.id from json_each(${JSON.stringify(deleted)})
@@ -260,14 +257,14 @@ function moved(moves: readonly Move[]): SQL[] {
 
 interface Health {
   id: string
-  /** Since the last success among these tries. */
+  /** Failures since the last success among these tries. */
   failures: number
-  /** The first of them. */
+  /** When the first of these failures was. */
   failingSince: number | null
   lastSuccessAt: number | null
 }
 
-/** What these tries say of each endpoint. */
+/** The health of each endpoint, as far as these tries tell. */
 function healthOf(outcomes: readonly Outcome[]): Health[] {
   const all = new Map<string, Health>()
   for (const { endpoint, result } of outcomes) {
@@ -283,7 +280,7 @@ function healthOf(outcomes: readonly Outcome[]): Health[] {
   return [...all.values()]
 }
 
-/** 2xx. A redirect is a failure. */
+/** Whether the status is 2xx. A redirect is a failure. */
 export function isSuccess({ status }: Pick<Try, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }

@@ -15,7 +15,7 @@ interface Replay {
 }
 
 /**
- * Queues every record that has changed, once, as the event that says most of those that the endpoint takes.
+ * Queues each changed record once, as the most informative event that the endpoint takes.
  * @returns how many were queued
  */
 export async function queueChanges({ read, write, projectId, webhookId, after }: Replay): Promise<number> {
@@ -39,7 +39,7 @@ export async function queueChanges({ read, write, projectId, webhookId, after }:
   return queued
 }
 
-/** The number up to which no table has more than a page of changes. Each is read by its index and no further. */
+/** The change number where the page ends: up to it, no table has more than a page of changes. */
 export function endOfPage(projectId: number, after: number, newest: number): SQL {
   const end = (table: string) => sql`
     coalesce((
@@ -49,7 +49,7 @@ export function endOfPage(projectId: number, after: number, newest: number): SQL
   return sql`select min(${end('calls')}, ${end('knowledge_items')}, ${end('erasures')}) as last`
 }
 
-/** A project's changes of a range of numbers: `knowledge.changed` for an item, a call's status for a call. */
+/** A project's changes in a range of change numbers. `state` is a call's status, or what happened to the record. */
 function changes(projectId: number, after: number, last: number): SQL {
   const isWithin = sql`project_id = ${projectId} and change_seq > ${after} and change_seq <= ${last}`
   return sql`

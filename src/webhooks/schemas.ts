@@ -11,7 +11,7 @@ export const NewWebhook = Type.Object(
   { title: 'NewWebhook' },
 )
 
-/** A request that says nothing more than its path. */
+/** The body of a request that needs none. */
 export const NoMembers = Type.Object({}, { title: 'NoMembers' })
 
 export const Replay = Type.Object({ after: Type.Integer({ minimum: 0 }) }, { title: 'Replay' })

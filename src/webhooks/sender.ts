@@ -10,24 +10,24 @@ import { post } from './post.ts'
 import { type Endpoint, isSuccess, type Outcome, type QueuedEvent, type WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
 
-/** How often the number that SQLite changes at each commit is read. It costs a microsecond. */
+/** How often `data_version`, which SQLite changes at each commit, is read. It takes a microsecond. */
 const pollMsOfFile = 50
 const retryMs = 1_000
 const retryMsMax = 30_000
 const lookEveryMs = 1_000
-/** Outcomes close together are written in one transaction. */
+/** Outcomes within this time are written in one transaction. */
 const recordDelayMs = 10
 const outcomesPerBatchMax = 500
 const pruneEveryMs = 3_600_000
-/** Requests at once to one endpoint. */
+/** Concurrent requests to one endpoint. */
 const requestsMax = 8
-/** Characters of documents that are under way to one endpoint; a longer document goes alone. */
+/** Characters of documents being sent to one endpoint at once. A longer document is sent alone. */
 const charsMax = 1_048_576
-/** An endpoint that has failed this often in a row gets one request at a time, with a pause after each. */
+/** After this many failures in a row, an endpoint gets one request at a time, with a pause after each. */
 const failuresInRowMax = 3
 const pauseMs = 1_000
-/** How long an item's event waits for those of an item that was deleted under the same id and can be sent now. */
-const behindMs = 500
+/** How long an item's event waits for the due events of a deleted item with the same id. */
+const afterDeletedMs = 500
 const timeoutMsDefault = 15_000
 
 interface SenderOptions {
@@ -37,16 +37,16 @@ interface SenderOptions {
   messages: Messages
   addresses: Addresses
   webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
-  /** Of several nodes on one database, one sends. */
+  /** Held by the one node that sends, of several on one database. */
   lease: Pick<Lease, 'take' | 'release'>
   now: () => number
   log: Pick<Log, 'warn'>
   timeoutMs?: number
 }
 
-/** What is under way to an endpoint. */
+/** The requests in flight to an endpoint. */
 class Lane {
-  /** The refs of the records, by row. */
+  /** The refs of their records, by row id. */
   readonly refs = new Map<number, string>()
   chars = 0
   failuresInRow = 0
@@ -61,20 +61,17 @@ class Lane {
   }
 }
 
-/**
- * Sends what the queue holds, for the process that owns the folder. Each endpoint has requests of its own, so that a
- * slow one delays no other.
- */
+/** Sends the queued events, in the process that owns the folder. A slow endpoint does not delay the others. */
 export class WebhookSender {
   readonly #options: SenderOptions
   readonly #lanes = new Map<string, Lane>()
   readonly #sending = new Set<Promise<void>>()
   readonly #aborting = new AbortController()
   readonly #sendingDue: Background
-  /** Apart from the sending, which need not wait for a commit. */
+  /** Separate, so that sending does not wait for commits. */
   readonly #recording: Background
   readonly #outcomes: Outcome[] = []
-  /** The database as it was when the queue was last read. */
+  /** The `data_version` when the queue was last read. */
   #dataVersion = -1
   /** When to read the queue again, even if the database has not changed. */
   #readAt = 0
@@ -105,19 +102,19 @@ export class WebhookSender {
     })
   }
 
-  /** Sends what waits, and from then on whatever is added. */
+  /** Sends what is queued, now and later. */
   start(): void {
     this.#sendingDue.soon()
   }
 
-  /** Aborts what is under way. It is sent again after the next start, under the same id. */
+  /** Aborts the requests in flight. They are sent again after the next start, with the same ids. */
   async close(): Promise<void> {
     this.#aborting.abort()
     await Promise.all([this.#sendingDue.close(), this.#recording.close()])
     await Promise.all(this.#sending)
-    // What cannot be recorded now is sent again.
+    // Events whose outcome is not recorded are sent again.
     await this.#recordOutcomes().catch(() => undefined)
-    // Without its database, a node keeps the lease until it runs out.
+    // If the database cannot be reached, the lease expires by itself.
     await this.#options.lease.release().catch(() => undefined)
   }
 
@@ -126,7 +123,7 @@ export class WebhookSender {
     if (outcomes.length === 0) return
     const { queue, webhooks, now } = this.#options
     await queue.record(outcomes)
-    // Others may have ended meanwhile.
+    // More may have been added meanwhile.
     this.#outcomes.splice(0, outcomes.length)
     for (const { endpoint, row } of outcomes) this.#release(endpoint, row)
     this.#readAt = 0
@@ -162,41 +159,41 @@ export class WebhookSender {
     this.#readAt = readAt
   }
 
-  /** @returns when to look again, unless the database changes before */
+  /** @returns when to look again, unless the database changes earlier */
   async #sendTo(endpoint: Endpoint, time: number): Promise<number> {
     if (endpoint.dueAt === null) return Number.POSITIVE_INFINITY
     if (endpoint.dueAt > time) return endpoint.dueAt
     const lane = this.#laneOf(endpoint)
     if (lane.notBefore > time) return lane.notBefore
     if (lane.free <= 0) return time + lookEveryMs
-    // Those under way when the rows were read may be recorded and gone by the time that they are looked at.
-    const underWay = new Set(lane.refs.keys())
-    const rows = await this.#options.queue.due(endpoint.id, time, underWay.size + lane.free)
+    // Taken before the query: a request may end while it runs, and its row must not be sent again.
+    const inFlight = new Set(lane.refs.keys())
+    const rows = await this.#options.queue.due(endpoint.id, time, inFlight.size + lane.free)
     for (const row of rows) {
-      if (underWay.has(row.id)) continue
+      if (inFlight.has(row.id)) continue
       if (lane.free <= 0 || !lane.hasRoomFor(row.chars)) break
       await this.#send(endpoint, lane, row)
     }
     await setImmediate()
-    // While some are under way, `dueAt` is theirs, and a later one may come due.
+    // `dueAt` is that of a request in flight, if there is one. Another row may be due before the next change.
     return time + lookEveryMs
   }
 
   async #send(endpoint: Endpoint, lane: Lane, row: QueuedEvent): Promise<void> {
     const { queue, messages } = this.#options
-    // A row that was sent has only kept the next change of its call waiting.
+    // A sent row only delays the next change of its call, and is done now.
     const message = row.isSent ? null : await messages.of(endpoint.projectId, row)
     if (!message) {
       lane.refs.set(row.id, '')
       return this.#ended({ endpoint, row, result: null })
     }
-    // Only an item can have rows under several numbers: one that was deleted and created again under its own id.
+    // Only an item can have several row numbers, if it was deleted and created again with the same id.
     if ([...lane.refs.values()].includes(message.ref)) return
     const earlierDueAt = row.kind === 'item' ? await queue.earlierDueAt(endpoint.id, row, message.ref) : null
     if (earlierDueAt !== null) {
-      // Without its ref, which would keep the earlier ones from being sent.
+      // An empty ref, since its own would block the earlier events.
       lane.refs.set(row.id, '')
-      const dueAt = Math.max(earlierDueAt + 1, this.#options.now() + behindMs)
+      const dueAt = Math.max(earlierDueAt + 1, this.#options.now() + afterDeletedMs)
       return this.#ended({ endpoint, row, result: { dueAt } })
     }
     lane.refs.set(row.id, message.ref)
@@ -247,7 +244,7 @@ export class WebhookSender {
     return lane
   }
 
-  /** An endpoint that is gone may still have requests under way. */
+  /** Keeps the lane of a removed endpoint while requests are in flight. */
   #forgetAllBut(endpoints: readonly Endpoint[]): void {
     const ids = new Set(endpoints.map(({ id }) => id))
     for (const [id, lane] of this.#lanes) if (!ids.has(id) && lane.refs.size === 0) this.#lanes.delete(id)

@@ -3,17 +3,17 @@ import { createHmac, randomBytes } from 'node:crypto'
 const secretPrefix = 'whsec_'
 const secretBytes = 32
 
-/** `whsec_` and base64, as https://www.standardwebhooks.com has it. */
+/** A random secret in the format of https://www.standardwebhooks.com. */
 export function newSecret(): string {
   return `${secretPrefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
 interface SignedMessage {
-  /** One signature each. */
+  /** Each adds a signature. */
   secrets: readonly string[]
   messageId: string
   body: string
-  /** Of this try, milliseconds since 1970. */
+  /** When this try is made, in milliseconds since 1970. */
   at: number
 }
 

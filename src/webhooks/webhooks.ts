@@ -42,13 +42,13 @@ export interface WebhookRecord {
   failingSince: string | null
   disabledAt: string | null
   disabledReason: string | null
-  /** Until when the secret before a rotation signs, too. */
+  /** Until when the previous secret also signs. */
   previousSecretUntil: string | null
   createdAt: string
   createdBy: string | null
 }
 
-/** The only value that holds the secret. */
+/** A new webhook, with its secret. No other answer but that of a rotation has a secret. */
 export interface CreatedWebhook {
   id: string
   url: string
@@ -82,7 +82,7 @@ interface WebhooksOptions {
   log: Pick<Log, 'warn'>
 }
 
-/** The endpoints of projects: make, list, rotate, enable, replay, remove. */
+/** The webhook endpoints of projects. */
 export class Webhooks {
   readonly #options: WebhooksOptions
 
@@ -142,7 +142,7 @@ export class Webhooks {
     return rows.map(({ id: _, webhookId: __, at, ...row }) => ({ ...row, at: new Date(at).toISOString() }))
   }
 
-  /** A new secret, shown this once. The one before signs, too, for a day. @throws not_found, forbidden */
+  /** Makes a new secret and returns it. For a day, the previous one also signs. @throws not_found, forbidden */
   async rotate(projectId: number, id: string, by?: By): Promise<{ id: string; secret: string }> {
     const secret = newSecret()
     const previousSecretUntil = this.#options.now() + rotationMs
@@ -151,7 +151,7 @@ export class Webhooks {
     return { id, secret }
   }
 
-  /** Deletes the secrets whose day has passed. */
+  /** Erases previous secrets a day after their rotation. */
   async expireSecrets(): Promise<void> {
     const { read, write, erasure, now } = this.#options
     const isOver = sql`previous_secret_until <= ${now()}`
@@ -170,7 +170,7 @@ export class Webhooks {
   }
 
   /**
-   * Switches a webhook on that was switched off, and sends what it has missed. If that fails, the next call does it.
+   * Enables a webhook that was switched off, and queues what it has missed. If that fails, the next call does it.
    * @throws not_found, forbidden
    */
   async enable(projectId: number, id: string, by?: By): Promise<{ id: string; queued: number }> {
@@ -179,14 +179,14 @@ export class Webhooks {
     await this.#change(projectId, id, { changes, action: 'webhook_enabled', by })
     if (missedAfter === null) return { id, queued: 0 }
     const queued = await this.#queueAgain(projectId, id, missedAfter)
-    // Only now, so that nothing is missed for good if the process ends before.
+    // Last, so that nothing is missed if the process ends before the events are queued.
     await this.#options.write.run(sql`
       update ${webhooks} set missed_after = null where id = ${id} and disabled_at is null`)
     return { id, queued }
   }
 
   /**
-   * Sends every record that has changed after `after` once more, as it is now, with new ids.
+   * Queues every record that has changed since the change number `after`, as it is now, with new message ids.
    * @throws not_found; invalid_request for one that is switched off; forbidden
    */
   async replay(
@@ -221,7 +221,7 @@ export class Webhooks {
     return { id, removed: true }
   }
 
-  /** Switches off an endpoint whose tries have all failed for too long. What it misses is known by its number. */
+  /** Disables an endpoint whose tries have failed for too long. `missed_after` tells what `enable` has to send. */
   async switchOff({ id, projectId, url }: Endpoint, reason: string): Promise<void> {
     const { write, audit, queue, now, log } = this.#options
     const [off] = await write.batch([
@@ -238,8 +238,8 @@ export class Webhooks {
   }
 
   /**
-   * The statement that queues `erasure.done` for the endpoints that take it: put it right after the one that marks an
-   * erasure as done. It queues nothing if that changed no row.
+   * The statement that queues `erasure.done` for the endpoints that take it. Put it right after the statement that marks
+   * an erasure as done; if that changed no row, it queues nothing.
    */
   erasureDone(projectId: number, { id, calls }: { id: string; calls: number }): SQL {
     return sql`
@@ -280,7 +280,7 @@ export class Webhooks {
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        // A rotation takes the place of an older secret.
+        // A rotation replaces the previous secret, so the bytes of that must be erased.
         ...(action === 'webhook_secret_rotated' ? [write.run(this.#erasing(projectId, id))] : []),
         write.run(sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`),
         write.run(audit.entry({ by, projectId, action, target })),
@@ -315,7 +315,7 @@ function eventProblems(events: readonly string[]): FieldError[] {
   return events.length === 0 ? [{ field: 'events', message: 'must name at least one event' }] : unknown
 }
 
-/** A webhook as the audit trail names it: the rest of its URL may hold a secret. */
+/** How the audit trail names a webhook: by host, since the rest of the URL may hold a secret. */
 function labelOf({ id, url }: { id: string; url: string }): string {
   return `${new URL(url).host} (${id})`
 }

@@ -137,7 +137,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('button', { name: 'Clear filters' }).first().click()
     await page.getByRole('button', { name: 'Evaluation' }).click()
     await page.getByRole('menuitemcheckbox', { name: /Fail/ }).click()
-    await page.getByRole('menuitemcheckbox', { name: /unclear/ }).click()
+    await page.getByRole('menuitemcheckbox', { name: /Unclear/ }).click()
     await page.waitForURL(/evaluation=fail&evaluation=unclear/)
     await page.getByText('80 calls', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
@@ -182,7 +182,8 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
   test('a call far down the list keeps its neighbours after a reload', async () => {
     const page = await openTab('calls/call-1100')
-    await page.getByRole('tab', { name: 'Transcript' }).waitFor()
+    const next = page.getByRole('button', { name: 'Next call' })
+    await until(() => next.isEnabled())
     await page.keyboard.press('j')
     await page.waitForURL(/call-1101$/)
     const previous = page.getByRole('button', { name: 'Previous call' })

@@ -207,4 +207,20 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     // The browser reports the error that the page shows.
     tab.complaints.length = 0
   })
+
+  test('nothing moves for whoever asks for less motion', async () => {
+    const page = await openTab(`/p/${project.id}/calls`)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.locator('[data-call] input').first().check({ force: true })
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').waitFor()
+    const moving = await page.evaluate(() =>
+      [...document.body.querySelectorAll('*')].flatMap((element) => {
+        const { transitionDuration, animationName } = getComputedStyle(element)
+        const isStill = animationName === 'none' && !/[1-9]/.test(transitionDuration)
+        return isStill ? [] : [`${element.className}: ${transitionDuration} ${animationName}`]
+      }),
+    )
+    expect(moving).toEqual([])
+  })
 })

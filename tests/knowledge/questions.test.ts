@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { primaryUnavailable } from '../../src/db/remote-client.ts'
+import { Questions } from '../../src/knowledge/questions/questions.ts'
 import { addSource } from '../sources/deliver.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -156,6 +158,24 @@ describe('questions of searches', () => {
     } finally {
       Object.assign(database.write, { run })
     }
+    expect((await kept(project)).map(({ query }) => query)).toEqual(['is it kept'])
+  })
+
+  test('wait while the settings of their project cannot be read', async () => {
+    const project = await projectKeeping(7)
+    const { database, settingsOf, ...parts } = service.services
+    let isAway = true
+    const questions = new Questions({
+      ...{ ...parts, ...database, audit: { progress: () => sql`select 1` }, now: Date.now },
+      settingsOf: async (projectId) => {
+        if (isAway) throw primaryUnavailable('The database does not answer.')
+        return await settingsOf(projectId)
+      },
+    })
+    questions.add(project.projectId, 'is it kept', { data: [], mode: 'keyword', tookMs: 0 }, null)
+    await expect(questions.flush()).rejects.toThrow('does not answer')
+    isAway = false
+    await questions.close()
     expect((await kept(project)).map(({ query }) => query)).toEqual(['is it kept'])
   })
 

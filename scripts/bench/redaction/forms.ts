@@ -1,10 +1,10 @@
 import type { RedactionKind } from '../../../src/redaction/kinds.ts'
 import * as values from './values.ts'
 
-/** Writes or says a value, in one of the forms in which people do. */
+/** A form in which people write or say a value. */
 type Form = (random: values.Random) => string
 
-/** Ways of saying values, and sentences in which they stand: `{}` is where. */
+/** Forms of values, and sentences with `{}` in place of a value. */
 export interface Forms {
   values: Record<RedactionKind | 'decoy', readonly Form[]>
   sentences: Record<RedactionKind | 'decoy', readonly string[]>
@@ -19,7 +19,7 @@ const domain = (random: values.Random) => values.pick(random, domains)
 const fours = [4, 4, 4, 4, 4, 4, 4, 4, 4]
 const cardGroups = (number: string) => (number.length === 15 ? [4, 6, 5] : [4, 4, 4, 4])
 
-/** The forms with which the rules were made. */
+/** The forms that the rules were made with. */
 const firstForms: Forms = {
   values: {
     phone: [
@@ -349,8 +349,8 @@ const fifthForms: Forms = {
 }
 
 /**
- * The rules were made with the first set. Each other one was written down before it was measured by for the first time,
- * which tells how forms fare that nobody thought of; then the rules were mended by it, but for the last.
+ * The rules were made with the first set. Each other set was written before it was first measured, to test unforeseen
+ * forms. The rules were then improved with it, except with the last.
  */
 export const formSets = [
   { name: 'first', forms: firstForms, atFirst: null },

@@ -24,7 +24,7 @@ export interface IndexState {
   vectors: number
   /** Removed vectors that the graph still holds. */
   tombstones: number
-  /** Of the project's file when this process last wrote or read it; 0 when there is none. */
+  /** The size of the project's file when this process last wrote or read it; 0 if there is none. */
   fileBytes: number
 }
 
@@ -36,7 +36,7 @@ export interface ProjectIndexOptions extends LoadOptions {
   onWork(): void
 }
 
-/** Labels that were added or removed while the rows were read. */
+/** Labels that are added or removed while the rows are read. */
 type Changes = Record<'added' | 'removed', Set<number>>
 
 /** One project's index: a graph, the queue of labels to add to it, and the file that it is saved in. */
@@ -49,14 +49,14 @@ export class ProjectIndex {
   #next: Filling | null = null
   #loading: Promise<void> | null = null
   #isLoaded = false
-  /** Whether the graph has held every row once. Until then, search reads the rows. */
+  /** Whether the graph has ever held every row. Until then, search reads the rows. */
   #isComplete = false
   #rebuilding: Promise<void> | null = null
   /** hnswlib is writing the graph on a thread of its own, so nothing may be added to it. */
   #isWriting = false
-  /** One for each read of the rows that is under way. */
+  /** One for each read of the rows in progress. */
   readonly #concurrent = new Set<Changes>()
-  /** Vectors that are still to be added count as added. */
+  /** Queued vectors count as added. */
   readonly #version = new FollowedVersion()
   /** The index has the chunks of every replacement up to this one. */
   #replacedSeq = 0
@@ -129,7 +129,7 @@ export class ProjectIndex {
     replacedSeq = 0,
   ): Promise<VectorHit[]> {
     const exact = (only = labels) => this.#options.rows.nearest(this.id, query, limit, only)
-    // A filter inside hnswlib calls JavaScript for every vector it meets. Reading a row takes 1.4 us.
+    // Not filtered by hnswlib, which would call JavaScript for every vector it visits. Reading a row takes 1.4 us.
     if (labels || !this.#isComplete) return exact()
     if (this.#replacedSeq < replacedSeq) {
       await this.#followRows()
@@ -142,12 +142,12 @@ export class ProjectIndex {
     return this.#workable() !== null
   }
 
-  /** Adds one slice of what is pending. */
+  /** Adds one slice of the queue. */
   async work(): Promise<void> {
     const filling = this.#workable()
     if (!filling) return
     await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
-    // A save has begun meanwhile. It calls `onWork` when it ends.
+    // A save has started meanwhile. It calls `onWork` when it ends.
     if (this.#isWriting && filling === this.#current) return
     filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
@@ -159,7 +159,7 @@ export class ProjectIndex {
     try {
       await this.#saver.now()
     } catch {
-      // The file cannot be replaced, perhaps on a full disk. Deleting it loses nothing: the rows have everything.
+      // If the file cannot be replaced, as on a full disk, it is deleted. Nothing is lost: the rows have everything.
       await this.#removeFile()
       this.#changed()
     }
@@ -207,7 +207,7 @@ export class ProjectIndex {
     if (this.#isLoaded) return
     if (problem !== null) {
       this.#log('warn', 'An index file cannot be used and is being rebuilt from the rows', { problem })
-      // The file is not needed any more, and may hold vectors that must be erased.
+      // The file is no longer needed, and may hold vectors that must be erased.
       if (this.#options.savesFiles()) await this.#removeFile()
     }
     if (graph) this.#current = new Filling(this.#options.hnswlib, graph)
@@ -218,9 +218,9 @@ export class ProjectIndex {
   }
 
   /**
-   * Removes labels without a row and enqueues rows that the graph lacks. Labels that are added or removed while the rows
-   * are read stay so.
-   * @returns the version of the rows, or an earlier one; null when the project is deleted
+   * Removes labels without a row and enqueues rows that the graph lacks. Changes that arrive while the rows are read
+   * are kept.
+   * @returns the version of the rows, or an earlier one; null if the project is deleted
    */
   async #followRows(): Promise<number | null> {
     const changes = { added: new Set<number>(), removed: new Set<number>() }
@@ -260,7 +260,7 @@ export class ProjectIndex {
     this.#options.onWork()
   }
 
-  /** Resolves when everything enqueued is in the graph, even if another graph replaces it meanwhile. */
+  /** Resolves when the queue is in the graph, even if another graph replaces this one meanwhile. */
   async #settled(): Promise<void> {
     let filling: Filling
     do {

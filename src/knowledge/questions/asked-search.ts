@@ -4,10 +4,10 @@ import type { SearchResult } from '../search/explain.ts'
 import type { Search } from '../search/search.ts'
 import type { Questions } from './questions.ts'
 
-/** Vapi sends it to MCP servers; other platforms send what they are told to. */
+/** Vapi sends this header to MCP servers; other platforms can be configured to. */
 const callHeader = 'x-call-id'
 
-/** The search that agents use: their questions are kept where the project says so, behind the answer. */
+/** The search that agents use. It keeps their questions, if the project's settings say so. */
 export class AskedSearch {
   readonly #search: Pick<Search, 'search'>
   readonly #questions: Pick<Questions, 'add'>
@@ -18,7 +18,7 @@ export class AskedSearch {
   }
 
   /**
-   * @param callId the platform's id of the call in which it is asked, as the request says it
+   * @param callId the platform's id of the call in which the agent asks; ignored if it is not an id
    * @throws unavailable when too many searches are under way
    */
   async search(projectId: number, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
@@ -29,7 +29,7 @@ export class AskedSearch {
   }
 }
 
-/** The id of the call in which a request is sent, where its headers have one. */
+/** The call id in the headers of a request; null if they have none. */
 export function callIdOf({ headers }: Request): string | null {
   return headers.get(callHeader)
 }

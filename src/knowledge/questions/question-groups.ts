@@ -14,20 +14,20 @@ export interface QuestionCounts {
   found: number
   weak: number
   none: number
-  /** The items that were found, those of most questions first; at most 200. */
+  /** The items that were found, the most often found first; at most 200. */
   items: { id: string; name: string; count: number }[]
 }
 
-/** Questions that differ in nothing but capitals (of A to Z) and the spaces around them. */
+/** Questions that are equal but for the case of A to Z and surrounding spaces. */
 export interface AskedQuestion {
-  /** As it was asked last. */
+  /** The latest wording. */
   query: string
   count: number
   /** ISO 8601, UTC. */
   lastAt: string
-  /** The call in which it was asked last, if that is known. */
+  /** The call in which it was last asked, if known. */
   callId: string | null
-  /** The item that has the first passage; null when nothing was found, or when the item was deleted since. */
+  /** The item of the first passage; null if nothing was found or the item has been deleted. */
   item: { id: string; name: string } | null
 }
 
@@ -37,7 +37,7 @@ interface QuestionGroupsOptions {
   now: () => number
 }
 
-/** The questions that a project keeps, in groups. */
+/** Reads the questions that a project keeps, grouped by wording. */
 export class QuestionGroups {
   readonly #options: QuestionGroupsOptions
 
@@ -67,7 +67,7 @@ export class QuestionGroups {
     return { keepDays, found: countOf('found'), weak: countOf('weak'), none: countOf('none'), items }
   }
 
-  /** Those that were asked most first; at most 200. @param itemId only those that found this item first */
+  /** The most asked questions first, at most 200. @param itemId only questions whose first passage is of this item */
   async list(
     projectId: number,
     { outcome, itemId }: { outcome: Outcome; itemId?: string | undefined },
@@ -97,7 +97,7 @@ export class QuestionGroups {
     }))
   }
 
-  /** Those that are over are deleted within an hour, and shown no longer at once. */
+  /** The condition that a question has not expired. Expired ones are hidden at once and deleted within an hour. */
   async #areKept(projectId: number): Promise<SQL> {
     const { settingsOf, now } = this.#options
     const { keepQuestionsDays } = await settingsOf(projectId)

@@ -7,7 +7,7 @@ import type { RecordHash } from '../../db/record-hash.ts'
 import { type Requirement, requiring } from '../../db/requirements.ts'
 import { calls, erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
-import { AppError } from '../../errors.ts'
+import { ProjectWasDeleted } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
@@ -17,17 +17,16 @@ import type { SearchAnswer } from '../schemas.ts'
 const delayMs = 1_000
 const retryMs = 5_000
 export const dayMs = 86_400_000
-/** Questions in memory. Further ones are not kept, as when the database cannot be written for a while. */
+/** Questions in memory that wait to be written. Further ones are lost. */
 const waitingMax = 5_000
-/** The newest that a project keeps. */
 const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
-/** Small enough to keep other requests waiting for a moment only. */
+/** Few, so that other writes wait only briefly. */
 const rowsPerWriteMax = 250
 
 /**
- * What a search found: passages, of which at least one has a word of the question (`found`); passages that are only its
- * nearest vectors, however far they are (`weak`); or nothing (`none`).
+ * What a search found: passages with at least one word of the question (`found`), only passages that are near it by
+ * vector (`weak`), or nothing (`none`).
  */
 export type Outcome = 'found' | 'weak' | 'none'
 
@@ -37,7 +36,7 @@ interface Question {
   callId: string | null
   query: string
   outcome: Outcome
-  /** Of the item that has the first passage. */
+  /** The item of the first passage. */
   itemId: string | null
 }
 
@@ -48,7 +47,7 @@ interface QuestionsOptions {
   recordHash: RecordHash
   settingsOf: SettingsOf
   audit: Pick<AuditTrail, 'progress'>
-  /** Which of some calls are on hold: see calls/holds.ts. */
+  /** Tells which of the selected calls are on hold: see calls/holds.ts. */
   holds: {
     among(
       db: ReadDatabase,
@@ -63,14 +62,14 @@ interface QuestionsOptions {
 }
 
 /**
- * The questions of the projects that keep them, written behind the answers, once a second. A process
- * that is killed loses those of its last second.
+ * Keeps agents' questions, for projects that want it. Questions are written once a second, after they were answered: a
+ * process that is killed loses those of its last second.
  */
 export class Questions {
   readonly #options: QuestionsOptions
   readonly #background: Background
   readonly #slices = new TimeSlices()
-  /** How many questions of each project have expired since when: each day has one entry in the audit trail. */
+  /** How many questions of each project have expired, and since when: the audit trail gets one entry a day. */
   readonly #expired = new Map<number, { count: number; since: number }>()
   #waiting: Question[] = []
   #lost = 0
@@ -85,7 +84,7 @@ export class Questions {
     })
   }
 
-  /** Keeps a question if its project does. @param callId the platform's id of the call it came with */
+  /** Keeps a question if its project's settings say so. @param callId the platform's id of the call */
   add(projectId: number, query: string, answer: SearchAnswer, callId: string | null): void {
     if (this.#waiting.length >= waitingMax) {
       this.#lost++
@@ -108,7 +107,7 @@ export class Questions {
     await this.#background.close()
   }
 
-  /** Deletes the questions that a project keeps no longer, and the oldest beyond the newest 100,000. */
+  /** Deletes expired questions, and all but the newest 100,000 of each project. */
   async expire(): Promise<void> {
     const { read, now } = this.#options
     const rows = await read
@@ -142,9 +141,10 @@ export class Questions {
   }
 
   /**
-   * Deletes the questions that were asked before this time, but for those of calls on hold, in slices; their bytes are
-   * erased like those of a deleted call. @param after the statement that follows each slice; it gets how many the earlier ones have deleted
-   * @returns how many there were
+   * Deletes the questions asked before this time, in slices, except those of calls on hold. Their bytes are erased like
+   * those of a deleted call.
+   * @param after makes the statement that follows each slice, from the number that earlier slices have deleted
+   * @returns how many were deleted
    */
   async deleteQuestionsBefore(
     projectId: number,
@@ -176,7 +176,6 @@ export class Questions {
     }
   }
 
-  /** Nothing of a project that keeps no questions, nor of a call that was deleted. */
   async #write(): Promise<void> {
     const { log } = this.#options
     if (this.#lost > 0)
@@ -186,6 +185,7 @@ export class Questions {
       await this.#writeSome(this.#waiting.splice(0, rowsPerWriteMax))
   }
 
+  /** Writes questions, but none of a project that keeps no questions, and none of a deleted call. */
   async #writeSome(waiting: readonly Question[]): Promise<void> {
     const { write, recordHash } = this.#options
     try {
@@ -211,12 +211,12 @@ export class Questions {
     }
   }
 
-  /** Those of projects that keep questions, redacted as the project says: nothing is written of the others. */
+  /** The questions of projects that keep them, redacted by the project's settings. */
   async #keptOf(waiting: readonly Question[]): Promise<Question[]> {
     const redactors = new Map<number, RedactText>()
     for (const projectId of new Set(waiting.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
-      const settings = await this.#options.settingsOf(projectId).catch(unlessDeleted)
+      const settings = await this.#options.settingsOf(projectId).catch(nullIfDeleted)
       if (settings?.keepQuestionsDays) redactors.set(projectId, await redactor(settings))
     }
     return await this.#slices.run(redactQuestions(waiting, redactors))
@@ -236,13 +236,13 @@ function* redactQuestions(
   return kept
 }
 
-function unlessDeleted(error: unknown): null {
-  if (error instanceof AppError && error.code === 'unavailable') return null
+function nullIfDeleted(error: unknown): null {
+  if (error instanceof ProjectWasDeleted) return null
   throw error
 }
 
 function outcomeOf({ data, mode }: SearchAnswer): Outcome {
   if (data.length === 0) return 'none'
-  // By vector alone nothing says whether a passage has the words.
+  // Vector search does not tell whether a passage has the words.
   return mode === 'vector' || data.some(({ matched }) => matched.keyword) ? 'found' : 'weak'
 }

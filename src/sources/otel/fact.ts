@@ -2,13 +2,13 @@ import { keptNumber, type RedactionSettings, type RedactText } from '../../redac
 import type { Work } from '../../threads/time-slices.ts'
 import type { SourceUpdate } from '../event.ts'
 
-/** A span as a framework has exported it. Times are in milliseconds since 1970. */
+/** A span as exported by a framework. Times are in milliseconds since 1970. */
 export interface Span {
   traceId: string
   spanId: string
   parentSpanId: string
   scope: string
-  /** `service.name` of its resource. */
+  /** The resource's `service.name`. */
   service: string | undefined
   name: string
   startMs: number
@@ -22,31 +22,31 @@ export interface Fact {
   name: string
   startMs: number
   endMs: number
-  /** The span that it is a part of. */
+  /** The id of its parent span. */
   parent: string
   values: Readonly<Record<string, string | number | boolean>>
 }
 
-/** All that is kept of a session, by the id of the span or of the tool's call. */
+/** All that is kept of a session, by the id of the span or of the tool call. */
 export type Facts = Readonly<Record<string, Fact>>
 
 /** A framework for voice agents whose sessions can be read from its spans. */
 export interface Framework {
   /** The scopes of its spans. */
   readonly scopes: readonly string[]
-  /** What to keep of a span; empty for one that says nothing of the call. */
+  /** What to keep of a span; empty if it tells nothing about the call. */
   factsOf(span: Span): Facts
   /**
-   * What is known of the call; null while nothing says that there is one.
-   * @param session `isOver` when it has said nothing for long
+   * What is known about the call; null as long as no fact shows that there is one.
+   * @param session `isOver` if no span has arrived for a long time
    */
   read(facts: Facts, session: { traceId: string; isOver: boolean }): SourceUpdate | null
 }
 
-/** What the mapping calls an attribute, and its names; the first one that the span has counts. */
+/** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
 export type Kept = Readonly<Record<string, readonly string[]>>
 
-/** What users may put on any span, since neither framework knows it. */
+/** Attributes that users may set on any span, since neither framework has them. */
 const ofEverySpan: Kept = {
   callId: ['callbook.call.id'],
   callerNumber: ['callbook.caller_number'],
@@ -54,11 +54,11 @@ const ofEverySpan: Kept = {
   direction: ['callbook.direction'],
 }
 const textCharsMax = 65_536
-/** What the mapping calls phone numbers, and what it calls ids, which stay as they are. */
+/** Our names of attributes with phone numbers, and of those with ids, which are not redacted. */
 const numbers = ['callerNumber', 'calledNumber', 'person', 'own']
-const ids = ['callId', 'id', 'job', 'room', 'sipRule', 'sipCall']
+const ids = ['callId', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
 
-/** The span with the kept ones of its attributes. */
+/** A span reduced to the attributes that are kept. */
 export function toFact(span: Span, kept: Kept): Fact {
   const values: Record<string, string | number | boolean> = {}
   for (const [ours, names] of Object.entries({ ...ofEverySpan, ...kept })) {
@@ -70,12 +70,12 @@ export function toFact(span: Span, kept: Kept): Fact {
   return { name, startMs, endMs, parent, values }
 }
 
-/** A text that comes back from the database as it was. */
+/** A text that the database returns unchanged: no lone surrogates, no U+0000. */
 export function storable(text: string): string {
   return text.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** The facts without what the project does not store. */
+/** Facts redacted by the project's settings. */
 export function* redactFacts(
   facts: Facts,
   settings: RedactionSettings,
@@ -99,7 +99,7 @@ export interface KeyedFact extends Fact {
   key: string
 }
 
-/** In the order of their times, whatever order they came in. */
+/** The facts sorted by time. */
 export function inOrder(facts: Facts): KeyedFact[] {
   return Object.entries(facts)
     .map(([key, fact]) => ({ ...fact, key }))

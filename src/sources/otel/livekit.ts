@@ -14,8 +14,8 @@ import {
 } from './fact.ts'
 import { callIdOf, durationOf, medianMs, nameOf, ownWords, Said, unquoted, usageOf } from './said.ts'
 
-// The names of LiveKit Agents: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry
-// of github.com/livekit. Those without `pii` are of versions before 1.7.
+// Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
+// github.com/livekit. Versions before 1.7 use the names without `pii`.
 
 const agentTurn: Kept = {
   text: ['lk.pii.response.text', 'lk.response.text'],
@@ -39,7 +39,7 @@ const kept: Readonly<Record<string, Kept>> = {
     endOfTurnDelay: ['lk.end_of_turn_delay'],
   },
   agent_turn: agentTurn,
-  // Before 1.3.
+  // The name before version 1.3.
   assistant_turn: agentTurn,
   realtime_assistant_turn: agentTurn,
   llm_node: { text: ['lk.pii.response.text', 'lk.response.text'], firstToken: ['lk.response.ttft'] },
@@ -121,7 +121,7 @@ export const livekit: Framework = {
   },
 }
 
-/** What of a span needs more than one attribute, or only a part of one. */
+/** Values that are not simply one attribute of the span. */
 function moreValues({ name, attributes, events }: Span): Record<string, string> {
   if (name === 'llm_node') {
     const calls =
@@ -139,7 +139,7 @@ function callIdsOf(calls: string): string[] {
   return ids.filter((id) => typeof id === 'string')
 }
 
-/** A list as JSON, which a limit may have cut: then the words before its tools are not known to be spoken. */
+/** Parses a JSON list; empty if an exporter's limit has cut it off. */
 function listIn(json: string): unknown[] {
   try {
     return [JSON.parse(json)].flat()
@@ -155,7 +155,7 @@ function directionOf(root: Fact | undefined) {
   return textOf(root, 'participant') ? 'web' : undefined
 }
 
-/** The facts of a session, in their order. Each of them is looked at a few times only: a session may have many. */
+/** The facts of a session, in order. Never searched once for each fact, since a session may have very many. */
 class Session {
   readonly all: readonly KeyedFact[]
   readonly #parts = new Map<string, KeyedFact[]>()
@@ -195,7 +195,7 @@ class Session {
 
   said(): Said {
     const said = new Said()
-    // Whether what the next reply answers was spoken: then it has a span of its own.
+    // Whether the input of the next reply was spoken. If so, it has a span of its own and is not added again.
     let wasSpoken = false
     for (const turn of this.named('user_turn', ...agentTurns)) {
       const [text, input] = [textOf(turn, 'text'), textOf(turn, 'input')]
@@ -213,13 +213,13 @@ class Session {
     for (const tool of this.named('function_tool')) addTool(said, tool)
     for (const update of this.named('update_agent')) {
       const name = textOf(update, 'to')
-      // The first agent of a session has none before it.
+      // The first agent of a session is no transfer.
       if (name && textOf(update, 'from')) said.add({ atMs: update.startMs, kind: 'transfer', name })
     }
     return said
   }
 
-  /** The span of a reply has the text of its last step only; what was said before its tools stands at their steps. */
+  /** The span of a reply has only the text of its last step. What was said before tool calls is in the earlier steps. */
   #sayReply(said: Said, turn: KeyedFact): void {
     const parts = this.#parts.get(turn.key) ?? []
     const ofParts = (name: string) => parts.filter((part) => part.name === name)

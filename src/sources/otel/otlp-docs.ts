@@ -53,7 +53,7 @@ const Status = Type.Object(
   { title: 'OtlpStatus', description: 'google.rpc.Status.' },
 )
 
-/** OTLP/HTTP in JSON. The same paths take protobuf, which OpenAPI cannot describe. */
+/** OTLP/HTTP in JSON. The path also takes protobuf, which OpenAPI cannot describe. */
 export const exportTraces = {
   tags: ['Ingest'],
   security: [{ ingestKey: [] }],

@@ -14,20 +14,20 @@ import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = 'application/x-protobuf'
 const json = 'application/json'
-/** Clients try again for some 10 seconds only. */
+/** Short, because clients retry for some 10 seconds only. */
 const retryAfterSeconds = 1
-/** As many as fit into 32 MiB of spans with attributes. One of two bytes takes some hundred when it is parsed. */
+/** About what 32 MiB of real spans hold. Bounded because `{}`, of two bytes, takes some hundred when parsed. */
 const jsonObjectsMax = 1_000_000
 const openingBrace = 0x7b
 const expanders = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 
-/** Errors as OTLP has them: a `Status` in the type of the request, and 503 for what may be tried again. */
+/** Errors by OTLP: a `Status` in the request's media type, and 503 for errors that a retry may solve. */
 export const otlpProtocol: Protocol = {
   prefix: '/ingest/otlp',
   keyKind: 'ingest',
   errorBody: ({ detail }) => ({ message: detail }),
   errorAnswer(error, request) {
-    // Clients throw away what is answered 500 or 507.
+    // Clients drop spans that get 500 or 507.
     const status = error.status >= 500 ? 503 : error.status
     const seconds = error.status >= 500 ? retryAfterSeconds : error.retryAfterSeconds
     const headers: Record<string, string> = { ...error.headers }
@@ -42,7 +42,7 @@ interface OtlpRoutesOptions {
   contexts: RequestContexts
 }
 
-/** POST /ingest/otlp/v1/traces: the spans of voice sessions. It reads its body itself. */
+/** POST /ingest/otlp/v1/traces: the spans of voice sessions. The handler reads and parses the body. */
 export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOptions) {
   return new Elysia().use(callerContext()).post(
     '/ingest/otlp/v1/traces',
@@ -60,7 +60,7 @@ export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOpti
   )
 }
 
-/** Numbers of 64 bits are text in OTLP/JSON. */
+/** OTLP/JSON writes 64-bit numbers as text. */
 function responseOf({ rejectedSpans, errorMessage }: PartialSuccess): object {
   if (rejectedSpans === 0) return {}
   return { partialSuccess: { rejectedSpans: String(rejectedSpans), errorMessage } }

@@ -5,12 +5,12 @@ import type { Span } from './fact.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
 
-/** Spans that are read before other requests get their turn. */
+/** Spans that are read before other requests get a turn. */
 const spansPerSliceMax = 500
-/** Of all lists of a request, or of a span: an entry of two bytes takes some hundred when it is decoded. */
+/** Entries of all lists of a request or a span. Bounded because an entry of two bytes takes some hundred when decoded. */
 const entriesMax = 200_000
 
-/** A member of a message: its name in OTLP/JSON and how it is read. */
+/** A field of a protobuf message: its name in OTLP/JSON, and how to read it. */
 interface Member {
   name: string
   type: WireType
@@ -18,12 +18,12 @@ interface Member {
   read(reader: BinaryReader, budget: Budget): unknown
 }
 
-/** How many entries of lists may still be decoded. */
+/** How many list entries may still be decoded. */
 interface Budget {
   entries: number
 }
 
-/** By the numbers of the members. Those that are not here are skipped. */
+/** The fields of a message by number. Others are skipped. */
 type Message = Readonly<Record<number, Member>>
 
 const { LengthDelimited, Bit64, Varint } = WireType
@@ -60,18 +60,18 @@ const exportRequest: Message = {
     1: one('resource', { 1: list('attributes', keyValue) }),
     2: list('scopeSpans', {
       1: one('scope', { 1: text('name') }),
-      // Decoded one by one, since a request may have very many.
+      // Each span is decoded later, so that other requests get a turn in between.
       2: { name: 'spans', type: LengthDelimited, isList: true, read: (reader) => reader.bytes() },
     }),
   }),
 }
 
-/** A request in protobuf, as it would be in JSON, with ids in hex, and each span still as bytes. @throws FieldFault */
+/** Decodes a protobuf request into the form of OTLP/JSON; each span is still bytes. @throws FieldFault */
 export function decodeRequest(bytes: Uint8Array): unknown {
   return decodeOrFault(bytes, exportRequest)
 }
 
-/** A span of a request in protobuf, as it would be in JSON. @throws FieldFault */
+/** Decodes a protobuf span into the form of OTLP/JSON. @throws FieldFault */
 export function decodeSpan(bytes: Uint8Array): Record<string, unknown> {
   return decodeOrFault(bytes, spanMessage)
 }
@@ -106,7 +106,7 @@ function decode(bytes: Uint8Array, message: Message, budget: Budget): Record<str
   return value
 }
 
-/** An ExportTraceServiceResponse. Empty when nothing was refused. */
+/** An ExportTraceServiceResponse; empty if no span was refused. */
 export function encodeResponse({ rejectedSpans, errorMessage }: PartialSuccess): Uint8Array<ArrayBuffer> {
   const writer = new BinaryWriter()
   if (rejectedSpans === 0) return writer.finish()
@@ -120,19 +120,19 @@ export function encodeStatus(message: string): Uint8Array<ArrayBuffer> {
   return new BinaryWriter().tag(2, LengthDelimited).string(message).finish()
 }
 
-/** Spans that are refused for good. */
+/** Spans that are refused, and not worth a retry. */
 export interface PartialSuccess {
   rejectedSpans: number
-  /** Empty when there are none. */
+  /** Empty if none are refused. */
   errorMessage: string
 }
 
-/** What `Fields` takes for an object that is not there. */
+/** Values that `Fields` treats as a missing object. */
 function isNothing(value: unknown): boolean {
   return value === null || value === ''
 }
 
-/** The spans of these scopes. Other requests are answered in between. @throws FieldFault for a request of another form */
+/** The spans of these scopes. Other requests get a turn in between. @throws FieldFault for a malformed request */
 export async function spansOf(
   body: unknown,
   scopes: ReadonlySet<string>,
@@ -169,7 +169,7 @@ function* spansIn(ofScope: Fields): Generator<Fields> {
   for (const bytes of spans) yield Fields.of(decodeSpan(bytes))
 }
 
-/** Null for one that lacks what every span must have. */
+/** Null if a required field is missing. */
 function toSpan(fields: Fields, scope: string, service: string | undefined): Span | null {
   const [traceId, spanId] = [hexOf(fields, 'traceId', 32), hexOf(fields, 'spanId', 16)]
   const [startMs, endMs] = [msOf(fields, 'startTimeUnixNano'), msOf(fields, 'endTimeUnixNano')]
@@ -185,19 +185,19 @@ function toSpan(fields: Fields, scope: string, service: string | undefined): Spa
   }
 }
 
-/** Ids of zeros alone are no ids. */
+/** An id in hex; null if it is missing, malformed or all zeros. */
 function hexOf(fields: Fields, name: string, digits: number): string | null {
   const hex = fields.text(name)?.toLowerCase() ?? ''
   return hex.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(hex) ? hex : null
 }
 
-/** Nanoseconds as a double are exact to a quarter of a microsecond. */
+/** Nanoseconds to milliseconds. A double is exact to a quarter of a microsecond here. */
 function msOf(fields: Fields, name: string): number | null {
   const ms = (fields.number(name) ?? 0) / 1_000_000
   return ms > 0 && ms <= instantMax ? ms : null
 }
 
-/** Lists and maps are left out: nothing that is kept is one. */
+/** The attributes by key, without lists and maps, which no framework's facts use. */
 function attributesOf(list: unknown): Map<string, string | number | boolean> {
   const attributes = new Map<string, string | number | boolean>()
   if (!Array.isArray(list)) return attributes

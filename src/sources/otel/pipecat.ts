@@ -13,7 +13,7 @@ import {
 } from './fact.ts'
 import { callIdOf, durationOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
 
-// The names of Pipecat: src/pipecat/utils/tracing/service_attributes.py of github.com/pipecat-ai/pipecat.
+// Attribute names: src/pipecat/utils/tracing/service_attributes.py in github.com/pipecat-ai/pipecat.
 
 const model: Kept = {
   text: ['output'],
@@ -30,7 +30,7 @@ const kept: Readonly<Record<string, Kept>> = {
   stt: { text: ['transcript'], isFinal: ['is_final'], transcriptionDelay: ['metrics.ttfb'] },
   llm: model,
   tts: { text: ['text'], firstByte: ['metrics.ttfb'] },
-  // Models from speech to speech.
+  // Speech-to-speech models.
   llm_response: model,
   llm_tool_call: {
     tool: ['tool.function_name'],
@@ -98,7 +98,7 @@ export const pipecat: Framework = {
 
 function saidIn(all: readonly KeyedFact[]): Said {
   const said = new Said()
-  // Several spans that follow each other within a turn are one message.
+  // Consecutive spans within a turn are one message.
   let heard: KeyedFact[] = []
   const end = () => {
     const words = heard.flatMap((segment) => textOf(segment, 'text') ?? [])
@@ -116,10 +116,10 @@ function saidIn(all: readonly KeyedFact[]): Said {
   return said
 }
 
-/** Before 1.6 the span of the voice often has the last sentence only: then the model's answer has all of them. */
+/** Before version 1.6, a `tts` span often has only the last sentence, so the text of the `llm` span is used. */
 function addReplies(said: Said, all: readonly KeyedFact[]): void {
   const voiced = all.filter(({ name }) => name === 'tts')
-  /** The answers of each turn so far. */
+  /** The model's answers so far, by turn. */
   const answers = new Map<string, KeyedFact[]>()
   const done = new Set<KeyedFact>()
   for (const fact of all) {
@@ -148,15 +148,15 @@ function addTools(said: Said, all: readonly KeyedFact[]): void {
     if (name === 'llm_tool_result') said.add({ ...result, atMs: endMs })
     if (name === 'llm') askedMs = endMs
     if (name !== 'tool') continue
-    // The answer before this one asked for the tool, and this one was given its result.
+    // The model's previous answer called the tool; the input of this one has the result.
     said.add({ ...call, atMs: Math.min(askedMs ?? startMs, startMs) })
     said.add({ ...result, atMs: startMs })
   }
 }
 
 /**
- * The tools in the messages that a model was given. Each answer is given all that came before, so each tool has a key of
- * its own, and the first answer that was given it counts: see `earliest`.
+ * The tools in the input of a model. Each input repeats all earlier messages, so each tool has a key of its own, and the
+ * earliest span that has it counts: see `addEarliest`.
  */
 function toolFactsOf(span: Span): Facts {
   if (span.name !== 'llm') return {}
@@ -179,10 +179,10 @@ interface Tool {
   answered?: string
 }
 
-/** In the formats of OpenAI and Anthropic. Only tools that have answered: the others are still at work. */
+/** The tools with a result, in messages in the format of OpenAI or Anthropic. Others are still running. */
 function toolsIn(messages: readonly Record<string, unknown>[]): Tool[] {
   const tools: Tool[] = []
-  /** Those that have not answered, by their ids: a conversation may have used very many. */
+  /** Tools without a result, by id: a conversation may use very many. */
   const open = new Map<unknown, Tool[]>()
   const ask = (tool: Tool) => {
     tools.push(tool)
@@ -191,7 +191,7 @@ function toolsIn(messages: readonly Record<string, unknown>[]): Tool[] {
     else open.set(tool.id, [tool])
   }
   const answer = (id: unknown, content: unknown) => {
-    // Pipecat's word for a tool that is still at work.
+    // Pipecat writes this for a tool that is still running.
     if (content === 'IN_PROGRESS') return
     const tool = open.get(id)?.pop()
     if (tool) tool.answered = storable(textIn(content))
@@ -222,7 +222,7 @@ function messagesOf(input: unknown): Record<string, unknown>[] {
   try {
     return objectsIn(JSON.parse(String(input ?? '[]')))
   } catch {
-    // A limit of the exporter has cut it.
+    // An exporter's limit has cut it off.
     return []
   }
 }

@@ -17,7 +17,7 @@ interface Event {
   wasInterrupted?: boolean
 }
 
-/** Collects what was said and done, in any order. */
+/** Collects what was said and done in a call, in any order. */
 export class Said {
   readonly #events: Event[] = []
 
@@ -29,7 +29,7 @@ export class Said {
     this.#events.push(event)
   }
 
-  /** In the order of time. @param startMs of the call */
+  /** Sorts by time. @param startMs when the call started */
   inOrder(startMs: number) {
     const transcript: SourceTurn[] = []
     const interruptedTurns: number[] = []
@@ -61,12 +61,12 @@ function cut(name: string | undefined): string | null {
   return name === undefined ? null : name.slice(0, nameCharsMax).toWellFormed()
 }
 
-/** A name or an id, which has a limit. */
+/** A name or an id, cut to its maximum length. */
 export function nameOf(fact: Fact, name: string): string | undefined {
   return cut(textOf(fact, name)) ?? undefined
 }
 
-/** The median of what the facts say in seconds, in milliseconds. */
+/** The median of a value that the facts have in seconds, in milliseconds. */
 export function medianMs(facts: readonly Fact[], name: string): number | undefined {
   const seconds = facts.flatMap((fact) => numberOf(fact, name) ?? []).sort((a, b) => a - b)
   const middle = seconds.length / 2
@@ -75,13 +75,13 @@ export function medianMs(facts: readonly Fact[], name: string): number | undefin
   return Math.round((low + high) * 500_000) / 1_000
 }
 
-/** In seconds, to the millisecond; undefined when nothing is known. */
+/** In seconds, to the millisecond; undefined unless positive. */
 export function durationOf(startMs: number, endMs: number): number | undefined {
   const seconds = Math.round(endMs - startMs) / 1_000
   return seconds > 0 ? seconds : undefined
 }
 
-/** Tokens and models of the spans of model requests. */
+/** The tokens and models of model requests. */
 export function usageOf(requests: readonly Fact[]) {
   const sum = (name: string) =>
     requests.reduce((total, request) => total + Math.max(0, numberOf(request, name) ?? 0), 0) || undefined
@@ -94,7 +94,7 @@ export function usageOf(requests: readonly Fact[]) {
   }
 }
 
-/** What users have put on the spans of the call. */
+/** What users have set on the spans of a call. */
 export function ownWords(facts: readonly KeyedFact[]) {
   const first = (name: string) => {
     for (const fact of facts) {
@@ -113,20 +113,20 @@ export function ownWords(facts: readonly KeyedFact[]) {
 
 const directions: NonNullable<SourceDetails['direction']>[] = ['inbound', 'outbound', 'web']
 
-/** An id that a call can have: other characters become `_`. */
+/** A valid call id: other characters become `_`. */
 export function callIdOf(text: string): string {
   const id = text.slice(0, 128).replace(/[^A-Za-z0-9._:-]/g, '_')
   return /^\.{0,2}$/.test(id) ? `_${id}` : id
 }
 
-/** Results are JSON; of a string, the text is wanted. */
+/** The text of a result that is a JSON string; other results stay as they are. */
 export function unquoted(json: string | undefined): string | undefined {
   if (!json?.startsWith('"')) return json
   try {
     const value: unknown = JSON.parse(json)
     return typeof value === 'string' ? value : json
   } catch {
-    // A text that begins with a quotation mark.
+    // Plain text that begins with a quotation mark.
     return json
   }
 }

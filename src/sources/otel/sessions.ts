@@ -9,7 +9,7 @@ import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/writer.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import { isRedacting, openRedactor } from '../../redaction/settings.ts'
+import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices } from '../../threads/time-slices.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
@@ -19,14 +19,14 @@ import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
 import { callIdOf } from './said.ts'
 
-/** A session that says nothing for this long is completed: a process that was killed says no end. */
+/** A session without spans for this long is completed: a killed process never reports the end. */
 const silentMsMax = 30 * 60_000
 const pollMs = 60_000
 const retryMs = 5_000
 const sessionsPerSliceMax = 100
-/** Of the sessions of a request, so much is read and written at once, or one that is longer. */
+/** How much of a request's sessions is read and written at once. A larger session is a slice of its own. */
 const bytesPerSliceMax = 8_388_608
-/** What each of them counts at least. */
+/** What each session counts at least. */
 const sessionBytesMin = bytesPerSliceMax / sessionsPerSliceMax
 
 const frameworks: Readonly<Record<string, Framework>> = { livekit, pipecat }
@@ -46,7 +46,7 @@ interface SessionsOptions {
   store: StoreOf
   recordHash: RecordHash
   settingsOf: SettingsOf
-  /** Writes what is known of calls, in one transaction. A call that cannot be written gets an error as its result. */
+  /** Writes calls in one transaction. The result of a call that cannot be written is an error. */
   ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
   /** A session's facts have at most as many bytes as a call. */
   config: { readonly callBytesMax: number }
@@ -58,9 +58,9 @@ interface SessionsOptions {
 interface Session {
   traceId: string
   framework: string
-  /** What has just come. */
+  /** The facts of this request. */
   added: Record<string, Fact>
-  /** How many spans that is. */
+  /** How many spans of this request belong to the session. */
   spans: number
   facts: Facts
   isOver: boolean
@@ -75,8 +75,8 @@ interface Row {
 }
 
 /**
- * The sessions of voice agents, built from their spans. Spans arrive when they end, in any order and with repeats. What
- * is needed from them is stored with the call, so that each request can write everything known about it.
+ * Builds calls from the spans of voice sessions. Spans arrive when they end, in any order and with repeats. Their facts
+ * are stored, so that each request can write everything known about the call.
  */
 export class CallSessions {
   readonly #options: SessionsOptions
@@ -97,12 +97,12 @@ export class CallSessions {
     })
   }
 
-  /** Completes the sessions that are silent for too long, from now on. */
+  /** Completes silent sessions from now on. */
   start(): void {
     this.#background.soon()
   }
 
-  /** Resolves when every session that is due is completed. */
+  /** Completes every session that is due now. */
   finish(): Promise<void> {
     return this.#background.now()
   }
@@ -112,15 +112,15 @@ export class CallSessions {
   }
 
   /**
-   * Keeps what the spans say and merges it into their calls; committed when it returns. The same spans again change
-   * nothing. @throws unavailable, when the request is to be repeated
+   * Stores the facts of spans and merges them into calls; committed when it returns. Repeated spans change nothing.
+   * @throws unavailable, when the client should repeat the request
    */
   async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
     const sessions = sessionsIn(spans)
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
     const settings = await this.#options.settingsOf(projectId)
     if (isRedacting(settings)) {
-      const redact = await openRedactor(settings)
+      const redact = await interimRedactor(settings)
       for (const session of sessions.values()) {
         session.added = await this.#slices.run(redactFacts(session.added, settings, redact))
         session.facts = session.added
@@ -147,7 +147,7 @@ export class CallSessions {
     })
   }
 
-  /** Of what is stored of these sessions. */
+  /** The size of what is stored of each session. */
   async #bytesOf(projectId: number, traceIds: string[]): Promise<Map<string, number>> {
     const rows = await this.#options.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
       select trace_id as traceId, octet_length(facts) as bytes
@@ -164,17 +164,17 @@ export class CallSessions {
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
   }
 
-  /** First the calls: what a call cannot take is not kept. When one of them fails, the request is to be repeated. */
+  /** Writes calls first, since facts that their call rejects are not stored. Throws if the request must be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
     const { config, ingest } = this.#options
     const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
     const kept = sessions.filter((session) => !rejected.has(session))
     for (const session of kept) session.update = readUpdate(session)
-    const told = kept.filter(({ update }) => update !== null)
-    const results = await ingest.putAll(projectId, told.flatMap(toInput))
+    const updated = kept.filter(({ update }) => update !== null)
+    const results = await ingest.putAll(projectId, updated.flatMap(toInput))
     let errorMessage = `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
-    for (const [position, session] of told.entries()) {
+    for (const [position, session] of updated.entries()) {
       const result = results[position]
       if (!(result instanceof AppError) || result.code === 'call_was_deleted') continue
       if (result.status >= 500) throw result
@@ -189,7 +189,7 @@ export class CallSessions {
     return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
   }
 
-  /** Facts of a deleted call are not kept. Other nodes may add to the same session, so facts are merged by the database. */
+  /** Stores facts, except those of deleted calls. The database merges them, since other nodes may add to a session. */
   async #keep(projectId: number, sessions: Session[]): Promise<void> {
     const { store, recordHash, now } = this.#options
     const rows = sessions.map((session) => ({
@@ -201,7 +201,7 @@ export class CallSessions {
     const json = JSON.stringify(rows)
     const isDeleted = sql`exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
       and id_hash = value ->> 'hash')`
-    // As json_patch, whose time grows with the product of the two. Of two with one key, that of max() is given.
+    // Does what json_patch does in quadratic time. SQLite takes `value` from the row of the maximum: the new fact.
     const merged = sql`(select json_group_object(key, json(value)) from (select key, value, max(is_new) from (
       select key, value, 0 as is_new from json_each(${callSessions.facts})
       union all select key, value, 1 from json_each(excluded.facts)) group by key))`
@@ -222,9 +222,9 @@ export class CallSessions {
   async #completeSilent(signal: AbortSignal): Promise<void> {
     const { read, write, now } = this.#options
     const isDue = sql`due_at <= ${now()}`
-    // A write that changes nothing would still go to the primary.
+    // On a replica, even a write that changes nothing goes to the primary.
     if ((await read.all(sql`select 1 from ${callSessions} where ${isDue} limit 1`)).length === 0) return
-    // Most have said themselves that they are over.
+    // Most sessions have reported their end.
     await write.run(sql`
       update ${callSessions} set due_at = null where ${isDue} and exists (select 1 from ${calls}
         where ${calls.projectId} = ${callSessions.projectId} and ${calls.id} = ${callSessions.callId}
@@ -244,7 +244,7 @@ export class CallSessions {
     const { now, ingest, store } = this.#options
     await this.#mutex.run(namesOf(projectId, [traceId]), async () => {
       const [row] = await this.#read(projectId, [traceId])
-      // It has said something meanwhile.
+      // Spans have arrived meanwhile.
       if (!row || row.dueAt === null || row.dueAt > now()) return
       const session = newSession(traceId, row.framework)
       continueFrom(session, row, now())
@@ -252,7 +252,7 @@ export class CallSessions {
       for (const result of await ingest.putAll(projectId, toInput(session)))
         if (result instanceof AppError && result.status >= 500) throw result
       const isThis = sql`project_id = ${projectId} and trace_id = ${traceId}`
-      // What belongs to no call could never be deleted with one.
+      // Facts without a call are deleted now: no deletion of a call could ever erase them.
       await store(projectId).write.run(
         session.update
           ? sql`update ${callSessions} set due_at = null where ${isThis}`
@@ -262,7 +262,7 @@ export class CallSessions {
   }
 }
 
-/** The spans by their session, without those that say nothing. */
+/** Groups spans by session, without those that have no facts. */
 function sessionsIn(spans: readonly Span[]): Map<string, Session> {
   const sessions = new Map<string, Session>()
   for (const span of spans) {
@@ -295,7 +295,7 @@ function continueFrom(session: Session, { facts, dueAt }: Row, now: number): voi
   session.isOver = dueAt === null || dueAt <= now
 }
 
-/** Of two facts with one key the one that began first: a span that comes again is the same, and a tool is used once. */
+/** Adds facts. Of two with one key the earlier counts: repeated spans are equal, and a tool is used once. */
 function addEarliest(facts: Record<string, Fact>, added: Facts): void {
   for (const [key, fact] of Object.entries(added)) {
     const known = Object.hasOwn(facts, key) ? facts[key] : undefined
@@ -307,7 +307,7 @@ function readUpdate({ framework, facts, traceId, isOver }: Session): SourceUpdat
   return frameworks[framework]?.read(facts, { traceId, isOver }) ?? null
 }
 
-/** Also while nothing says that there is a call, since it may have been deleted. */
+/** The id that the call has or will have: even before there is one, it may be that of a deleted call. */
 function likelyCallId({ update, facts, traceId }: Session): string {
   if (update) return update.id
   const own = Object.values(facts).flatMap((fact) => textOf(fact, 'callId') ?? [])

@@ -13,6 +13,8 @@ describe('what agents are given', () => {
     ['imports', "import A, { b } from './a.js'\nimport './c.css'\n\n# One", '\n\n\n# One'],
     ['a long import', "import {\n  a,\n  b,\n} from './a.js'\n\nOne", '\nOne'],
     ['exports', "export const meta = {\n  title: 'x',\n}\n\nOne", '\nOne'],
+    ['a comment after code', '```\na\n```\nOne <!-- two --> three.', '```\na\n```\nOne  three.'],
+    ['a comment after code on one line', '```a``` b\nOne <!-- two -->', '```a``` b\nOne '],
   ])('is without %s', (_, text, read) => {
     expect(passageText(text)).toBe(read)
   })
@@ -21,6 +23,7 @@ describe('what agents are given', () => {
     '- [Prices](prices.md)',
     '```md\n{% include x %}\n<!-- a -->\n[a](b.md)\n```',
     '~~~\nimport a from "b"\n```\n<!-- x -->\n~~~',
+    '```\na\n```\n\n```js\nimport a from "b"\n<!-- x -->\n```\n',
     'Write `<!-- a -->` and `[a](b)`.',
     'An unclosed <!-- comment.',
     '{% note %} Read this. {% endnote %}',
@@ -52,6 +55,7 @@ describe('relative links', () => {
     ['![A plan](img/plan.png)', 'A plan'],
     ['See [below](#below).', 'See below.'],
     ['- [Prices](<our prices.md>)\n', '- Prices\n'],
+    ['~~~\n[a](b)\n~~~\n[c](d)', '~~~\n[a](b)\n~~~\nc'],
   ])('are given as their labels: %p', (text, given) => {
     expect(withLabels(text)).toBe(given)
   })

@@ -25,7 +25,7 @@ function dot(one: Float32Array | undefined, other: Float32Array | undefined): nu
 }
 
 test('it says of itself that it is lexical and stays in this process', () => {
-  expect(embedder.space).toBe('builtin:lexical-v2:384:chunks-v3')
+  expect(embedder.space).toBe('builtin:lexical-v2:384:chunks-v4')
   expect(embedder.destination).toContain('lexical')
   expect(embedder.dimensions).toBe(384)
 })

@@ -509,7 +509,7 @@ describe('circuit', () => {
 describe('start', () => {
   test('the space names model, prefixes, pooling and chunker, but neither endpoint nor token', () => {
     const hosted = embedderWith({ model: bge, endpoint: null })
-    expect(hosted.space).toBe(`huggingface:${bge}:main/bge-en/cls/normalised:chunks-v3`)
+    expect(hosted.space).toBe(`huggingface:${bge}:main/bge-en/cls/normalised:chunks-v4`)
     expect(embedderWith({ model: bge }).space).toBe(hosted.space)
   })
 

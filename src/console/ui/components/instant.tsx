@@ -4,8 +4,11 @@ import { useNow } from './use-now.ts'
 interface InstantProps {
   /** ISO 8601. */
   at: string
-  /** `relative` is `5 min ago` for up to a week, then the day; `coming` is still to come; `absolute` is day and time. */
-  as?: 'relative' | 'coming' | 'absolute' | 'day'
+  /**
+   * `relative` is `5 min ago` for up to a week, then the day; `coming` is the same for what is still to come; `moment`
+   * is day and minute, `absolute` has seconds.
+   */
+  as?: 'relative' | 'coming' | 'moment' | 'absolute' | 'day'
 }
 
 /** A time, with the exact instant on hover. */
@@ -16,6 +19,7 @@ export function Instant({ at, as = 'relative' }: InstantProps) {
   const texts = {
     relative: () => dates.relative(at, now),
     coming: () => dates.relative(at, now, 'in a moment'),
+    moment: () => dates.moment(at, now),
     absolute: () => dates.full(at),
     day: () => dates.day(at, now),
   }

@@ -11,7 +11,7 @@ import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
-import { PageButton } from '../../components/links.tsx'
+import { PageButton, PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -56,7 +56,14 @@ export function ItemView() {
     <Stack gap="md">
       <PageHeader
         title={item.data?.name ?? 'Item'}
-        description={item.data?.description || undefined}
+        description={
+          <>
+            {item.data?.description && `${item.data.description} · `}
+            <PageLink to="/p/$project/knowledge" params={{ project }}>
+              All knowledge
+            </PageLink>
+          </>
+        }
         action={
           <Guarded right="delete">
             <Button
@@ -90,7 +97,10 @@ export function ItemView() {
         <Tabs.List mb="md">
           <Tabs.Tab value="text">Text</Tabs.Tab>
           {mayChange && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
-          <Tabs.Tab value="chunks">Chunks{chunks.data && ` ${asCount(chunks.data.data.length)}`}</Tabs.Tab>
+          <Tabs.Tab value="chunks">
+            Chunks
+            {chunks.data && <span className="cb-tab-count">{asCount(chunks.data.data.length)}</span>}
+          </Tabs.Tab>
           <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="text">

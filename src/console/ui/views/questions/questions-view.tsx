@@ -69,7 +69,7 @@ export function QuestionsView() {
             {outcomes.map((name) => (
               <Tabs.Tab key={name} value={name}>
                 {words[name].label}
-                {data && ` ${asCount(data[name])}`}
+                {data && <span className="cb-tab-count">{asCount(data[name])}</span>}
               </Tabs.Tab>
             ))}
           </Tabs.List>

@@ -107,7 +107,7 @@ function Facts({ record, all, successor, project }: OpenKeyProps & { successor: 
         <Mono>{hint}</Mono>
       </Fact>
       <Fact label="ID">
-        <Mono truncate>{id}</Mono>
+        <Mono>{id}</Mono>
       </Fact>
       <Fact label="Access">
         <span>

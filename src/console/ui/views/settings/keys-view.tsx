@@ -128,7 +128,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
     {
       key: 'created',
       header: 'Created',
-      width: '144px',
+      width: 'clamp(144px, 30cqi - 136px, 216px)',
       from: 960,
       render: ({ row }) => <Created row={row} />,
     },
@@ -144,6 +144,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
             <ActionIcon
               variant="subtle"
               color="gray"
+              size={24}
               aria-label={`Revoke ${row.name}`}
               onClick={() => revoke(row)}
             >

@@ -1,15 +1,15 @@
 import type { Work } from '../threads/time-slices.ts'
-import type { Found } from './kinds.ts'
+import type { Finding } from './kinds.ts'
 
-/** Adds it to others in order, among which it is one of the last. */
-export function insert(found: Found[], one: Found): void {
+/** Inserts into a sorted list. Searches from the end, where the place nearly always is. */
+export function insertSorted(found: Finding[], one: Finding): void {
   let at = found.length
   for (let last = found[at - 1]; last && isBefore(one, last); last = found[at - 1]) at--
   found.splice(at, 0, one)
 }
 
-/** Whether it overlaps one of the others, which are in order of both their starts and their ends. */
-export function overlaps(others: readonly Found[], { start, end }: Found): boolean {
+/** Whether a finding overlaps any of the others, which are sorted by their starts and by their ends. */
+export function overlapsAny(others: readonly Finding[], { start, end }: Finding): boolean {
   let [low, high] = [0, others.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -19,9 +19,9 @@ export function overlaps(others: readonly Found[], { start, end }: Found): boole
   return (others[low]?.start ?? end) < end
 }
 
-/** Two lists, each in order, as one. */
-export function* merged(some: readonly Found[], others: readonly Found[]): Work<Found[]> {
-  const found: Found[] = []
+/** Merges two sorted lists. */
+export function* mergeSorted(some: readonly Finding[], others: readonly Finding[]): Work<Finding[]> {
+  const found: Finding[] = []
   for (let a = 0, b = 0; a < some.length || b < others.length; ) {
     yield
     const [one, other] = [some[a], others[b]]
@@ -34,9 +34,9 @@ export function* merged(some: readonly Found[], others: readonly Found[]): Work<
   return found
 }
 
-/** Those of a list in order that do not overlap one before them. */
-export function* apart(all: readonly Found[]): Work<Found[]> {
-  const found: Found[] = []
+/** A sorted list without the findings that overlap an earlier one. */
+export function* withoutOverlaps(all: readonly Finding[]): Work<Finding[]> {
+  const found: Finding[] = []
   let end = 0
   for (const one of all) {
     yield
@@ -47,7 +47,7 @@ export function* apart(all: readonly Found[]): Work<Found[]> {
   return found
 }
 
-/** By the start; of two with the same start the longer one comes first. */
-function isBefore(a: Found, b: Found): boolean {
+/** Sorts by start; of two with the same start, the longer comes first. */
+function isBefore(a: Finding, b: Finding): boolean {
   return a.start < b.start || (a.start === b.start && a.end > b.end)
 }
