@@ -194,6 +194,20 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByText(set.owner.email).last().waitFor()
   })
 
+  test('a page whose code cannot be loaded says so, and can be tried again', async () => {
+    const tab = await tabs.open({ person: set.owner })
+    await tab.open(`/p/${project.id}/settings/general`)
+    await heading(tab.page, 'General').waitFor()
+    await tab.context.setOffline(true)
+    await tab.page.getByRole('link', { name: 'Playground' }).click()
+    await tab.page.getByText('Callbook is not responding').first().waitFor()
+    await tab.context.setOffline(false)
+    await tab.page.getByRole('button', { name: 'Try again' }).click()
+    await heading(tab.page, 'Playground').waitFor()
+    // The browser reports the error that the page shows.
+    tab.complaints.length = 0
+  })
+
   test('nothing moves for whoever asks for less motion', async () => {
     const page = await openTab(`/p/${project.id}/calls`)
     await page.emulateMedia({ reducedMotion: 'reduce' })
