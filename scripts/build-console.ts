@@ -25,6 +25,9 @@ const assetsPath = '/console/assets/'
 /** Limit for the compressed script, styles and typeface that a page loads before it shows anything. */
 export const firstLoadBytesMax = 260_000
 
+/** Groups of views whose scripts the page asks for before its program runs. */
+const groupsAtOnce = ['overview', 'calls', 'knowledge', 'questions', 'playground', 'settings']
+
 /** The typeface, under the name in the style sheet. */
 const fontFile = 'inter-4.1.woff2'
 
@@ -254,8 +257,11 @@ function replaceFile(file: string, body: Uint8Array | string): void {
   renameSync(temporary, file)
 }
 
-function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloads'> {
+function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloads' | 'groups'> {
   const main = nameOf('main', outputs)
+  const first = reachable(main, outputs)
+  const scriptsOf = (group: string) =>
+    [...reachable(nameOf(group, outputs), outputs)].filter((name) => !first.has(name))
   return {
     entries: {
       main,
@@ -264,7 +270,8 @@ function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloa
       icon: nameOf('icon', outputs),
       font: nameOf('font', outputs),
     },
-    preloads: [...reachable(main, outputs)].filter((name) => name !== main).sort(),
+    preloads: [...first].filter((name) => name !== main).sort(),
+    groups: Object.fromEntries(groupsAtOnce.map((group) => [group, scriptsOf(group)])),
   }
 }
 

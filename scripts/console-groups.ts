@@ -4,6 +4,25 @@ import type { BunPlugin } from 'bun'
 
 const lazyImport = /import\('(\.[^']+)'\)/g
 const namespace = 'group'
+/** Of libraries, what the call's page has in common with any other: on its own each would become a file. */
+const lentByLibraries = `
+import { useForceUpdate } from '@mantine/hooks'
+import { IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash } from '@tabler/icons-react'
+import { useLocation } from '@tanstack/react-router'
+[useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation].at()`
+/** Too large for every page: one file for those that have some of it. */
+const fields = `
+import { Tabs, TagsInput, Textarea } from '@mantine/core'
+[Tabs, TagsInput, Textarea].at()`
+const withFields = [
+  'call',
+  'knowledge',
+  'label-form',
+  'new-key-dialog',
+  'playground',
+  'questions',
+  'settings',
+]
 /** Components that only the pages of one folder use. */
 const ofOneGroup = ['day-field.tsx', 'logo.tsx', 'shown-once.tsx']
 
@@ -37,7 +56,10 @@ export function groupsOfPages(sources: string): BunPlugin {
   const parts = lent.map((file) => join(sources, 'views', file))
   const shared = [router, shell, ...components, ...parts]
     .map((file) => `import ${JSON.stringify(file)}\n`)
+    .concat(`import '${namespace}:lent'\n`)
     .join('')
+  const sharedBy = (group: string) =>
+    withFields.includes(group) ? `${shared}import '${namespace}:fields'\n` : shared
   return {
     name: 'groups-of-pages',
     setup(build) {
@@ -55,14 +77,17 @@ export function groupsOfPages(sources: string): BunPlugin {
         namespace,
       }))
       build.onLoad({ filter: /.*/, namespace }, ({ path }) => {
+        if (path === 'lent' || path === 'fields')
+          return { contents: path === 'lent' ? lentByLibraries : fields, loader: 'ts' }
         const files = views.filter((file) => groupOf(file) === path)
-        const contents = shared + files.map((file) => `export * from ${JSON.stringify(file)}\n`).join('')
+        const contents =
+          sharedBy(path) + files.map((file) => `export * from ${JSON.stringify(file)}\n`).join('')
         return { contents, loader: 'ts' }
       })
       build.onLoad({ filter: /\.tsx?$/ }, ({ path }) =>
         others.includes(path)
           ? {
-              contents: `${readFileSync(path, 'utf8')}\n${shared}`,
+              contents: `${readFileSync(path, 'utf8')}\n${sharedBy(basename(path).replace(/\..*/, ''))}`,
               loader: path.endsWith('x') ? 'tsx' : 'ts',
             }
           : undefined,

@@ -205,7 +205,9 @@ function sentence(error: ErrorObject): string {
     case 'required':
       return 'is required'
     case 'minLength':
-      return 'must not be empty'
+      return error.params.limit === 1
+        ? 'must not be empty'
+        : `must be at least ${error.params.limit} characters`
     case 'maxLength':
       return `must be at most ${error.params.limit} characters`
     case 'minItems':

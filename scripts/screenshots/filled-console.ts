@@ -35,7 +35,7 @@ export async function fillConsole(
   const calls = madeCalls(Date.now()).slice(-callsMax)
   for (const result of await service.services.ingest.putAll(
     project.projectId,
-    calls.map(({ id, call }) => ({ id, change: call })),
+    calls.map(({ id, call, source }) => ({ id, change: call, own: { source } })),
   ))
     if (result instanceof Error) throw result
   const isWorkedOn = ({ call }: (typeof calls)[number]) =>
@@ -98,6 +98,9 @@ async function fillSettings(
   })
   const old = await keys.create(project.projectId, { ...plain, kind: 'ingest', name: 'The agents before' })
   await keys.revoke(project.projectId, old.id)
-  await people.join(project, 'member')
-  return await people.join(project, 'viewer')
+  const member = await people.join(project, 'member')
+  await member.send('PATCH', '/person', { name: 'Grace Hopper' })
+  const viewer = await people.join(project, 'viewer')
+  await viewer.send('PATCH', '/person', { name: 'Alan Turing' })
+  return viewer
 }

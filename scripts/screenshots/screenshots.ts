@@ -9,7 +9,7 @@ import { fillConsole } from './filled-console.ts'
 import { type ConsoleState, consoleStates } from './states.ts'
 
 // `bun run screenshots` writes the README's pictures. `bun run screenshots --all FOLDER [NAME,…]` writes every page and
-// state, or those with these names, in three widths and two colour schemes, and in forced colours.
+// state, or those with these names, in three widths and two colour schemes, in forced colours and on a small laptop.
 
 interface Look {
   width: number
@@ -46,6 +46,7 @@ const everyLook: Record<string, Look> = Object.fromEntries([
     ]),
   ),
   ['1440-forced', { ...desktop, forcedColors: 'active' }],
+  ['1280-light', { ...desktop, width: 1280, height: 800 }],
 ])
 
 const folderOfAll = process.argv[2] === '--all' ? (process.argv[3] ?? '') : null
@@ -101,9 +102,14 @@ async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promis
   for (const [name, { width, height, ...media }] of Object.entries(looks)) {
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: 'none', ...media })
-    // Two frames: charts draw themselves after they are measured.
+    // Two frames: charts draw themselves after they are measured. Then the colours have to arrive.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: folderOfAll !== null })
+    await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'))
+    const isOver = (await page.getByRole('dialog').count()) > 0
+    await page.screenshot({
+      path: join(folder, `${name}.png`),
+      fullPage: folderOfAll !== null && !isOver,
+    })
     process.stdout.write(`${name}.png\n`)
   }
   await context.close()

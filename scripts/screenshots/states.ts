@@ -120,7 +120,13 @@ const calls: ConsoleState[] = [
     path: '/p/:project/calls?evaluation=fail',
     act: click(/^Evaluation/),
   },
-  { name: 'calls-dates', path: '/p/:project/calls', act: click('Date') },
+  {
+    name: 'calls-dates',
+    path: '/p/:project/calls',
+    act: then(click('Date'), (page) =>
+      page.locator('.cb-calls-dates table button:visible').first().waitFor(),
+    ),
+  },
   { name: 'calls-more', repeats: true, path: '/p/:project/calls', act: click('More') },
   { name: 'calls-display', path: '/p/:project/calls', act: click('Display') },
   { name: 'calls-export', repeats: true, path: '/p/:project/calls', act: click('Export') },
@@ -158,7 +164,7 @@ const calls: ConsoleState[] = [
     name: 'call-none',
     repeats: true,
     path: '/p/:project/calls/no-such-call',
-    act: see('There is no such call'),
+    act: see('Call not found'),
   },
   { name: 'call-viewer', repeats: true, path: '/p/:project/calls/:call', as: 'viewer' },
 ]
@@ -253,7 +259,7 @@ const settings: ConsoleState[] = [
     name: 'invited',
     repeats: true,
     path: '/p/:empty/settings/people',
-    act: then(click('Invite'), click('Make link'), see('Send this link')),
+    act: then(click('Invite'), click('Create link'), (page) => button(page, 'Copy link').waitFor()),
   },
   { name: 'privacy', path: '/p/:project/settings/privacy' },
   {
@@ -308,7 +314,7 @@ const entry: ConsoleState[] = [
     repeats: true,
     path: '/sign-in',
     act: async (page) => {
-      await page.getByLabel('E-mail address').fill('ada@example.com')
+      await page.getByLabel('Email address').fill('ada@example.com')
       await page.getByLabel('Password', { exact: true }).fill('not her password')
       await page.keyboard.press('Enter')
       await page.getByRole('alert').first().waitFor()

@@ -14,8 +14,8 @@ export interface TextMatch {
 
 /** The length of an excerpt. */
 const shownCharsMax = 160
-/** How much of it comes before the first found word, at most. */
-const shownBeforeMax = 40
+/** How much of it comes before the first found word, at most, so that a narrow column shows that word. */
+const shownBeforeMax = 20
 /** Only the beginning of a longer transcript is searched. */
 const searchedCharsMax = 262_144
 

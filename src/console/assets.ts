@@ -9,6 +9,8 @@ export interface ConsoleManifest {
   entries: { main: string; boot: string; styles: string; icon: string; font: string }
   /** The scripts that `main` imports, to be fetched alongside. */
   preloads: string[]
+  /** The further scripts of the pages that share a group of views, such as `calls`. */
+  groups: Record<string, string[]>
   /** Compressed bytes of script, styles and typeface that a page loads before it appears. */
   firstLoadBytes: { signIn: number; overview: number; calls: number }
   /** By name, which includes a hash of the content. Each file also exists as `.br` and `.gz`. */
@@ -45,7 +47,7 @@ export function readAssets(folder: string) {
     name,
     { type, plain: read(name), encoded: { br: read(`${name}.br`), gzip: read(`${name}.gz`) } },
   ])
-  return { entries: manifest.entries, preloads: manifest.preloads, assets: new Map(assets) }
+  return { ...manifest, assets: new Map(assets) }
 }
 
 function readManifest(folder: string): ConsoleManifest | null {

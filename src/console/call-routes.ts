@@ -11,7 +11,7 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, DaysOfPeriod, Period } from './schemas.ts'
+import { CallsToDelete, ComparedPeriod, DaysOfPeriod, Period } from './schemas.ts'
 
 const period = { query: bodyOf(Period) }
 
@@ -70,7 +70,9 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
         jsonBody(LabelChange),
       )
       .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
-      .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), period)
+      .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
+        query: bodyOf(ComparedPeriod),
+      })
       .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {
         query: bodyOf(DaysOfPeriod),
       })

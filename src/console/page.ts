@@ -57,11 +57,32 @@ export function pagePolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** The console's only page. The nonce is an attribute of the script, where style sheets cannot read it. */
+/** As many as the program asks for at first. */
+const firstCalls = 50
+
+/** What the program of the page at an address will request at once. Browsers request it meanwhile. */
+function requestsOf({ pathname, search }: URL): string[] {
+  const [, project] = /^\/console\/p\/([\w-]+)\/calls(\/|$)/.exec(pathname) ?? []
+  const calls = `/console/api/projects/${project}/calls?limit=${firstCalls}`
+  return [...(project !== undefined && search === '' ? [calls] : []), '/console/api/session']
+}
+
+/**
+ * The console's only page, as it is sent for one of its addresses. The nonce is an attribute of the script, where style
+ * sheets cannot read it.
+ */
 export function consolePage(
-  { entries, preloads }: Pick<ConsoleAssets, 'entries' | 'preloads'>,
+  { entries, preloads, groups }: Pick<ConsoleAssets, 'entries' | 'preloads' | 'groups'>,
   nonce: string,
+  address: URL,
 ) {
+  const [, , , , group = ''] = address.pathname.split('/')
+  const scripts = [...preloads, ...(Object.hasOwn(groups, group) ? (groups[group] ?? []) : [])]
+  // What takes longest comes first: over HTTP/1.1 a browser asks for six at a time.
+  const links = [
+    ...requestsOf(address).map((path) => `rel="preload" as="fetch" href="${path}" crossorigin`),
+    ...scripts.map((name) => `rel="modulepreload" href="${assetsPath}${name}"`),
+  ]
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -73,8 +94,8 @@ export function consolePage(
 <link rel="icon" type="image/svg+xml" href="${assetsPath}${entries.icon}">
 <script src="${assetsPath}${entries.boot}"></script>
 <link rel="stylesheet" href="${assetsPath}${entries.styles}">
-<link rel="preload" as="font" type="font/woff2" href="${assetsPath}${entries.font}" crossorigin>
-${preloads.map((name) => `<link rel="modulepreload" href="${assetsPath}${name}">\n`).join('')}<script type="module" src="${assetsPath}${entries.main}" nonce="${nonce}"></script>
+<script type="module" src="${assetsPath}${entries.main}" nonce="${nonce}"></script>
+${links.map((link) => `<link ${link}>\n`).join('')}<link rel="preload" as="font" type="font/woff2" href="${assetsPath}${entries.font}" crossorigin>
 </head>
 <body>
 <div id="root"></div>

@@ -26,19 +26,19 @@ export function pagesRoutes(folder: string) {
   routes.get('/favicon.ico', ({ request }) => send(read()?.entries.icon ?? 'favicon.ico', request, forADay), {
     detail: { hide: true },
   })
-  for (const path of pagePaths) routes.get(path, () => toPage(read()))
+  for (const path of pagePaths) routes.get(path, ({ request }) => toPage(read(), request))
   // An address that leads nowhere: the page says so to people.
   routes.get('/console/*', ({ path, request }) => {
     const isForPeople = wantsPage(request.headers) && !/^\/console\/(api|assets)\//.test(path)
-    if (isForPeople) return toPage(read(), 404)
+    if (isForPeople) return toPage(read(), request, 404)
     throw new AppError('not_found', 'Not found', { detail: 'There is nothing at this path. See /docs.' })
   })
   return routes
 }
 
-function toPage(built: ConsoleAssets | null, status = 200): Response {
+function toPage(built: ConsoleAssets | null, { url }: Request, status = 200): Response {
   const nonce = randomBytes(nonceBytes).toString('base64')
-  return new Response(built ? consolePage(built, nonce) : notBuiltPage(nonce), {
+  return new Response(built ? consolePage(built, nonce, new URL(url)) : notBuiltPage(nonce), {
     status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',

@@ -84,8 +84,19 @@ function open(url: URL, { body, headers, addresses }: PostOptions): ClientReques
   return url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options)
 }
 
+const connectionErrors: Record<string, string> = {
+  EAI_AGAIN: 'Name server does not answer',
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection reset',
+  EHOSTUNREACH: 'Host unreachable',
+  ENOTFOUND: 'Host not found',
+  ETIMEDOUT: 'Connection timed out',
+}
+
 function sentenceOf(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
+  const known = connectionErrors[code]
+  if (known) return `${known} (${code})`
   const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
   return text.slice(0, errorCharsMax)
 }

@@ -132,7 +132,8 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       durations.length % 2 === 1
         ? durations[middle]
         : ((durations[middle - 1] ?? 0) + (durations[middle] ?? 0)) / 2
-    const { calls, medianDuration } = await overview.figures(project.projectId, period)
+    const before = '2025-01-01T00:00:00Z'
+    const { calls, medianDuration } = await overview.figures(project.projectId, { ...period, before })
     expect([calls.value, medianDuration.value]).toEqual([durations.length, median ?? -1])
   }, 60_000)
 

@@ -137,7 +137,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('button', { name: 'Clear filters' }).first().click()
     await page.getByRole('button', { name: 'Evaluation' }).click()
     await page.getByRole('menuitemcheckbox', { name: /Fail/ }).click()
-    await page.getByRole('menuitemcheckbox', { name: /unclear/ }).click()
+    await page.getByRole('menuitemcheckbox', { name: /Unclear/ }).click()
     await page.waitForURL(/evaluation=fail&evaluation=unclear/)
     await page.getByText('80 calls', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
@@ -155,9 +155,35 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByText('120 calls', { exact: true }).waitFor()
   })
 
+  test('at 1280 px the words that were found show, and labels are added to many calls', async () => {
+    const page = await openTab('calls?text=umbrella', { width: 1280, height: 800 })
+    const isWhole = async () => {
+      const [mark, cell] = await Promise.all(
+        ['mark', '[data-cell="summary"]'].map((part) =>
+          rowOf(page, 'call-1007').locator(part).first().boundingBox(),
+        ),
+      )
+      if (!mark || !cell) return false
+      return mark.x + mark.width <= cell.x + cell.width && mark.y + mark.height <= cell.y + cell.height
+    }
+    await until(isWhole)
+    await rowOf(page, 'call-1007').click()
+    await page.getByRole('region', { name: 'Review' }).waitFor()
+    await until(isWhole)
+    await page.keyboard.press('x')
+    await page.getByRole('region', { name: 'Selected calls' }).getByRole('button', { name: 'Label' }).click()
+    await page.getByRole('combobox', { name: 'Add labels' }).fill('rain')
+    await page.keyboard.press('Enter')
+    // What is offered covers neither the button nor makes the page longer than the screen.
+    await page.getByRole('button', { name: 'Apply to 1 call' }).click()
+    await page.getByText('1 call labeled').waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(false)
+  })
+
   test('a call far down the list keeps its neighbours after a reload', async () => {
     const page = await openTab('calls/call-1100')
-    await page.getByRole('tab', { name: 'Transcript' }).waitFor()
+    const next = page.getByRole('button', { name: 'Next call' })
+    await until(() => next.isEnabled())
     await page.keyboard.press('j')
     await page.waitForURL(/call-1101$/)
     const previous = page.getByRole('button', { name: 'Previous call' })

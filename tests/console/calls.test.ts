@@ -19,7 +19,7 @@ const reads = [
   '/call-facets',
   '/calls/a',
   '/calls/a/details',
-  `/overview/figures?${period}`,
+  `/overview/figures?${period}&before=2025-12-01T00:00:00Z`,
   `/overview/days?${period}`,
   `/overview/durations?${period}`,
   `/overview/end-reasons?${period}`,
@@ -138,18 +138,28 @@ describe('/console/api/projects/:project/overview', () => {
     await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'Within thirty days.' })
     const read = async (path: string) =>
       (await people.owner.fetch(`/projects/${project.id}/overview${path}`)).json()
-    expect(await read(`/figures?${period}`)).toMatchObject({ calls: { value: 1, before: 0 } })
+    expect(await read(`/figures?${period}&before=2025-12-01T00:00:00Z`)).toMatchObject({
+      calls: { value: 1, before: 0 },
+    })
     const { data: days } = await read(`/days?${period}`)
     expect(days).toHaveLength(31)
     expect(days[4]).toEqual({ day: '2026-01-05', success: 1, fail: 0, other: 0, unevaluated: 0 })
     expect((await read(`/durations?${period}`)).data[1]).toEqual({ from: 10, to: 30, calls: 1 })
-    expect(await read(`/end-reasons?${period}`)).toEqual({ data: [{ value: 'x', calls: 1 }], others: 0 })
+    expect(await read(`/end-reasons?${period}`)).toEqual({
+      ...{ data: [{ value: 'x', calls: 1 }], others: { values: 0, calls: 0 } },
+    })
     expect(await read('/knowledge')).toEqual({ items: 1, chunks: 1, pendingChunks: 0 })
   })
 
   test('refuses an invalid period', async () => {
     const project = await projectWithCall()
-    for (const query of ['', '?from=2026-01-01T00:00:00Z', '?from=a&to=b']) {
+    for (const query of [
+      '',
+      '?from=2026-01-01T00:00:00Z',
+      '?from=a&to=b',
+      `?${period}`,
+      `?${period}&before=x`,
+    ]) {
       const answer = await people.owner.fetch(`/projects/${project.id}/overview/figures${query}`)
       await expectProblem(answer, 'invalid_request', 'Invalid request')
     }

@@ -73,7 +73,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   async function openCall(id: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })
     await tab.open(`/p/${project.id}/calls/${id}`)
-    await tab.page.getByText('Started', { exact: true }).waitFor()
+    await tab.page.getByText('Duration', { exact: true }).last().waitFor()
     return tab.page
   }
 
@@ -86,6 +86,12 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     const names = ['Agent', 'Direction', 'Source', 'Cost', 'Latency']
     const facts = await Promise.all(names.map((name) => factOf(page, name)))
     expect(facts).toEqual(['Front desk', 'Inbound', 'vapi', '$0.1234', '640 ms'])
+    const started = page.getByText('Started', { exact: true })
+    expect(await started.isVisible()).toBe(false)
+    await page.getByText('All details').click()
+    await started.waitFor()
+    await page.reload()
+    await started.waitFor()
     const plain = await openCall('plain')
     expect(await plain.locator('dt', { hasText: /Agent|Direction|Source|Cost|Latency/ }).count()).toBe(0)
     expect(await plain.locator('audio, .cb-steps, .cb-at').count()).toBe(0)

@@ -83,6 +83,15 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     const page = await openTab(`/p/${project.id}/overview`)
     await page.getByRole('button', { name: /^Project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
+    await page.getByLabel('Name').and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    // The menu is gone, so the focus goes to what opened it.
+    await page
+      .getByRole('button', { name: /^Project/ })
+      .and(page.locator(':focus'))
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'New project' }).click()
     await page.getByLabel('Name').fill('Harbour')
     await page.getByRole('button', { name: 'Create project' }).click()
     await page.getByRole('button', { name: /^Project Harbour/ }).waitFor()
@@ -183,5 +192,21 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText(set.owner.email).last().waitFor()
+  })
+
+  test('nothing moves for whoever asks for less motion', async () => {
+    const page = await openTab(`/p/${project.id}/calls`)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.locator('[data-call] input').first().check({ force: true })
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').waitFor()
+    const moving = await page.evaluate(() =>
+      [...document.body.querySelectorAll('*')].flatMap((element) => {
+        const { transitionDuration, animationName } = getComputedStyle(element)
+        const isStill = animationName === 'none' && !/[1-9]/.test(transitionDuration)
+        return isStill ? [] : [`${element.className}: ${transitionDuration} ${animationName}`]
+      }),
+    )
+    expect(moving).toEqual([])
   })
 })

@@ -119,6 +119,32 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 
+  test('a key of a day says that day, Escape leaves its calendar alone, and the focus comes back', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/keys`)
+    const create = page.getByRole('button', { name: 'Create API Key' }).first()
+    await create.click()
+    const dialog = page.getByRole('dialog', { name: /key/i })
+    await dialog.getByLabel('Name').fill('Until a day')
+    await dialog.getByText('On a date').click()
+    const day = page.locator('[data-day]:focus')
+    for (const keys of [['Escape'], ['ArrowRight', 'Enter']]) {
+      await dialog.getByRole('button', { name: /^Last day/ }).click()
+      await day.waitFor()
+      for (const key of keys) await page.keyboard.press(key)
+      await day.waitFor({ state: 'detached' })
+    }
+    const last = await dialog.getByRole('button', { name: /^Last day/ }).textContent()
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await create.and(page.locator(':focus')).waitFor()
+    const [monthAndDay = 'not chosen'] = last?.split(',') ?? []
+    await page
+      .getByRole('row', { name: /Until a day/ })
+      .getByText(monthAndDay)
+      .waitFor()
+  })
+
   test('a key for another address is refused, and a bad entry is reported while it is typed', async () => {
     const { page } = tab
     const key = await createKey('Office', ['203.0.113.7', '2001:db8::/32'])

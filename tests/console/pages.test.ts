@@ -30,17 +30,41 @@ function asset(name: string): string {
 }
 
 describe('the page', () => {
-  test('is the same document at every path of the console, and is never cached', async () => {
+  test('is the same document at every path of the console but for what it asks for, and is never cached', async () => {
     const shapes = new Set<string>()
     for (const path of pagePaths) {
       const answer = await get(path.replace(/:\w+/g, 'some-id'))
       expect(answer.status).toBe(200)
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
       expect(answer.headers.get('cache-control')).toBe('no-store')
-      shapes.add((await answer.text()).replace(/nonce="[^"]*"/, ''))
+      const document = (await answer.text()).replace(/nonce="[^"]*"/, '')
+      shapes.add(document.replace(/<link rel="(modulepreload|preload" as="fetch)".*>\n/g, ''))
     }
     expect(pagePaths.length).toBeGreaterThan(15)
     expect(shapes.size).toBe(1)
+  })
+
+  test('asks for the scripts of its page, the session and the first calls before its program runs', async () => {
+    const linksOf = async (path: string) =>
+      [
+        ...(await (await get(path)).text()).matchAll(
+          /<link rel="(?:modulepreload|preload" as="fetch)" href="([^"]*)"/g,
+        ),
+      ]
+        .map(([, href = '']) => href)
+        .sort()
+    const session = '/console/api/session'
+    const scripts = (group: string) => (manifest.groups[group] ?? []).map(asset)
+    const calls = [...scripts('calls'), session]
+    expect(calls.length).toBeGreaterThan(1)
+    const first = '/console/api/projects/prj_1/calls?limit=50'
+    expect(await linksOf('/console/p/prj_1/calls')).toEqual([...calls, first].sort())
+    expect(await linksOf('/console/p/prj_1/calls/a%22b')).toEqual([...calls, first].sort())
+    // With filters the first calls are others, and nothing of an address gets into the page.
+    expect(await linksOf('/console/p/prj_1/calls?status=live')).toEqual(calls.sort())
+    expect(await linksOf('/console/p/%22%3E%3Cb%3E/calls')).toEqual(calls.sort())
+    expect(await linksOf('/console/p/prj_1/settings/keys')).toEqual([...scripts('settings'), session].sort())
+    expect(await linksOf('/console/sign-in')).toEqual([session])
   })
 
   test('has a path for every page its own router knows', () => {

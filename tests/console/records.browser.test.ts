@@ -125,6 +125,11 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
 
   test('a Markdown file is dropped, previewed, saved, and found in the playground', async () => {
     const page = await openTab('new-item')
+    await page.getByLabel('Name').and(page.locator(':focus')).waitFor()
+    await page.getByLabel('Name').fill('Parcels')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('textbox', { name: /^Text/ }).and(page.locator(':focus')).waitFor()
+    await page.getByLabel('Name').fill('')
     const text =
       '# Lost parcels\n\nWait five days.\n\n## Compensation\n\nWe pay up to 42 euros for a lost parcel.\n'
     await page
@@ -157,9 +162,10 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await first.getByRole('link', { name: 'Lost parcels' }).click()
     await page.getByRole('button', { name: 'Delete' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('textbox').fill('delete')
     await dialog.getByRole('button', { name: 'Delete item' }).click()
     await page.waitForURL(/\/knowledge$/)
+    await page.goBack()
+    await page.waitForURL(/\/playground/)
     const found = await project.send('POST', '/v1/knowledge/search', { query: 'lost parcel compensation' })
     expect((await found.json()).data).toEqual([])
   })

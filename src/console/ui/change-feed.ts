@@ -95,27 +95,31 @@ function createRefresher(queryClient: QueryClient, project: string) {
     dirty = new Map()
     for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey })
   }
-  const add = (...keys: (readonly string[])[]) => {
+  const add = (keys: (readonly string[])[], withinMs = 0) => {
     for (const key of keys) dirty.set(key.join('\n'), key)
     // The first change is shown at once.
-    timer ??= window.setTimeout(flush, 0)
+    timer ??= window.setTimeout(flush, withinMs)
   }
   const lists = [['first'], ['live'], ['newest'], ['neighbours']].map((what) => ['calls', project, ...what])
   const allCalls = [['one'], ['details']].map((what) => ['calls', project, ...what])
   return {
     changed(type: string, data: string) {
       if (knowledgeEvents.includes(type)) {
-        return add(['knowledge', project, 'items'], ['overview', project, 'knowledge'])
+        return add([
+          ['knowledge', project, 'items'],
+          ['overview', project, 'knowledge'],
+        ])
       }
       const { id }: { id?: string } = JSON.parse(data)
       // Of a deleted call nothing tells which one it was.
       const one = id === undefined ? allCalls : allCalls.map((key) => [...key, id])
-      add(...lists, ...one, ['overview', project])
+      add([...lists, ...one, ['overview', project]])
     },
     /** @param isFirst whether what is on the screen was only just asked for */
     caughtUp(isFirst: boolean) {
-      add(...lists)
-      if (!isFirst) add(...allCalls, ['overview', project], ['knowledge', project, 'items'])
+      // The page that a person waits for goes first.
+      if (isFirst) return add(lists, settleMs)
+      add([...lists, ...allCalls, ['overview', project], ['knowledge', project, 'items']])
     },
     stop() {
       if (timer !== null) clearTimeout(timer)

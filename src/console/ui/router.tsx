@@ -13,7 +13,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
-import { callsQuery } from './views/calls/call-queries.ts'
+import { callDetailsQuery, callQuery, callsQuery } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
@@ -103,15 +103,24 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
 })
 
+const drawnOnceWithinMs = 100
+
+/** Settles with the requests of a page, or a moment later: drawing it without their answers first takes longer. */
+function soon(...requests: Promise<unknown>[]): Promise<unknown> {
+  return Promise.race([
+    Promise.all(requests),
+    new Promise((resolve) => setTimeout(resolve, drawnOnceWithinMs)),
+  ])
+}
+
 /** The call's route is inside the list's, since the list stays while a call is open beside it. */
 const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/calls',
   validateSearch: readFilters,
   // Requests the first page while the view's code is still loading.
-  loader: ({ context: { queryClient }, params, location }) => {
-    void queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))
-  },
+  loader: ({ context: { queryClient }, params, location }) =>
+    soon(queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))),
   component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
@@ -119,6 +128,16 @@ const callRoute = createRoute({
   getParentRoute: () => callsRoute,
   path: '/$call',
   validateSearch: readOpenTab,
+  // As above. What is known already is asked for by the view, if it is old.
+  loader: async ({ context: { queryClient }, params: { project, call }, cause }) => {
+    const staleTime = Number.POSITIVE_INFINITY
+    const parts = soon(
+      queryClient.prefetchQuery({ ...callQuery(project, call), staleTime }),
+      queryClient.prefetchQuery({ ...callDetailsQuery(project, call), staleTime }),
+    )
+    // Whoever goes on from call to call is not kept waiting.
+    if (cause === 'enter') await parts
+  },
   component: lazyRouteComponent(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })
 

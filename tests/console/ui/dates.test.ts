@@ -50,13 +50,18 @@ describe('what a person reads', () => {
 
   test.each([
     [-10, 'just now'],
-    [10, 'in a moment'],
+    [10, 'just now'],
     [-180, /^3 min/],
     [-2 * 86_400, '2 days ago'],
     [-8 * 86_400, dayLabel('2026-05-24')],
     [-400 * 86_400, /2025/],
   ])('of a time %d seconds from now is %p', (seconds, said) => {
     expect(dates.relative(now + seconds * 1_000, now)).toMatch(said)
+  })
+
+  test('is in a moment only of a time that is still to come', () => {
+    expect(dates.relative(now + 10_000, now, 'in a moment')).toBe('in a moment')
+    expect(dates.relative(now - 10_000, now, 'in a moment')).toBe('just now')
   })
 
   test('is in English, as where the person lives', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Dates } from '../../../src/console/ui/components/dates.ts'
+import { Dates, plusDays } from '../../../src/console/ui/components/dates.ts'
 import { changeOf } from '../../../src/console/ui/views/overview/change.ts'
 import {
   choiceOf,
@@ -15,7 +15,10 @@ describe('the period of the overview', () => {
 
   test('is the last 30 days, today included, unless the address says otherwise', () => {
     const period = periodOf(overviewSearch({}), utc, now)
-    expect(period).toEqual({ from: '2026-02-01T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z', days: 30 })
+    expect(period).toEqual({
+      ...{ from: '2026-02-01T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z', days: 30 },
+      before: '2026-01-02T00:00:00.000Z',
+    })
     expect(periodOf(overviewSearch({ days: '7' }), utc, now).days).toBe(7)
     expect(overviewSearch({ days: 12 })).toEqual({})
   })
@@ -24,6 +27,26 @@ describe('the period of the overview', () => {
     const { from, to } = periodOf(overviewSearch({ days: 7 }), new Dates('Pacific/Auckland'), now)
     expect([from, to]).toEqual(['2026-02-24T11:00:00.000Z', '2026-03-03T11:00:00.000Z'])
   })
+
+  test.each([
+    // Clocks go forward by an hour on 29 March and back on 25 October, by half an hour on 5 April.
+    ['Europe/Berlin', '2026-03-24', '2026-03-16T23:00:00.000Z', 7 * 24 - 1, 7 * 24],
+    ['Europe/Berlin', '2026-03-30', '2026-03-22T23:00:00.000Z', 7 * 24, 7 * 24 - 1],
+    ['Europe/Berlin', '2026-10-19', '2026-10-11T22:00:00.000Z', 7 * 24 + 1, 7 * 24],
+    ['Europe/Berlin', '2026-10-26', '2026-10-18T22:00:00.000Z', 7 * 24, 7 * 24 + 1],
+    ['Australia/Lord_Howe', '2026-04-06', '2026-03-29T13:00:00.000Z', 7 * 24, 7 * 24 + 0.5],
+  ])(
+    'in %p from %p is compared with the seven calendar days before',
+    (zone, first, before, hours, earlier) => {
+      const search = { from: first, to: plusDays(first, 6) }
+      const period = periodOf(search, new Dates(zone), now)
+      const hoursFrom = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 3_600_000
+      expect(period.before).toBe(before)
+      expect([hoursFrom(period.from, period.to), hoursFrom(period.before, period.from)]).toEqual([
+        ...[hours, earlier],
+      ])
+    },
+  )
 
   test('includes both days of a custom range', () => {
     const search = { from: '2026-02-27', to: '2026-03-01' }

@@ -29,10 +29,6 @@ const looks = {
   weekdayFormat: named({ weekday: 'short' }),
   monthLabelFormat: named({ month: 'long', year: 'numeric' }),
   ariaLabels: { previousMonth: 'Previous month', nextMonth: 'Next month' },
-  getDayProps: (day: string) => ({
-    'data-day': day,
-    'aria-label': dayLabel(day, {}, { dateStyle: 'full' }),
-  }),
 }
 
 /** A calendar for choosing days. Loaded when it is first opened. */
@@ -67,7 +63,12 @@ export default function Calendar({ days, today, of, onChoose }: CalendarProps) {
     const [first, last] = next
     if (first && last) onChoose(first, last)
   }
-  const shared = { ...looks, ...limits, date: month, onDateChange: setMonth }
+  const getDayProps = (day: string) => ({
+    'data-day': day,
+    'data-autofocus': day === start || undefined,
+    'aria-label': dayLabel(day, {}, { dateStyle: 'full' }),
+  })
+  const shared = { ...looks, ...limits, getDayProps, date: month, onDateChange: setMonth }
   return (
     <div ref={frame} onKeyDownCapture={onKey}>
       {of === 'one' ? (

@@ -81,12 +81,15 @@ export class Dates {
     return dayLabel(day, { weekday: 'short', ...(this.#isSameYear(at, now) ? {} : { year: 'numeric' }) })
   }
 
-  /** `just now`, `5 min ago`, for up to a week; then the day. */
-  relative(at: At, now: number): string {
+  /**
+   * `just now`, `5 min ago`, for up to a week; then the day.
+   * @param soon what is said of the next minute: the service's clock may be ahead of the browser's
+   */
+  relative(at: At, now: number, soon = 'just now'): string {
     const seconds = Math.round((msOf(at) - now) / 1_000)
     const distance = Math.abs(seconds)
     // A count of seconds would be out of date before it is read.
-    if (distance < 60) return seconds > 0 ? 'in a moment' : 'just now'
+    if (distance < 60) return seconds > 0 ? soon : 'just now'
     const step = steps.find(({ below }) => distance < below)
     if (!step) return this.day(at, now)
     return relative.format(Math.trunc(seconds / step.seconds), step.unit)

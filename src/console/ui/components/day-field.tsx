@@ -34,7 +34,11 @@ export function DayField({ label, day, onChoose }: DayFieldProps) {
           {day ? dayLabel(day, { year: 'numeric' }) : 'Choose a day'}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label={label}>
+      {/* Escape in the calendar closes the calendar alone: a dialog around it asks for this mark. */}
+      <Popover.Dropdown
+        aria-label={label}
+        onFocus={({ target }) => target.setAttribute('data-mantine-stop-propagation', 'true')}
+      >
         <Suspense fallback={<Skeleton width={252} height={288} />}>
           <Calendar
             of="one"

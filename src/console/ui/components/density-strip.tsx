@@ -51,7 +51,9 @@ function spokenDensity({ shares, tools, transfers }: Density): string {
 /** One path however many turns there are: a box for each run of equal columns, up or down from the middle. */
 function lane(levels: string, direction: 1 | -1): string {
   let path = ''
-  for (const { 0: run, index } of levels.matchAll(/([1-9])\1*/g)) {
+  // A turn that fills columns begins and ends with a column, so that it is one box.
+  const snapped = levels.replace(/[1-8](?=9)|(?<=9)[1-8]/g, (level) => (level >= '5' ? '9' : '0'))
+  for (const { 0: run, index } of snapped.matchAll(/([1-9])\1*/g)) {
     const tall = (Number(run[0]) / 9) * laneHeight * direction
     path += `M${index} ${middle + direction * 0.5}h${run.length}v${tall.toFixed(1)}h${-run.length}z`
   }

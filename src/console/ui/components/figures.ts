@@ -4,6 +4,10 @@ const secondsPerMinute = 60
 const minutesPerHour = 60
 const bytesPerUnit = 1_000
 
+// Making one takes longer than a hundred numbers.
+const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+
 /** `3:07`, `1:02:09`; seconds are rounded. */
 export function asDuration(seconds: number): string {
   const whole = Math.round(seconds)
@@ -16,7 +20,7 @@ export function asDuration(seconds: number): string {
 
 /** `12,345`, in the reader's locale. */
 export function asCount(value: number): string {
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }).format(value)
+  return counts.format(value)
 }
 
 /** `1,234.5`, to two digits. */
@@ -26,7 +30,7 @@ export function asDecimal(value: number): string {
 
 /** `87.5%` of a share from 0 to 1. */
 export function asPercent(share: number): string {
-  return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share)
+  return percents.format(share)
 }
 
 /** `1.2 kB`, `34 MB`. */

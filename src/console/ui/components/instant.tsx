@@ -4,8 +4,11 @@ import { useNow } from './use-now.ts'
 interface InstantProps {
   /** ISO 8601. */
   at: string
-  /** `relative` is `5 min ago` for up to a week, then the day; `absolute` is day and time. */
-  as?: 'relative' | 'absolute' | 'day'
+  /**
+   * `relative` is `5 min ago` for up to a week, then the day; `coming` is the same for what is still to come; `moment`
+   * is day and minute, `absolute` has seconds.
+   */
+  as?: 'relative' | 'coming' | 'moment' | 'absolute' | 'day'
 }
 
 /** A time, with the exact instant on hover. */
@@ -13,9 +16,16 @@ export function Instant({ at, as = 'relative' }: InstantProps) {
   const now = useNow()
   const dates = useDates()
   if (Number.isNaN(Date.parse(at))) return <span>{at}</span>
+  const texts = {
+    relative: () => dates.relative(at, now),
+    coming: () => dates.relative(at, now, 'in a moment'),
+    moment: () => dates.moment(at, now),
+    absolute: () => dates.full(at),
+    day: () => dates.day(at, now),
+  }
   return (
     <time dateTime={at} title={`${dates.exact(at)}\n${at}`} className="cb-figure">
-      {as === 'relative' ? dates.relative(at, now) : as === 'day' ? dates.day(at, now) : dates.full(at)}
+      {texts[as]()}
     </time>
   )
 }

@@ -8,14 +8,23 @@ import { useFocus } from './use-focus.ts'
 interface SecretModalProps {
   opened: boolean
   onClose: () => void
+  onExitTransitionEnd?: () => void
   title: string
+  /** Whether the secret is made; before that, the dialog asks what for. */
+  isMade?: boolean
   children: ReactNode
 }
 
 /** A dialog around `ShownOnce`. Only its button closes it. */
-export function SecretModal(props: SecretModalProps) {
+export function SecretModal({ isMade = true, ...props }: SecretModalProps) {
   return (
-    <Modal {...props} size={560} closeOnEscape={false} closeOnClickOutside={false} withCloseButton={false} />
+    <Modal
+      {...props}
+      size={560}
+      closeOnEscape={!isMade}
+      closeOnClickOutside={!isMade}
+      withCloseButton={!isMade}
+    />
   )
 }
 

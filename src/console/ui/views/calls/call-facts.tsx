@@ -1,3 +1,5 @@
+import { useLocalStorage } from '@mantine/hooks'
+import { IconChevronRight } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -7,20 +9,11 @@ import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
-import { Recording } from './recording.tsx'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
+import { useIsPrinting } from './use-is-printing.ts'
 
-/** What stands there of every call. */
-export const factNames = [
-  'Started',
-  'Last change',
-  'Duration',
-  'From',
-  'To',
-  'Status',
-  'Engaged',
-  'End reason',
-] as const
+/** What is seen of every call before its details are opened. */
+export const factNames = ['Duration', 'Engaged', 'End reason', 'Agent'] as const
 
 /** What is known of a call beside what was said. */
 export function CallFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
@@ -32,12 +25,6 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
         </p>
       )}
       <dl className="cb-call-facts">
-        <Fact label="Started">
-          <Instant at={call.createdAt} as="absolute" />
-        </Fact>
-        <Fact label="Last change">
-          <Instant at={call.updatedAt} />
-        </Fact>
         <Fact label="Duration">
           {call.status === 'live' ? (
             <RunningDuration since={call.createdAt} />
@@ -45,13 +32,6 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
             <Duration seconds={call.duration} />
           )}
         </Fact>
-        <Fact label="From">
-          <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />
-        </Fact>
-        <Fact label="To">
-          <PhoneNumber value={call.calledNumber} label="Copy called number" />
-        </Fact>
-        <Fact label="Status">{call.status === 'live' ? 'Live' : 'Completed'}</Fact>
         <Fact label="Engaged">
           {call.status === 'live' && !call.isEngaged ? (
             <Unknown>Not known yet</Unknown>
@@ -68,6 +48,52 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
             <span className="cb-dimmed">{call.status === 'live' ? 'Not yet' : 'None'}</span>
           )}
         </Fact>
+        {details?.agent && (
+          <Fact label="Agent">
+            <span className="cb-truncate" title={details.agent.id}>
+              {details.agent.name || details.agent.id}
+            </span>
+          </Fact>
+        )}
+      </dl>
+    </>
+  )
+}
+
+/** The facts for those who want them. Opened once, they are open for every call. */
+export function MoreFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
+  const isPrinting = useIsPrinting()
+  const [isOpen, setIsOpen] = useLocalStorage({
+    key: 'callbook-call-details',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  })
+  return (
+    <details
+      className="cb-folded"
+      open={isOpen || isPrinting}
+      onToggle={({ currentTarget: { open } }) => {
+        if (!isPrinting) setIsOpen(open)
+      }}
+    >
+      <summary className="cb-folded-line">
+        <IconChevronRight size={14} className="cb-folded-chevron" aria-hidden />
+        All details
+      </summary>
+      <dl className="cb-call-facts">
+        <Fact label="Started">
+          <Instant at={call.createdAt} as="absolute" />
+        </Fact>
+        <Fact label="Last change">
+          <Instant at={call.updatedAt} />
+        </Fact>
+        <Fact label="Status">{call.status === 'live' ? 'Live' : 'Completed'}</Fact>
+        <Fact label="From">
+          <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />
+        </Fact>
+        <Fact label="To">
+          <PhoneNumber value={call.calledNumber} label="Copy called number" />
+        </Fact>
         {details && <DetailFacts details={details} />}
         <Fact label="ID">
           <span className="cb-call-number">
@@ -76,26 +102,18 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           </span>
         </Fact>
       </dl>
-      {details?.recordingUrl && <Recording key={details.recordingUrl} url={details.recordingUrl} />}
-    </>
+    </details>
   )
 }
 
 /** Those of which there are any. */
 function DetailFacts({
-  details: { agent, direction, source, costUsd, latencyMs, redacted },
+  details: { direction, source, costUsd, latencyMs, redacted },
 }: {
   details: CallDetails
 }) {
   return (
     <>
-      {agent && (
-        <Fact label="Agent">
-          <span className="cb-truncate" title={agent.id}>
-            {agent.name || agent.id}
-          </span>
-        </Fact>
-      )}
       {direction && <Fact label="Direction">{directions[direction]}</Fact>}
       {source && <Fact label="Source">{source}</Fact>}
       {costUsd !== null && (

@@ -1,5 +1,5 @@
 import { Anchor, Button } from '@mantine/core'
-import { useState } from 'react'
+import { useState, type WheelEvent } from 'react'
 import { analysisPrefix, callFilters, type FilterName } from '../../../../calls/filters.ts'
 import type { FoundBy } from '../../../../calls/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
@@ -41,7 +41,7 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
         text={filters.text ?? ''}
         onSearch={(text) => onChange({ text: text || undefined }, true)}
       />
-      <div className="cb-calls-pills">
+      <div className="cb-calls-pills" onWheel={scrollAlong}>
         {callFilters.map(
           (filter) =>
             (isMore || usual.has(filter.name) || filters[filter.name] !== undefined) && (
@@ -91,6 +91,11 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
       )}
     </search>
   )
+}
+
+/** Most mice have a wheel for one direction only. */
+function scrollAlong({ currentTarget, deltaX, deltaY }: WheelEvent<HTMLElement>): void {
+  if (deltaX === 0) currentTarget.scrollLeft += deltaY
 }
 
 function labelOf(name: Fault['name']): string {

@@ -1,7 +1,5 @@
-import { Checkbox, Skeleton } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
-import { type MouseEvent, type ReactNode, type Ref, useEffect, useState } from 'react'
+import { memo, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { TextMatch } from '../../../../calls/text-match.ts'
 import { DensityStrip } from '../../components/density-strip.tsx'
@@ -10,12 +8,9 @@ import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { useDates } from '../../components/use-dates.ts'
-import { useProject } from '../../session.ts'
-import type { ChosenFilters } from './chosen-filters.ts'
 import { type ColumnName, columns } from './columns.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
-import type { OpenTab } from './open-tab.ts'
 
 interface Place {
   /** In the list, from 0. */
@@ -23,33 +18,30 @@ interface Place {
   ref: Ref<HTMLTableRowElement>
   /** The columns that are shown. */
   shown: ReadonlySet<ColumnName>
+  /** Whether rows have a line of the transcript in them. */
+  isSearch: boolean
 }
 
 interface CallLineProps {
   row: CallRow
+  /** The address of the call. */
+  href: string
   isOpen: boolean
   isSelected: boolean
   /** Whether the tabulator key reaches it: one row of the list does. */
   isReached: boolean
-  /** What the address says beside the call. */
-  search: ChosenFilters & OpenTab
   /** Whether the row stands under the name of its day. */
   isUnderDay: boolean
-  onSelect: (id: string, isRange: boolean) => void
-  /** Called for a click beside the row's link. */
-  onOpen: (row: CallRow) => void
 }
 
-/** One call of the list. Its link covers the row but for what a mouse may want to hover or select. */
-export function CallLine({ row, isOpen, isSelected, isReached, search, ...place }: Place & CallLineProps) {
-  const project = useProject()
-  const { at, ref, shown, isUnderDay, onSelect, onOpen } = place
+/**
+ * One call of the list, which takes its clicks. Its link covers the row but for what a mouse may want to hover or select.
+ * Drawn again only when something of it changes: a list has many, and a component of a library costs as much as a row.
+ */
+export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
+  const { row, href, isOpen, isSelected, isReached, isUnderDay, at, ref, shown, isSearch } = props
   const dates = useDates()
   const time = isUnderDay ? dates.time(row.createdAt) : dates.moment(row.createdAt)
-  const open = (event: MouseEvent) => {
-    const isOther = event.target instanceof Element && event.target.closest('a, input, label')
-    if (!isOther && !window.getSelection()?.toString()) onOpen(row)
-  }
   return (
     <tr
       ref={ref}
@@ -57,33 +49,23 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
       data-call={row.id}
       data-open={isOpen || undefined}
       data-selected={isSelected || undefined}
-      data-search={search.text !== undefined || undefined}
+      data-search={isSearch || undefined}
       aria-rowindex={at + 2}
       className="cb-calls-line"
-      onClick={open}
     >
       <td data-cell="select">
-        <Checkbox
-          size="xs"
-          className="cb-calls-hint"
+        <input
+          type="checkbox"
+          className="cb-calls-check cb-calls-hint"
           aria-label={`Select the call at ${time}`}
           tabIndex={-1}
           checked={isSelected}
-          onChange={() => undefined}
-          onClick={(event) => {
-            onSelect(row.id, event.shiftKey)
-            // On a checkbox the keys of the list would be its own.
-            event.currentTarget.closest('tr')?.querySelector('a')?.focus({ preventScroll: true })
-          }}
+          readOnly
         />
       </td>
       <td data-cell="when">
-        <Link
-          to="/p/$project/calls/$call"
-          params={{ project: project.id, call: row.id }}
-          search={search}
-          resetScroll={false}
-          preload={false}
+        <a
+          href={href}
           className="cb-calls-link"
           tabIndex={isReached ? 0 : -1}
           aria-current={isOpen ? 'true' : undefined}
@@ -96,7 +78,7 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
           >
             {time}
           </time>
-        </Link>
+        </a>
       </td>
       {columns.map(
         ({ name }) =>
@@ -109,7 +91,7 @@ export function CallLine({ row, isOpen, isSelected, isReached, search, ...place 
       )}
     </tr>
   )
-}
+})
 
 /** What stands in each column but the first. */
 const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
@@ -134,14 +116,12 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
 }
 
 /** As high as the row that will be there. */
-export function CallLineSkeleton({ at, ref, shown, isSearch }: Place & { isSearch: boolean }) {
+export function CallLineSkeleton({ at, ref, shown, isSearch }: Place) {
   const cells = ['select', ...columns.flatMap(({ name }) => (shown.has(name) ? [name] : []))]
   return (
     <tr ref={ref} data-index={at} data-search={isSearch || undefined} aria-hidden className="cb-calls-line">
       {cells.map((cell) => (
-        <td key={cell} data-cell={cell} data-align={cell === 'duration' ? 'right' : undefined}>
-          {cell !== 'select' && <Skeleton height={10} width="70%" maw="100%" display="inline-block" />}
-        </td>
+        <td key={cell} data-cell={cell} data-align={cell === 'duration' ? 'right' : undefined} />
       ))}
     </tr>
   )

@@ -1,8 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type Ref, type RefObject, useEffect, useEffectEvent, useMemo, useRef } from 'react'
+import { type MouseEvent, type Ref, type RefObject, useEffect, useEffectEvent, useMemo, useRef } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
+import { hit, isPlain } from '../../components/clicks.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
+import { stringifySearch } from '../../search-params.ts'
+import { useProject } from '../../session.ts'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import { type ChosenFilters, type Order, orders } from './chosen-filters.ts'
 import type { ColumnName } from './columns.ts'
@@ -34,7 +37,7 @@ interface CallListProps {
   search: ChosenFilters & OpenTab
   shown: ReadonlySet<ColumnName>
   selection: Selection
-  onOpen: (row: CallRow) => void
+  onOpen: (id: string) => void
   onOrder: (order: Order | undefined) => void
   ref: Ref<CallListHandle>
 }
@@ -44,6 +47,7 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
   const { openId, selection, onOpen, onOrder } = rest
   const body = useRef<HTMLTableSectionElement>(null)
   const { rows, isPlaceholderData } = list
+  const project = useProject()
   const dates = useDates()
   const isUnderDays = search.order === undefined || search.order === 'createdAt'
   const entries = useMemo(
@@ -66,6 +70,20 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
       return at >= 0
     },
   })
+  const onClick = (event: MouseEvent) => {
+    const line = hit(event, '[data-call]')
+    const id = line?.dataset.call
+    if (id === undefined) return
+    if (hit(event, 'input')) {
+      selection.toggle(id, event.shiftKey)
+      // On a checkbox the keys of the list would be its own.
+      line?.querySelector('a')?.focus({ preventScroll: true })
+    } else if (hit(event, 'a') ? isPlain(event) : !window.getSelection()?.toString()) {
+      event.preventDefault()
+      onOpen(id)
+    }
+  }
+  const [hrefBefore, hrefAfter] = [`/console/p/${project.id}/calls/`, stringifySearch({ ...search })]
   return (
     <>
       <table
@@ -75,6 +93,7 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
         className="cb-calls-table"
         data-stale={isPlaceholderData || undefined}
         data-dated={!isUnderDays || undefined}
+        data-matching={(isSearch && list.first?.foundBy === 'words') || undefined}
         data-selecting={selection.ids.size > 0 || undefined}
       >
         <ListHead
@@ -82,24 +101,24 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
           rows={rows ?? []}
           order={orders.find((order) => order === search.order)}
         />
-        <tbody ref={body} onFocus={onFocus}>
+        <tbody ref={body} {...{ onFocus, onClick }}>
           <Space heightPx={spaces.above} />
           {items.map(({ index, key }) => {
             const entry = entries?.[index]
             const place = { at: index, ref: virtual.measureElement }
-            if (!entry) return <CallLineSkeleton key={key} isSearch={isSearch} shown={shown} {...place} />
+            if (!entry) return <CallLineSkeleton key={key} {...{ isSearch, shown, ...place }} />
             if ('day' in entry) return <DayLine key={key} day={entry.day} {...place} />
             const { id } = entry.row
             return (
               <CallLine
                 key={key}
-                {...{ search, shown, onOpen, ...place }}
+                {...{ isSearch, shown, ...place }}
                 row={entry.row}
+                href={`${hrefBefore}${encodeURIComponent(id)}${hrefAfter}`}
                 isOpen={id === openId}
                 isSelected={selection.ids.has(id)}
                 isReached={id === reached}
                 isUnderDay={isUnderDays}
-                onSelect={selection.toggle}
               />
             )
           })}

@@ -12,7 +12,7 @@ import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
 import { CallBar } from './call-bar.tsx'
-import { CallFacts, factNames } from './call-facts.tsx'
+import { CallFacts, factNames, MoreFacts } from './call-facts.tsx'
 import { CallHolds } from './call-hold.tsx'
 import { callDetailsQuery, callQuery } from './call-queries.ts'
 import { CallReview } from './call-review.tsx'
@@ -21,6 +21,7 @@ import { callTitle, personsNumber } from './call-title.ts'
 import { useOpenCalls } from './open-calls.ts'
 import { OtherCalls } from './other-calls.tsx'
 import { RawCall } from './raw-call.tsx'
+import { Recording } from './recording.tsx'
 import { Transcript } from './transcript.tsx'
 import { hashOfTurn, turnOfHash } from './turn-hash.ts'
 import { useTurnSearch } from './use-turn-search.ts'
@@ -125,7 +126,11 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
         <CallHolds id={call.id} />
         {details && <CallReview call={call} review={details.review} />}
         <CallFacts call={call} details={details} />
-        {number !== null && <OtherCalls id={call.id} number={number} />}
+        <div className="cb-folds">
+          <MoreFacts call={call} details={details} />
+          {number !== null && <OtherCalls id={call.id} number={number} />}
+        </div>
+        {details?.recordingUrl && <Recording key={details.recordingUrl} url={details.recordingUrl} />}
       </div>
       <Tabs
         value={tab}
@@ -138,7 +143,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
             <Tabs.Tab key={value} value={value}>
               {label}
               {value === 'transcript' && call.transcript.length > 0 && (
-                <span className="cb-call-turns" title={counted(call.transcript.length, 'turn')}>
+                <span className="cb-tab-count" title={counted(call.transcript.length, 'turn')}>
                   {asCount(call.transcript.length)}
                 </span>
               )}
@@ -152,6 +157,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
             panel={panel}
             search={search}
             target={turn === null ? null : { turn, jump }}
+            onTarget={(index) => show(null, hashOfTurn(index))}
           />
         </Tabs.Panel>
         <Tabs.Panel value="analysis" className="cb-call-part">

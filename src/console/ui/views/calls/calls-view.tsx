@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
-import { Outlet, useParams, useSearch } from '@tanstack/react-router'
+import { Outlet, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -62,6 +62,7 @@ export function CallsView() {
     onStep: (id) => isBeside() && listed.current?.focus(id),
   })
   useRefocus(openId, (id) => listed.current?.refocus(id))
+  useCodeOfCalls(rows.length > 0)
   useCallKeys({
     ...{ openId, listed, isBeside, selection, open, close },
     panel: () => layout.current?.querySelector<HTMLElement>('.cb-call') ?? null,
@@ -108,7 +109,7 @@ export function CallsView() {
                 ref={listed}
                 {...{ scroller, list, openId, shown, selection }}
                 search={{ ...withoutFaults(filters, faults), tab }}
-                onOpen={({ id }) => open(id)}
+                onOpen={open}
                 onOrder={(order) => filter({ order })}
               />
             </ListOrInstead>
@@ -153,6 +154,14 @@ function ListOrInstead({ list, filters, faults, onClear, children }: ListOrInste
       <NoCalls />
     </Suspense>
   )
+}
+
+/** Loads the code of an open call as soon as there is one to open. */
+function useCodeOfCalls(hasCalls: boolean): void {
+  const router = useRouter()
+  useEffect(() => {
+    if (hasCalls) void router.loadRouteChunk(router.routesById['/p/$project/calls/$call'])
+  }, [hasCalls, router])
 }
 
 /** Gives the focus back to the row of a call that was closed. */

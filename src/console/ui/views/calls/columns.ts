@@ -1,4 +1,5 @@
 import { readLocalStorageValue, useLocalStorage } from '@mantine/hooks'
+import { useMemo } from 'react'
 
 /** The columns of the list, from left to right. Some are always there. */
 export const columns = [
@@ -32,8 +33,10 @@ export function useColumns(): {
     defaultValue: readLocalStorageValue<string[]>({ key, defaultValue: [...standard] }),
     getInitialValueInEffect: false,
   })
-  const shown = columns.flatMap(({ name, choice }) =>
-    choice === 'always' || chosen.includes(name) ? [name] : [],
-  )
-  return { shown: new Set(shown), chosen, choose }
+  const shown = useMemo(() => {
+    const isShown = ({ name, choice }: (typeof columns)[number]) =>
+      choice === 'always' || chosen.includes(name)
+    return new Set(columns.flatMap((column) => (isShown(column) ? [column.name] : [])))
+  }, [chosen])
+  return { shown, chosen, choose }
 }

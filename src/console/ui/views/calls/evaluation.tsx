@@ -26,7 +26,7 @@ export function Evaluation({ value }: { value: string | null }) {
       </StatusBadge>
     )
   }
-  return <StatusBadge tone="neutral">{value}</StatusBadge>
+  return <StatusBadge tone="neutral">{valueLabel('evaluation', value)}</StatusBadge>
 }
 
 /** That a call goes on right now. */

@@ -36,9 +36,9 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   noted: { true: 'Has a note', false: 'Has no note' },
 }
 
-/** What the console calls a value; any other value is shown verbatim. */
+/** What the console calls a value; identifiers of platforms as words, and any other value as it is. */
 export function valueLabel(name: FilterName, value: string): string {
-  if (name === 'endedReason' && value !== noValue) return asReason(value)
   const labels = valueLabels[name] ?? {}
-  return (Object.hasOwn(labels, value) && labels[value]) || value
+  if (Object.hasOwn(labels, value) && labels[value]) return labels[value]
+  return name === 'endedReason' || name === 'evaluation' ? asReason(value) : value
 }

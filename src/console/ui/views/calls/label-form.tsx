@@ -11,6 +11,8 @@ import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 
 const labelCharsMax = 100
+/** The form is at the bottom of the page, and its button below the fields. */
+const upwards = { withinPortal: false, position: 'top-start' } as const
 
 interface LabelFormProps {
   ids: string[]
@@ -55,7 +57,7 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
         maxTags={20}
         maxLength={labelCharsMax}
         acceptValueOnBlur
-        comboboxProps={{ withinPortal: false }}
+        comboboxProps={upwards}
       />
       {held.length > 0 && (
         <TagsInput
@@ -63,7 +65,7 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
           data={held}
           value={remove}
           onChange={(labels) => setRemove(labels.filter((label) => held.includes(label)))}
-          comboboxProps={{ withinPortal: false }}
+          comboboxProps={upwards}
         />
       )}
       {error && <Problem error={error} />}

@@ -1,4 +1,4 @@
-import { Checkbox, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import type { Order } from './chosen-filters.ts'
@@ -26,11 +26,14 @@ export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadPro
     <thead>
       <tr>
         <th scope="col" data-cell="select">
-          <Checkbox
-            size="xs"
+          <input
+            type="checkbox"
+            className="cb-calls-check"
             aria-label="Select all loaded calls"
             checked={isAll}
-            indeterminate={!isAll && selection.ids.size > 0}
+            ref={(box) => {
+              if (box) box.indeterminate = !isAll && selection.ids.size > 0
+            }}
             onChange={() => selection.set(isAll ? [] : rows.map(({ id }) => id))}
           />
         </th>

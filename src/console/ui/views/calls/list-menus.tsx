@@ -36,7 +36,6 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
         <Menu.Target>
           <Button
             variant="default"
-            size="xs"
             leftSection={<IconDownload size={14} aria-hidden />}
             disabled={faultsOf(filters).length > 0}
           >
@@ -59,11 +58,7 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
       </Menu>
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
-          >
+          <Button variant="default" leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}>
             Display
           </Button>
         </Menu.Target>

@@ -28,12 +28,11 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
   })
   const others = data?.data.filter((row) => row.id !== id) ?? []
   const count = data?.total ? Math.max(others.length, data.total - 1) : others.length
-  if (!data || others.length === 0)
-    return <p className="cb-others cb-others-line">{data ? 'No other calls of this number' : ' '}</p>
+  if (others.length === 0) return null
   return (
-    <details className="cb-others">
-      <summary className="cb-others-line">
-        <IconChevronRight size={14} className="cb-others-chevron" aria-hidden />
+    <details className="cb-folded cb-others">
+      <summary className="cb-folded-line">
+        <IconChevronRight size={14} className="cb-folded-chevron" aria-hidden />
         {count === 1 ? '1 other call' : `${asCount(count)} other calls`} of this number
       </summary>
       <ul>

@@ -1,11 +1,21 @@
 import { ActionIcon, Kbd, TextInput, Tooltip } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconMessageOff, IconPrinter, IconSearch } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react'
 import type { Call, CallDetails, TimelineEntry } from '../../../../calls/schemas.ts'
+import { hit, isPlain } from '../../components/clicks.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
+import { useRefusal } from '../../session.ts'
 import { callText } from './call-text.ts'
 import { linesOf } from './conversation.ts'
 import { PrintedTurns } from './printed-turns.tsx'
@@ -30,17 +40,20 @@ interface TranscriptProps {
   search: TurnSearch
   /** The turn that the address names; `jump` counts how often it was asked for. */
   target: { turn: number; jump: number } | null
+  /** Makes the address name a turn. */
+  onTarget: (turn: number) => void
 }
 
 const noTimeline: TimelineEntry[] = []
 
 /** The conversation: the caller on one side, the agent on the other, what tools did in between. */
-export function Transcript({ call, details, panel, search, target }: TranscriptProps) {
+export function Transcript({ call, details, panel, search, target, onTarget }: TranscriptProps) {
   const { transcript, status } = call
   const timeline = details?.timeline ?? noTimeline
   const lines = useMemo(() => linesOf(transcript, timeline), [transcript, timeline])
   const { mutate: review } = useReview(call.id)
   const flagged = new Set(details?.review?.flaggedTurns)
+  const isReadOnly = useRefusal('change') !== null
   const ranges = useMemo(() => rangesByTurn(search.matches ?? []), [search.matches])
   const current = search.matches?.[search.position]
   const isPrinting = useIsPrinting()
@@ -69,6 +82,17 @@ export function Transcript({ call, details, panel, search, target }: TranscriptP
     if (panel && targetTurn !== undefined && jump !== undefined) reveal(targetTurn)
   }, [panel, targetTurn, jump])
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
+  const onClick = (event: MouseEvent) => {
+    const line = lines[Number(hit(event, '.cb-turn')?.dataset.index)]
+    if (!line || !('turn' in line)) return
+    if (hit(event, '.cb-turn-link') && isPlain(event)) {
+      event.preventDefault()
+      onTarget(line.index)
+    } else if (hit(event, '.cb-turn-flag') && !isReadOnly) {
+      const turns = [line.index]
+      review(flagged.has(line.index) ? { unflagTurns: turns } : { flagTurns: turns })
+    }
+  }
 
   if (lines.length === 0) {
     return (
@@ -96,7 +120,7 @@ export function Transcript({ call, details, panel, search, target }: TranscriptP
       {isPrinting ? (
         <PrintedTurns lines={lines} />
       ) : (
-        <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }}>
+        <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }} {...{ onClick }}>
           {virtual.getVirtualItems().map(({ index, key, start }) => {
             const line = lines[index]
             return (
@@ -120,9 +144,7 @@ export function Transcript({ call, details, panel, search, target }: TranscriptP
                       ranges={ranges.get(line.index)}
                       current={current?.turn === line.index ? current : undefined}
                       isFlagged={flagged.has(line.index)}
-                      onFlag={(isFlagged) =>
-                        review(isFlagged ? { flagTurns: [line.index] } : { unflagTurns: [line.index] })
-                      }
+                      isReadOnly={isReadOnly}
                     />
                   ) : (
                     <Steps steps={line.steps} />

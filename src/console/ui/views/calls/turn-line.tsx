@@ -1,6 +1,4 @@
-import { ActionIcon } from '@mantine/core'
 import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { Guarded } from '../../components/guarded.tsx'
 import type { SpokenLine } from './conversation.ts'
 import { RedactedText } from './redacted-text.tsx'
@@ -14,14 +12,25 @@ interface TurnLineProps {
   ranges: [number, number][] | undefined
   current: TurnMatch | undefined
   isFlagged: boolean
-  onFlag: (isFlagged: boolean) => void
+  isReadOnly: boolean
 }
 
-/** What somebody said, when, a link to it and a flag. */
-export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, onFlag }: TurnLineProps) {
+/** What somebody said, when, a link to it and a flag. The transcript takes the clicks on both. */
+export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, isReadOnly }: TurnLineProps) {
   const { turn, atSeconds, index } = line
   const { role, content } = turn
   const speaker = role === 'user' ? 'Caller' : 'Agent'
+  const flag = (
+    <button
+      type="button"
+      className="cb-turn-flag"
+      aria-label="Flag this turn"
+      title={isReadOnly ? undefined : isFlagged ? 'Remove the flag' : 'Flag this turn'}
+      aria-pressed={isFlagged}
+    >
+      {isFlagged ? <IconFlagFilled size={14} /> : <IconFlag size={14} />}
+    </button>
+  )
   return (
     <>
       {isFirstOfRun ? (
@@ -34,32 +43,15 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
           {marked(content, ranges, current)}
         </p>
         <span className="cb-turn-side">
-          <Link
-            to="."
-            search={(search) => search}
-            hash={hashOfTurn(index)}
-            hashScrollIntoView={false}
-            resetScroll={false}
-            replace
+          <a
+            href={`#${hashOfTurn(index)}`}
             className="cb-turn-link"
             aria-label={atSeconds === null ? 'Link to this turn' : undefined}
             title="Link to this turn"
           >
             {atSeconds === null ? <IconLink size={14} aria-hidden /> : <At seconds={atSeconds} />}
-          </Link>
-          <Guarded right="change" label={isFlagged ? 'Remove the flag' : 'Flag this turn'}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size={24}
-              className="cb-turn-flag"
-              aria-label="Flag this turn"
-              aria-pressed={isFlagged}
-              onClick={() => onFlag(!isFlagged)}
-            >
-              {isFlagged ? <IconFlagFilled size={14} /> : <IconFlag size={14} />}
-            </ActionIcon>
-          </Guarded>
+          </a>
+          {isReadOnly ? <Guarded right="change">{flag}</Guarded> : flag}
         </span>
       </div>
     </>

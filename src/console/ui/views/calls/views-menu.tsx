@@ -13,7 +13,6 @@ export function ViewsMenu({ filters }: { filters: ChosenFilters }) {
       <Popover.Target>
         <Button
           variant="default"
-          size="xs"
           leftSection={<IconBookmark size={14} aria-hidden />}
           onClick={() => setIsOpen(!isOpen)}
         >

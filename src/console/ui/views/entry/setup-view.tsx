@@ -38,7 +38,11 @@ export function SetupView() {
   const enter = useEntry()
   if (!token) return <NoLink />
   if (!answer) {
-    const advice = 'A setup link works once. This one was already used or was replaced by a newer one.'
+    const advice = (
+      <>
+        Whoever runs Callbook can create a new link with <Mono>bun callbook person setup</Mono>.
+      </>
+    )
     return <LinkFrame title={title} error={error} onRetry={retry} fields={3} advice={advice} />
   }
   return (

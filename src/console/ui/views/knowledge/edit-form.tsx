@@ -5,9 +5,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { fieldErrors } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { type Draft, useDrafts } from './drafts.ts'
-import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 
 interface EditFormProps {
@@ -61,7 +62,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
     },
     onError: async (error) => {
       if (!(error instanceof ApiProblem)) return
-      form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
+      form.setErrors(fieldErrors(error))
       if (error.code === 'item_has_changed')
         await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'item', id] })
     },
@@ -69,7 +70,13 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
   const isOutdated = item.changeSeq !== changeSeq
 
   return (
-    <form onSubmit={form.onSubmit((values) => save.mutate(values))} noValidate>
+    <form
+      onSubmit={form.onSubmit(
+        (values) => save.mutate(values),
+        (faults) => focusFault(form, faults),
+      )}
+      noValidate
+    >
       <Stack gap="md">
         <Group gap="xs" justify="flex-end">
           <Button variant="default" onClick={discard} disabled={!isDraft}>

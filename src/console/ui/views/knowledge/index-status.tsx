@@ -35,7 +35,7 @@ export function IndexStatus({ status, chunks }: IndexStatusProps) {
         {status.reason}{' '}
         {status.nextTryAt ? (
           <>
-            Next attempt <Instant at={status.nextTryAt} />.
+            Next attempt <Instant at={status.nextTryAt} as="coming" />.
           </>
         ) : (
           'The next attempt starts now.'

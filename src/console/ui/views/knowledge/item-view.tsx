@@ -4,12 +4,14 @@ import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { api, unwrap } from '../../api.ts'
+import { ApiProblem, api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
+import { PageButton, PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -40,18 +42,28 @@ export function ItemView() {
     queryClient.removeQueries({ queryKey: ['knowledge', project, 'item', id] })
     await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
     notifications.show({ message: 'Item deleted, with its chunks and vectors.' })
-    await navigate({ to: '/p/$project/knowledge', params: { project } })
+    // Going back does not lead to what is gone.
+    await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })
   }
 
   const showTab = (tab: string | null) =>
     void navigate({ to: '.', search: (search) => ({ ...search, ...itemSearch({ tab }) }), replace: true })
 
+  if (item.error instanceof ApiProblem && item.error.status === 404 && !item.data)
+    return <NoSuchItem project={project} />
   if (item.error && !item.data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
   return (
     <Stack gap="md">
       <PageHeader
         title={item.data?.name ?? 'Item'}
-        description={item.data?.description || undefined}
+        description={
+          <>
+            {item.data?.description && `${item.data.description} · `}
+            <PageLink to="/p/$project/knowledge" params={{ project }}>
+              All knowledge
+            </PageLink>
+          </>
+        }
         action={
           <Guarded right="delete">
             <Button
@@ -85,7 +97,10 @@ export function ItemView() {
         <Tabs.List mb="md">
           <Tabs.Tab value="text">Text</Tabs.Tab>
           {mayChange && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
-          <Tabs.Tab value="chunks">Chunks{chunks.data && ` ${asCount(chunks.data.data.length)}`}</Tabs.Tab>
+          <Tabs.Tab value="chunks">
+            Chunks
+            {chunks.data && <span className="cb-tab-count">{asCount(chunks.data.data.length)}</span>}
+          </Tabs.Tab>
           <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="text">
@@ -120,7 +135,6 @@ export function ItemView() {
           opened={isDeleting}
           onClose={() => setDeleting(false)}
           title={`Delete “${item.data.name}”?`}
-          word="delete"
           confirmLabel="Delete item"
           onConfirm={remove}
         >
@@ -129,6 +143,24 @@ export function ItemView() {
         </ConfirmDialog>
       )}
     </Stack>
+  )
+}
+
+function NoSuchItem({ project }: { project: string }) {
+  return (
+    <>
+      <PageHeader title="Item" />
+      <Empty
+        title="Item not found"
+        action={
+          <PageButton variant="default" to="/p/$project/knowledge" params={{ project }}>
+            All knowledge
+          </PageButton>
+        }
+      >
+        It was deleted, has another ID, or belongs to another project.
+      </Empty>
+    </>
   )
 }
 

@@ -84,6 +84,8 @@ export function KnowledgeView() {
         onDrop={(files) => void addFiles(files)}
         openRef={openPicker}
         multiple
+        // It is out of sight until a file is over the page.
+        activateOnKeyboard={false}
       >
         <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
           <IconUpload size={40} stroke={1.5} />

@@ -7,13 +7,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
 import { type Drafts, useDrafts } from './drafts.ts'
-import { ItemFields, type ItemValues, validItem } from './item-fields.tsx'
+import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
@@ -65,7 +66,7 @@ function NewItem() {
     },
     onError: (error) => {
       if (error instanceof ApiProblem && error.fields.length > 0) {
-        form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
+        form.setErrors(fieldErrors(error))
       }
     },
   })
@@ -85,7 +86,13 @@ function NewItem() {
   }
 
   return (
-    <form onSubmit={form.onSubmit((values) => save.mutate(values))} noValidate>
+    <form
+      onSubmit={form.onSubmit(
+        (values) => save.mutate(values),
+        (faults) => focusFault(form, faults),
+      )}
+      noValidate
+    >
       <Stack gap="md">
         <PageHeader
           title="New item"
@@ -105,7 +112,14 @@ function NewItem() {
             </Group>
           }
         />
-        <Dropzone.FullScreen active onDrop={openDocument} multiple={false} withinPortal={false}>
+        <Dropzone.FullScreen
+          active
+          onDrop={openDocument}
+          multiple={false}
+          withinPortal={false}
+          // It is out of sight until a file is over the page.
+          activateOnKeyboard={false}
+        >
           <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
             <IconFile size={40} stroke={1.5} />
             <Text size="lg" fw={600}>
@@ -118,7 +132,7 @@ function NewItem() {
         )}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 6 }}>
-            <ItemFields form={form} />
+            <ItemFields form={form} isNew />
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 6 }}>
             <PreviewPanel project={project} text={form.values.text} />

@@ -15,6 +15,8 @@ export function UploadList({ project, uploads, onClear }: UploadListProps) {
   const done = uploads.filter(({ state }) => state === 'saved' || state === 'failed').length
   const failed = uploads.filter(({ state }) => state === 'failed').length
   const isDone = done === uploads.length
+  // What failed is not below what fits.
+  const failedFirst = uploads.toSorted((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'))
   return (
     <Paper withBorder p="sm" role="status" aria-live="polite" aria-label="Import">
       <Group justify="space-between" mb="xs">
@@ -27,7 +29,7 @@ export function UploadList({ project, uploads, onClear }: UploadListProps) {
         </Button>
       </Group>
       <Stack gap={4} mah={220} style={{ overflowY: 'auto' }}>
-        {uploads.map((upload) => (
+        {failedFirst.map((upload) => (
           <Group key={upload.key} gap="xs" wrap="nowrap" align="flex-start">
             <UploadIcon state={upload.state} />
             <div style={{ minWidth: 0 }}>

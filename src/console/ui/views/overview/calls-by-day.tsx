@@ -26,11 +26,12 @@ export function CallsByDay({ period }: { period: Period }) {
   const dates = useDates()
   const query = useQuery(daysQuery(project.id, period, dates.zone))
   const { isTable, tableSwitch } = useTableSwitch()
+  const isEmpty = query.data?.data.every((day) => callsOf(day) === 0)
   return (
-    <Card title="Calls per day" aside={tableSwitch} query={query} skeleton={skeleton}>
+    <Card title="Calls per day" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
       {({ data }) =>
-        data.every((day) => callsOf(day) === 0) ? (
-          <p className="cb-chart-none">No calls in this period</p>
+        isEmpty ? (
+          <p className="cb-card-none">No calls in this period.</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
             <Columns label="Calls per day" columns={data.map((day) => columnOf(day, dates))} />

@@ -1,6 +1,7 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Tooltip } from '@mantine/core'
 import { IconChartBar, IconTable } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import type { FirstValues } from '../../../../calls/overview.ts'
 import { asCount } from '../../components/figures.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -28,7 +29,7 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
         {data !== undefined ? (
           children(data)
         ) : error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
+          <Problem title={`${title} could not be loaded`} error={error} onRetry={() => void refetch()} />
         ) : (
           skeleton
         )}
@@ -102,4 +103,26 @@ export function useTableSwitch(): { isTable: boolean; tableSwitch: ReactNode } {
     </Tooltip>
   )
   return { isTable, tableSwitch }
+}
+
+/** The first of some rows, or all of them, and the button that switches. One row more would take its place. */
+export function useFirstRows<Row>({ data, others }: FirstValues<Row>, rowsMax: number) {
+  const [isOpen, setIsOpen] = useState(false)
+  const isShort = data.length <= rowsMax + 1
+  const isAll = isOpen || isShort
+  const more =
+    asCount(data.length - rowsMax) +
+    (others.values > 0 ? ` of ${asCount(data.length - rowsMax + others.values)}` : '')
+  const allSwitch = !isShort && (
+    <Anchor
+      component="button"
+      type="button"
+      size="sm"
+      aria-expanded={isOpen}
+      onClick={() => setIsOpen(!isOpen)}
+    >
+      {isOpen ? 'Show fewer' : `Show ${more} more`}
+    </Anchor>
+  )
+  return { shown: isAll ? data : data.slice(0, rowsMax), isAll, allSwitch }
 }

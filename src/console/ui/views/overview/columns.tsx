@@ -1,10 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { asCount } from '../../components/figures.ts'
+import { locale } from '../../components/locale.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 
 const linesMax = 4
+/** `60K`: there is room for five characters. */
+const short = new Intl.NumberFormat(locale, { notation: 'compact' })
 
 /** One bar of a chart, which leads to its calls. */
 export interface ColumnOfCalls {
@@ -18,8 +20,15 @@ export interface ColumnOfCalls {
   filters: ChosenFilters
 }
 
+interface ColumnsProps {
+  columns: ColumnOfCalls[]
+  label: string
+  /** Whether the label below a bar names all of it, or where it starts. */
+  labelsAt?: 'middle' | 'start'
+}
+
 /** Bars side by side. One of them takes the focus; the arrow keys move it. */
-export function Columns({ columns, label }: { columns: ColumnOfCalls[]; label: string }) {
+export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
   const project = useProject()
   const [shown, setShown] = useState<string | null>(null)
   const most = Math.max(1, ...columns.map(({ parts }) => callsOf(parts)))
@@ -45,7 +54,7 @@ export function Columns({ columns, label }: { columns: ColumnOfCalls[]; label: s
       <div className="cb-columns-lines" aria-hidden>
         {lines.map((line) => (
           <span key={line} style={{ bottom: `${(line / top) * 100}%` }}>
-            {asCount(line)}
+            {short.format(line)}
           </span>
         ))}
       </div>
@@ -76,7 +85,12 @@ export function Columns({ columns, label }: { columns: ColumnOfCalls[]; label: s
                 ))}
             </Link>
             {at % labelEvery === 0 && (
-              <span className="cb-column-label" aria-hidden>
+              <span
+                className="cb-column-label"
+                data-at={labelsAt}
+                data-second={(at / labelEvery) % 2 === 1 || undefined}
+                aria-hidden
+              >
                 {below}
               </span>
             )}

@@ -15,14 +15,19 @@ export function Durations({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(durationsQuery(project.id, period))
   const { isTable, tableSwitch } = useTableSwitch()
+  const isEmpty = query.data?.data.every(({ calls }) => calls === 0)
   return (
-    <Card title="Durations" aside={tableSwitch} query={query} skeleton={skeleton}>
+    <Card title="Durations" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
       {({ data }) =>
-        data.every(({ calls }) => calls === 0) ? (
-          <p className="cb-chart-none">No completed calls in this period</p>
+        isEmpty ? (
+          <p className="cb-card-none">No completed calls in this period.</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
-            <Columns label="Calls by duration" columns={data.map((bucket) => columnOf(bucket, period))} />
+            <Columns
+              label="Calls by duration"
+              labelsAt="start"
+              columns={data.map((bucket) => columnOf(bucket, period))}
+            />
           </Chart>
         )
       }

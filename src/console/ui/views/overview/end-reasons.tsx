@@ -2,15 +2,15 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { noValue } from '../../../../calls/filters.ts'
-import type { EndReason } from '../../../../calls/overview.ts'
-import { asCount, asPercent } from '../../components/figures.ts'
+import type { EndReason, FirstValues } from '../../../../calls/overview.ts'
+import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { asReason } from '../../components/reason.ts'
 import { useProject } from '../../session.ts'
-import { Card } from './card.tsx'
+import { Card, useFirstRows } from './card.tsx'
 import { endReasonsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
-const reasonsShown = 7
+const reasonsShown = 6
 
 /** Why calls ended. Each reason links to its calls. */
 export function EndReasons({ period }: { period: Period }) {
@@ -18,35 +18,30 @@ export function EndReasons({ period }: { period: Period }) {
   const query = useQuery(endReasonsQuery(project.id, period))
   return (
     <Card title="End reasons" query={query} skeleton={<ReasonsSkeleton />}>
-      {({ data, others }) => <Reasons reasons={data} others={others} period={period} />}
+      {(reasons) => <Reasons reasons={reasons} period={period} />}
     </Card>
   )
 }
 
-function Reasons({
-  reasons,
-  others,
-  period: { from, to },
-}: {
-  reasons: EndReason[]
-  others: number
-  period: Period
-}) {
+function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndReason>; period: Period }) {
   const project = useProject()
-  const shown = reasons.slice(0, reasonsShown)
-  const rest = others + reasons.slice(reasonsShown).reduce((sum, { calls }) => sum + calls, 0)
-  const total = shown.reduce((sum, { calls }) => sum + calls, rest)
-  const most = Math.max(1, ...shown.map(({ calls }) => calls))
-  if (total === 0) return <p className="cb-chart-none">No calls in this period</p>
+  const { shown, isAll, allSwitch } = useFirstRows(reasons, reasonsShown)
+  const { data, others } = reasons
+  const total = callsOf(data) + others.calls
+  const most = data[0]?.calls ?? 1
+  if (total === 0) return <p className="cb-card-none">No calls in this period.</p>
+  const counts = (calls: number) => (
+    <>
+      <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>
+      <span className="cb-bar-count">{asCount(calls)}</span>
+    </>
+  )
   return (
     <ul className="cb-bars">
       {shown.map(({ value, calls }) => (
-        <li key={value ?? ''}>
+        <li key={JSON.stringify(value)}>
           <span className="cb-bar" style={{ width: `${(calls / most) * 100}%` }} aria-hidden />
-          {value === noValue ? (
-            // The filter takes it for no reason.
-            <span className="cb-bar-label">{asReason(value)}</span>
-          ) : (
+          {isFilter(value) ? (
             <Link
               to="/p/$project/calls"
               params={{ project: project.id }}
@@ -55,25 +50,40 @@ function Reasons({
             >
               {value === null ? 'No reason given' : asReason(value)}
             </Link>
+          ) : (
+            <span className="cb-bar-label">{asReason(value ?? '') || 'Empty'}</span>
           )}
-          <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>
-          <span className="cb-bar-count">{asCount(calls)}</span>
+          {counts(calls)}
         </li>
       ))}
-      {rest > 0 && (
+      {isAll && others.values > 0 && (
         <li>
-          <span className="cb-bar-label cb-dimmed">Others</span>
-          <span className="cb-bar-share cb-dimmed">{asPercent(rest / total)}</span>
-          <span className="cb-bar-count">{asCount(rest)}</span>
+          <span className="cb-bar-label cb-dimmed">{counted(others.values, 'other reason')}</span>
+          {counts(others.calls)}
+        </li>
+      )}
+      {allSwitch && (
+        <li className="cb-rows-all">
+          <span className="cb-bar-label">{allSwitch}</span>
+          {!isAll && counts(total - callsOf(shown))}
         </li>
       )}
     </ul>
   )
 }
 
+/** The filter takes `none` for no reason, and leaves out spaces around a value. */
+function isFilter(reason: string | null): boolean {
+  return reason === null || (reason !== noValue && reason !== '' && reason === reason.trim())
+}
+
+function callsOf(reasons: EndReason[]): number {
+  return reasons.reduce((sum, { calls }) => sum + calls, 0)
+}
+
 function ReasonsSkeleton() {
   return (
-    <div className="cb-bars">
+    <div className="cb-bars-few">
       {[100, 60, 34, 20, 12].map((width) => (
         <Skeleton key={width} height={28} width={`${width}%`} mb={4} />
       ))}

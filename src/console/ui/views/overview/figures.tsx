@@ -138,11 +138,7 @@ function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
   const change = changeOf(figure, unit)
   const before = days === 1 ? 'previous day' : `previous ${days} days`
   if (!change) {
-    return (
-      <span className="cb-dimmed">
-        {figure.value === null ? 'Not enough calls' : `None in the ${before}`}
-      </span>
-    )
+    return <span className="cb-dimmed">{figure.value === null ? 'Not enough calls' : 'None before'}</span>
   }
   const { direction, amount } = change
   const Icon = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconMinus }[direction]

@@ -1,100 +1,109 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { CallsOf } from '../../../../calls/overview.ts'
-import { asCount, asPercent } from '../../components/figures.ts'
+import type { CallsOf, FirstValues } from '../../../../calls/overview.ts'
+import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
-import { Card } from './card.tsx'
+import { Card, useFirstRows } from './card.tsx'
 import { originsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
-const shownMax = 5
+const rowsShown = 5
 
 /**
- * Which agents and which platforms failed how often, the most failures first. Each leads to its calls. Nothing while
- * no call names any.
+ * Which agents and which platforms failed how often, the most failures first. Each leads to its calls. A card of which
+ * no call names any is left out.
  */
 export function Origins({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(originsQuery(project.id, period))
-  if (query.data && query.data.sources.length + query.data.agents.length === 0) return null
+  const isShown = (of: 'agents' | 'sources') => !query.data || query.data[of].data.length > 0
   return (
     <>
-      <Card title="Failures by agent" query={query} skeleton={<OriginsSkeleton />}>
-        {({ agents }) => <Failures name="agentId" label="Agent" rows={agents} period={period} />}
-      </Card>
-      <Card title="Failures by source" query={query} skeleton={<OriginsSkeleton />}>
-        {({ sources }) => <Failures name="source" label="Source" rows={sources} period={period} />}
-      </Card>
+      {isShown('agents') && (
+        <Card title="Failures by agent" query={query} skeleton={<OriginsSkeleton />}>
+          {({ agents }) => <Failures name="agentId" label="Agent" rows={agents} period={period} />}
+        </Card>
+      )}
+      {isShown('sources') && (
+        <Card title="Failures by source" query={query} skeleton={<OriginsSkeleton />}>
+          {({ sources }) => <Failures name="source" label="Source" rows={sources} period={period} />}
+        </Card>
+      )}
     </>
   )
 }
 
 interface FailuresProps {
+  rows: FirstValues<CallsOf>
   name: 'source' | 'agentId'
-  label: string
-  rows: CallsOf[]
+  label: 'Agent' | 'Source'
   period: Period
 }
 
 function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
   const { id: project } = useProject()
-  if (rows.length === 0) return <p className="cb-chart-none">No data in this period</p>
+  const { shown, isAll, allSwitch } = useFirstRows(rows, rowsShown)
+  const others = counted(rows.others.values, `other ${label.toLowerCase()}`)
   return (
-    <table className="cb-origins">
-      <thead className="cb-origins-head">
-        <tr>
-          <th scope="col" className="cb-origins-name">
-            {label}
-          </th>
-          {['Failed', 'Share', 'Calls'].map((column) => (
-            <th key={column} scope="col" className="cb-origins-head">
-              {column}
+    <>
+      <table className="cb-origins">
+        <thead className="cb-origins-head">
+          <tr>
+            <th scope="col" className="cb-origins-name">
+              {label}
             </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.slice(0, shownMax).map(({ value, name: own, calls, failed }) => (
-          <tr key={value} className="cb-origins-row">
-            <th scope="row" className="cb-origins-name">
-              <Link
-                to="/p/$project/calls"
-                params={{ project }}
-                search={{ [name]: value, from, to }}
-                className="cb-bar-link cb-truncate"
-              >
-                {own ?? valueLabel(name, value)}
-              </Link>
-            </th>
-            <td>
-              {failed === 0 ? (
-                0
-              ) : (
+            {['Failed', 'Share', 'Calls'].map((column) => (
+              <th key={column} scope="col" className="cb-origins-head">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ value, name: own, calls, failed }) => (
+            <tr key={value} className="cb-origins-row">
+              <th scope="row" className="cb-origins-name">
                 <Link
                   to="/p/$project/calls"
                   params={{ project }}
-                  search={{ [name]: value, evaluation: 'fail', from, to }}
-                  className="cb-origins-failed"
+                  search={{ [name]: value, from, to }}
+                  className="cb-bar-link cb-truncate"
                 >
-                  {asCount(failed)}
-                  <span className="cb-hidden"> failed</span>
+                  {own ?? valueLabel(name, value)}
                 </Link>
-              )}
-            </td>
-            <td>{asPercent(failed / calls)}</td>
-            <td>{asCount(calls)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+              </th>
+              <td>
+                {failed === 0 ? (
+                  0
+                ) : (
+                  <Link
+                    to="/p/$project/calls"
+                    params={{ project }}
+                    search={{ [name]: value, evaluation: 'fail', from, to }}
+                    className="cb-origins-failed"
+                  >
+                    {asCount(failed)}
+                    <span className="cb-hidden"> failed</span>
+                  </Link>
+                )}
+              </td>
+              <td>{asPercent(failed / calls)}</td>
+              <td>{asCount(calls)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isAll && rows.others.values > 0 && <p className="cb-card-none">{others}</p>}
+      {allSwitch && <p className="cb-rows-all">{allSwitch}</p>}
+    </>
   )
 }
 
 function OriginsSkeleton() {
   return (
-    <div className="cb-bars cb-bars-few">
+    <div className="cb-bars-few">
       {[100, 60, 34].map((width) => (
         <Skeleton key={width} height={28} width={`${width}%`} mb={4} />
       ))}

@@ -4,11 +4,11 @@ import type { Period } from './overview-search.ts'
 
 // One query per card, so that each card fails on its own. A card keeps its content until the next period has loaded.
 
-export function figuresQuery(project: string, { from, to }: Period) {
+export function figuresQuery(project: string, { before, from, to }: Period) {
   return queryOptions({
-    queryKey: ['overview', project, 'figures', from, to],
+    queryKey: ['overview', project, 'figures', before, from, to],
     queryFn: ({ signal }) =>
-      unwrap(overview(project).figures.get({ query: { from, to }, fetch: { signal } })),
+      unwrap(overview(project).figures.get({ query: { before, from, to }, fetch: { signal } })),
     placeholderData: keepPreviousData,
   })
 }

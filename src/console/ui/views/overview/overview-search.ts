@@ -14,6 +14,8 @@ export interface Period {
   to: string
   /** Whole days. */
   days: number
+  /** The instant at which as many days before the period begin. */
+  before: string
 }
 
 export const periodChoices = [7, 30, 90] as const
@@ -35,7 +37,8 @@ export function periodOf(search: OverviewSearch, dates: Dates, now: number): Per
     search.from && search.to
       ? { from: search.from, to: search.to }
       : lastDays(search.days ?? periodDefault, dates.dayOf(now))
-  return { ...dates.rangeOf(from, to), days: daysBetween(from, to) }
+  const days = daysBetween(from, to)
+  return { ...dates.rangeOf(from, to), days, before: dates.rangeOf(plusDays(from, -days)).from }
 }
 
 /** `7`, `30`, `90` or `custom`. */

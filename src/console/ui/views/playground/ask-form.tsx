@@ -6,6 +6,7 @@ import { api, unwrap } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useFocus } from '../../components/use-focus.ts'
 import { Passages } from './passages.tsx'
 import { type AskRequest, toCurl } from './request.ts'
 
@@ -32,6 +33,8 @@ interface AskFormProps {
 export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormProps) {
   const [draft, setDraft] = useState<AskRequest>(initial)
   const [asked, setAsked] = useState<AskRequest>(initial)
+  // Under a tab of an item the focus stays on the tab.
+  const question = useFocus<HTMLInputElement>(onAsk !== undefined && initial.query === '')
   // Going back and forward changes the request in the address.
   const address = JSON.stringify(initial)
   useEffect(() => {
@@ -67,6 +70,7 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
       >
         <Group gap="xs" align="flex-end" wrap="nowrap">
           <TextInput
+            ref={question}
             label="Question"
             placeholder="How long do I have to send something back?"
             maxLength={queryCharsMax}
@@ -74,7 +78,6 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
             onChange={({ currentTarget: { value } }) => setDraft({ ...draft, query: value })}
             leftSection={<IconSearch size={16} />}
             style={{ flex: 1 }}
-            data-autofocus
           />
           <Button type="submit" loading={answer.isFetching} disabled={draft.query.trim() === ''}>
             Ask

@@ -28,7 +28,7 @@ const words = {
 /** What agents asked, by what was found, where the project keeps it. */
 export function QuestionsView() {
   const { project } = route.useParams()
-  const { outcome = 'none', item } = route.useSearch()
+  const { outcome: chosen, item } = route.useSearch()
   const navigate = useNavigate()
   const counts = useQuery({
     queryKey: ['questions', project, 'counts'],
@@ -40,6 +40,7 @@ export function QuestionsView() {
     return <Problem error={counts.error} onRetry={() => void counts.refetch()} />
   const { data } = counts
   const isOff = data?.keepDays === null
+  const outcome = chosen ?? (data?.none === 0 && data.weak > 0 ? 'weak' : 'none')
   return (
     <Stack gap="md">
       <PageHeader
@@ -68,7 +69,7 @@ export function QuestionsView() {
             {outcomes.map((name) => (
               <Tabs.Tab key={name} value={name}>
                 {words[name].label}
-                {data && ` ${asCount(data[name])}`}
+                {data && <span className="cb-tab-count">{asCount(data[name])}</span>}
               </Tabs.Tab>
             ))}
           </Tabs.List>

@@ -103,7 +103,7 @@ function firstPage(): string | null {
 }
 
 const columns: Column<AuditRow>[] = [
-  { key: 'at', header: 'When', width: '112px', render: ({ at }) => <Instant at={at} /> },
+  { key: 'at', header: 'When', width: '136px', render: ({ at }) => <Instant at={at} as="moment" /> },
   {
     key: 'action',
     header: 'Action',
@@ -129,11 +129,13 @@ const columns: Column<AuditRow>[] = [
     from: 640,
     render: ({ action, actor, actorId }) => (
       <>
-        {actor ?? <span className="cb-dimmed">{nobodyWords(action)}</span>}
+        <span className="cb-truncate" title={actor ?? undefined}>
+          {actor ?? <span className="cb-dimmed">{nobodyWords(action)}</span>}
+        </span>
         {actorId !== null && (
-          <div>
+          <span className="cb-dimmed">
             <Mono truncate>{actorId}</Mono>
-          </div>
+          </span>
         )}
       </>
     ),

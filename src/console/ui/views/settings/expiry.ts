@@ -18,8 +18,12 @@ export interface Expiry {
 /** The choice that a key's expiry stands for. */
 export function expiryOf(expiresAt: string | null, dates: Dates): Expiry {
   if (expiresAt === null) return { choice: 'never', day: '' }
-  // A key ends with its day, which is the first moment of the next one.
-  return { choice: 'date', day: dates.dayOf(Date.parse(expiresAt) - 1) }
+  return { choice: 'date', day: dates.dayOf(lastInstantOf(expiresAt)) }
+}
+
+/** The last moment at which the key works: a key ends with its day, which is the first moment of the next one. */
+export function lastInstantOf(expiresAt: string): string {
+  return new Date(Date.parse(expiresAt) - 1).toISOString()
 }
 
 /** ISO 8601: the end of the day; null for never; undefined while no day is chosen, or one that is over. */

@@ -81,7 +81,7 @@ function LinesToCopy({ lines }: { lines: Lines[] }) {
     <div key={label}>
       <p className="cb-label">{label}</p>
       {hint && <p className="cb-field-hint">{hint}</p>}
-      <CodeBlock code={code} label={`Copy: ${label}`} wrap />
+      <CodeBlock code={code} label={`Copy: ${label}`} />
     </div>
   ))
 }

@@ -44,7 +44,7 @@ export interface ListedKey {
   isReplaced: boolean
 }
 
-/** Newest first, but a key that is being replaced right under the key that takes its place. */
+/** Newest first, but a key that is being replaced right under the key that takes its place, and revoked keys last. */
 export function inPairs(keys: readonly KeyRecord[], now: number): ListedKey[] {
   const ending = new Map<string, KeyRecord>()
   const active = keys.filter((key) => stateOf(key, now) === 'active')
@@ -56,5 +56,8 @@ export function inPairs(keys: readonly KeyRecord[], now: number): ListedKey[] {
     const old = row.replaces && stateOf(row, now) === 'active' ? ending.get(row.replaces) : undefined
     return [{ row, isReplaced }, ...(old ? withOld(old, true) : [])]
   }
-  return keys.filter(({ id }) => !ending.has(id)).flatMap((row) => withOld(row, false))
+  return keys
+    .filter(({ id }) => !ending.has(id))
+    .toSorted((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null))
+    .flatMap((row) => withOld(row, false))
 }

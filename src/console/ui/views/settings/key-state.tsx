@@ -32,7 +32,7 @@ export function KeyState({ row, now, isReplaced }: KeyStateProps) {
   return (
     <StatusBadge tone="warning" icon={<IconClock size={12} />}>
       <span>
-        Expires <Instant at={row.expiresAt} />
+        Expires <Instant at={row.expiresAt} as="coming" />
       </span>
     </StatusBadge>
   )

@@ -12,6 +12,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useNow } from '../../components/use-now.ts'
+import { lastInstantOf } from './expiry.ts'
 import { KeyForm } from './key-form.tsx'
 import { accesses, accessOf, keysQuery, stateOf } from './key-queries.ts'
 import { KeyState } from './key-state.tsx'
@@ -106,7 +107,7 @@ function Facts({ record, all, successor, project }: OpenKeyProps & { successor: 
         <Mono>{hint}</Mono>
       </Fact>
       <Fact label="ID">
-        <Mono truncate>{id}</Mono>
+        <Mono>{id}</Mono>
       </Fact>
       <Fact label="Access">
         <span>
@@ -136,7 +137,9 @@ function Facts({ record, all, successor, project }: OpenKeyProps & { successor: 
           'Never'
         )}
       </Fact>
-      <Fact label="Expires">{expiresAt ? <Instant at={expiresAt} as="absolute" /> : 'Never'}</Fact>
+      <Fact label="Expires">
+        {expiresAt ? <Instant at={lastInstantOf(expiresAt)} as="absolute" /> : 'Never'}
+      </Fact>
       {revokedAt && (
         <Fact label="Revoked">
           <Instant at={revokedAt} as="absolute" />

@@ -13,6 +13,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
+import { lastInstantOf } from './expiry.ts'
 import { accesses, accessOf, inPairs, keysQuery, type ListedKey, stateOf } from './key-queries.ts'
 import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
@@ -115,15 +116,19 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
     {
       key: 'expires',
       header: 'Expires',
-      width: '120px',
+      width: '96px',
       from: 800,
       render: ({ row: { expiresAt } }) =>
-        expiresAt ? <Instant at={expiresAt} as="day" /> : <span className="cb-dimmed">Never</span>,
+        expiresAt ? (
+          <Instant at={lastInstantOf(expiresAt)} as="day" />
+        ) : (
+          <span className="cb-dimmed">Never</span>
+        ),
     },
     {
       key: 'created',
       header: 'Created',
-      width: '192px',
+      width: 'clamp(144px, 30cqi - 136px, 216px)',
       from: 960,
       render: ({ row }) => <Created row={row} />,
     },
@@ -139,6 +144,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
             <ActionIcon
               variant="subtle"
               color="gray"
+              size={24}
               aria-label={`Revoke ${row.name}`}
               onClick={() => revoke(row)}
             >

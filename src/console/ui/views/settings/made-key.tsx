@@ -27,7 +27,7 @@ export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
       {renderUse?.(made.key) ?? (
         <div>
           <p className="cb-label">Try it</p>
-          <CodeBlock code={commandFor(made)} label="Copy command" wrap />
+          <CodeBlock code={commandFor(made)} label="Copy command" />
         </div>
       )}
     </ShownOnce>
@@ -37,16 +37,20 @@ export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
 function commandFor({ kind, scope, key }: CreatedKey): string {
   const authorization = `-H "Authorization: Bearer ${key}"`
   if (scope === 'search') {
-    return `curl ${location.origin}/v1/knowledge/search ${authorization} \\
+    return `curl ${location.origin}/v1/knowledge/search \\
+  ${authorization} \\
   -H "Content-Type: application/json" -d '{"query":"refunds"}'`
   }
-  if (kind === 'live') return `curl ${location.origin}/v1/calls ${authorization}`
+  if (kind === 'live')
+    return `curl ${location.origin}/v1/calls \\
+  ${authorization}`
   const call = JSON.stringify({
     status: 'completed',
     duration: 42,
     summary: 'A first call.',
     transcript: [{ role: 'user', content: 'Hello?' }],
   })
-  return `curl -X PUT ${location.origin}/ingest/calls/first-call ${authorization} \\
+  return `curl -X PUT ${location.origin}/ingest/calls/first-call \\
+  ${authorization} \\
   -H "Content-Type: application/json" -d '${call}'`
 }

@@ -21,7 +21,7 @@ export function MadeSecret({ id, platform, secret, onStored }: MadeSecretProps) 
       before={
         <div>
           <p className="cb-label">Address</p>
-          <CodeBlock code={addressOf(id)} label="Copy address" wrap />
+          <CodeBlock code={addressOf(id)} label="Copy address" />
         </div>
       }
       onStored={onStored}

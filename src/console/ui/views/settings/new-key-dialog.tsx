@@ -1,4 +1,3 @@
-import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { CreatedKey } from '../../../../auth/key-record.ts'
@@ -27,30 +26,30 @@ export function NewKeyDialog({ opened, onClose, preset, renderUse, onMade }: New
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const [made, setMade] = useState<CreatedKey | null>(null)
-  const finish = () => {
-    setMade(null)
-    onClose()
-  }
-  if (made) {
-    return (
-      <SecretModal opened onClose={finish} title="Save your key">
-        <MadeKey made={made} onStored={finish} renderUse={renderUse} />
-      </SecretModal>
-    )
-  }
+  // One dialog for both steps gives the focus back to the button that opened it.
   return (
-    <Modal opened={opened} onClose={onClose} title="Create API Key" size={560}>
-      {opened && (
-        <NewKeyForm
-          preset={preset}
-          onCancel={onClose}
-          onMade={(key) => {
-            setMade(key)
-            onMade?.(key)
-            void queryClient.invalidateQueries(keysQuery(project))
-          }}
-        />
+    <SecretModal
+      isMade={made !== null}
+      opened={opened}
+      onClose={onClose}
+      onExitTransitionEnd={() => setMade(null)}
+      title={made ? 'Save your key' : 'Create API Key'}
+    >
+      {made ? (
+        <MadeKey made={made} onStored={onClose} renderUse={renderUse} />
+      ) : (
+        opened && (
+          <NewKeyForm
+            preset={preset}
+            onCancel={onClose}
+            onMade={(key) => {
+              setMade(key)
+              onMade?.(key)
+              void queryClient.invalidateQueries(keysQuery(project))
+            }}
+          />
+        )
       )}
-    </Modal>
+    </SecretModal>
   )
 }

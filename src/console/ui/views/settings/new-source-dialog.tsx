@@ -88,7 +88,12 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
       <Radio.Group label="Platform" value={platform} onChange={choose}>
         <div className="cb-choices cb-platforms">
           {platformNames.map((value) => (
-            <Radio.Card key={value} value={value} className="cb-choice">
+            <Radio.Card
+              key={value}
+              value={value}
+              className="cb-choice"
+              data-autofocus={value === platform || undefined}
+            >
               <Radio.Indicator size="xs" />
               <span>
                 <strong>{setUpOf(value).label}</strong>

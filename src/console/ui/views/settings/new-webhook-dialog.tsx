@@ -1,4 +1,4 @@
-import { Checkbox, Modal, TextInput } from '@mantine/core'
+import { Checkbox, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { CreatedWebhook } from '../../../../webhooks/webhooks.ts'
@@ -22,29 +22,29 @@ export function NewWebhookDialog({ opened, onClose }: NewWebhookDialogProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const [made, setMade] = useState<CreatedWebhook | null>(null)
-  const finish = () => {
-    setMade(null)
-    onClose()
-  }
-  if (made) {
-    return (
-      <SecretModal opened onClose={finish} title="Save the secret">
-        <WebhookSecret secret={made.secret} onStored={finish} />
-      </SecretModal>
-    )
-  }
+  // One dialog for both steps gives the focus back to the button that opened it.
   return (
-    <Modal opened={opened} onClose={onClose} title="Create webhook" size={560}>
-      {opened && (
-        <NewWebhookForm
-          onCancel={onClose}
-          onMade={(webhook) => {
-            setMade(webhook)
-            void queryClient.invalidateQueries(webhooksQuery(project))
-          }}
-        />
+    <SecretModal
+      isMade={made !== null}
+      opened={opened}
+      onClose={onClose}
+      onExitTransitionEnd={() => setMade(null)}
+      title={made ? 'Save the secret' : 'Create webhook'}
+    >
+      {made ? (
+        <WebhookSecret secret={made.secret} onStored={onClose} />
+      ) : (
+        opened && (
+          <NewWebhookForm
+            onCancel={onClose}
+            onMade={(webhook) => {
+              setMade(webhook)
+              void queryClient.invalidateQueries(webhooksQuery(project))
+            }}
+          />
+        )
       )}
-    </Modal>
+    </SecretModal>
   )
 }
 

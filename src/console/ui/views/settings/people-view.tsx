@@ -148,9 +148,9 @@ function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: 
       <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
       <span className="cb-truncate">
         {name}
+        {isSelf && <span className="cb-dimmed"> · you</span>}
         <span className="cb-narrow-line">{email}</span>
       </span>
-      {isSelf && <span className="cb-dimmed">you</span>}
     </span>
   )
 }
@@ -202,7 +202,7 @@ function invitationColumns(revoke: (invitation: InvitationRow) => void): Column<
       key: 'expires',
       header: 'Expires',
       width: '112px',
-      render: ({ expiresAt }) => <Instant at={expiresAt} />,
+      render: ({ expiresAt }) => <Instant at={expiresAt} as="coming" />,
     },
     {
       key: 'revoke',

@@ -84,7 +84,7 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
         <div className="cb-stack">
           <div>
             <p className="cb-label">Address</p>
-            <CodeBlock code={addressOf(id)} label="Copy address" wrap />
+            <CodeBlock code={addressOf(id)} label="Copy address" />
           </div>
           <SourceSecret source={source} project={project} />
           <ol className="cb-source-steps">

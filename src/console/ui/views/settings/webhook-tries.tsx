@@ -54,7 +54,7 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
 
 const columns: Column<WebhookTry>[] = [
   { key: 'at', header: 'When', width: '96px', render: ({ at }) => <Instant at={at} /> },
-  { key: 'event', header: 'Event', width: '176px', from: 480, render: ({ event }) => <Mono>{event}</Mono> },
+  { key: 'event', header: 'Event', width: '176px', from: 640, render: ({ event }) => <Mono>{event}</Mono> },
   {
     key: 'seq',
     header: 'Change',
@@ -71,7 +71,16 @@ const columns: Column<WebhookTry>[] = [
     from: 480,
     render: ({ attempt }) => <span className="cb-figure">{attempt}</span>,
   },
-  { key: 'answer', header: 'Response', render: (row) => <Answer row={row} /> },
+  {
+    key: 'answer',
+    header: 'Response',
+    render: (row) => (
+      <>
+        <Answer row={row} />
+        <span className="cb-narrow-line">{row.event}</span>
+      </>
+    ),
+  },
   {
     key: 'time',
     header: 'Time',

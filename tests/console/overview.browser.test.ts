@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { putCalls } from '../calls/put-calls.ts'
+import { findings } from '../support/accessibility.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+
+describe.if(browserPath !== null)('the overview, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    ;({ service, set, tabs } = await startConsoleInBrowser())
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(() => tabs.end())
+
+  test('shows every end reason and agent on request, and each leads to its calls', async () => {
+    const project = await set.mintProject()
+    const createdAt = new Date().toISOString()
+    await putCalls(
+      service.services,
+      project.projectId,
+      Array.from({ length: 112 }, (_, n) => ({
+        ...{ id: `call-${n}`, createdAt, status: 'completed' as const, duration: 60 },
+        endedReason: `reason-${String(n).padStart(3, '0')}`,
+        details: { agent: { id: `agent-${n % 9}` } },
+      })),
+    )
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/overview`)
+    const reasons = page.getByRole('listitem').getByRole('link', { name: /^Reason / })
+    await page.getByRole('button', { name: 'Show 94 of 106 more' }).waitFor()
+    expect(await reasons.count()).toBe(6)
+    await page.getByRole('button', { name: 'Show 94 of 106 more' }).click()
+    await reasons.nth(99).waitFor()
+    expect(await reasons.count()).toBe(100)
+    await page.getByText('12 other reasons').waitFor()
+    const agents = page.getByRole('rowheader').getByRole('link', { name: /^agent-/ })
+    expect(await agents.count()).toBe(5)
+    await page.getByRole('button', { name: 'Show 4 more' }).click()
+    await agents.nth(8).waitFor()
+    expect(await findings(page, 'moderate')).toEqual([])
+    await page.getByRole('link', { name: 'Reason 099' }).click()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    expect(await page.locator('[data-call]').getAttribute('data-call')).toBe('call-99')
+  })
+
+  test('has no empty card higher than its sentence, and no labels that overlap on a phone', async () => {
+    const project = await set.mintProject()
+    const createdAt = new Date().toISOString()
+    await putCalls(service.services, project.projectId, [{ id: 'live', createdAt }])
+    const { page, open } = await tabs.open({ person: set.owner, width: 375 })
+    await open(`/p/${project.id}/overview`)
+    const none = page.getByText('No completed calls in this period.')
+    await none.waitFor()
+    const durations = page.locator('section').filter({ has: none })
+    expect((await durations.boundingBox())?.height).toBeLessThan(110)
+    expect(await page.getByRole('heading', { name: /^Failures by/ }).count()).toBe(0)
+
+    const call = { id: 'one', createdAt, status: 'completed' as const, duration: 60 }
+    await putCalls(service.services, project.projectId, [{ ...call, details: { agent: { id: 'desk' } } }])
+    await page.getByRole('heading', { name: 'Failures by agent' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Failures by source' }).count()).toBe(0)
+    const bars = page.getByRole('list', { name: 'Calls per day' }).getByRole('listitem')
+    for (const days of [7, 30, 90]) {
+      await page.getByRole('link', { name: `${days} days` }).click()
+      await until(async () => (await bars.count()) === days)
+      expect(await overlappingLabels(page)).toEqual([])
+    }
+  })
+})
+
+/** Labels below bars that begin before the one on their left ends. */
+async function overlappingLabels(page: Page): Promise<string[]> {
+  return await page.evaluate(() =>
+    [...document.querySelectorAll('.cb-columns')].flatMap((chart) => {
+      const labels = [...chart.querySelectorAll('.cb-column-label')].filter((label) =>
+        label.checkVisibility(),
+      )
+      const boxes = labels.map((label) => label.getBoundingClientRect())
+      return labels.flatMap((label, at) =>
+        (boxes[at]?.left ?? 0) < (boxes[at - 1]?.right ?? 0) ? [label.textContent] : [],
+      )
+    }),
+  )
+}
