@@ -28,13 +28,13 @@ export const firstLoadBytesMax = 260_000
 /** Groups of views whose scripts the page asks for before its program runs. */
 const groupsAtOnce = ['overview', 'calls', 'knowledge', 'questions', 'playground', 'settings']
 
-/** The style sheet names it. */
+/** The typeface, under the name in the style sheet. */
 const fontFile = 'inter-4.1.woff2'
 
-/** Colours of the component library that nothing in the console has. */
+/** The component library's colours that the console does not use. */
 const unusedColours = /--mantine-color-(?:cyan|grape|green|indigo|lime|orange|pink)-[\w-]+: ?[^;}]+;?/g
 
-/** Level 11 takes four times as long to save two in a hundred of the bytes. */
+/** Level 11 takes four times as long and saves 2 % of the bytes. */
 const brotliQuality = 10
 const gzipLevel = 9
 
@@ -193,8 +193,8 @@ function staticFiles(): Output[] {
 }
 
 /**
- * The style sheet, without the component library's rules for components that no script names. Not by the bundler, which
- * writes each rule that knows of right-to-left text four times for browsers that the page does not run in.
+ * The style sheet, without the component library's rules for unused components. Not made by the bundler, which writes
+ * each right-to-left rule four times for browsers that the page does not support.
  */
 function stylesFor(scripts: Output[]): Output {
   const classForm = /\bm_[0-9a-f]{6,8}\b/g
@@ -208,7 +208,7 @@ function stylesFor(scripts: Output[]): Output {
   return { name: `styles-${hashOf(body)}.css`, body, source: 'styles', imports: [] }
 }
 
-/** A style sheet with those that it imports in their places, without comments, at a scale of 1. */
+/** A style sheet with its imports inlined, without comments, at a scale of 1. */
 function readStyles(file: string): string {
   const { resolve } = createRequire(file)
   return readFileSync(file, 'utf8')
@@ -219,7 +219,7 @@ function readStyles(file: string): string {
     .replace(/calc\((-?[\d.]+rem) \* var\(--mantine-scale\)\)/g, '$1')
 }
 
-/** The rules of a style sheet; an at-rule with a block is one. */
+/** The rules of a style sheet. An at-rule with a block is one rule. */
 function rulesOf(css: string): string[] {
   const rules: string[] = []
   let depth = 0
@@ -282,7 +282,7 @@ function nameOf(source: string, outputs: Output[]): string {
   return output.name
 }
 
-/** Of a page: what all pages load, and its own group of views. */
+/** The bytes of a page: what all pages load, and its own group of views. */
 function loadedBytes(group: string, outputs: Output[], files: Record<string, AssetFile>): number {
   const sources = ['boot', 'styles', 'font', 'main', group]
   const names = new Set(sources.flatMap((source) => [...reachable(nameOf(source, outputs), outputs)]))

@@ -23,13 +23,13 @@ const withFields = [
   'questions',
   'settings',
 ]
-/** Components that the pages of one folder alone have. */
+/** Components that only the pages of one folder use. */
 const ofOneGroup = ['day-field.tsx', 'logo.tsx', 'shown-once.tsx']
 
 /**
- * Makes few files of many pages: all views of one folder become one file, and what every page needs becomes one more.
- * The bundler makes a file for each set of lazy parts that share a module; so each part imports what all of them share,
- * which leaves one such set.
+ * Bundles pages into few files: all views of a folder become one file, and shared modules become one more. The bundler
+ * makes a file for each set of lazy parts that share a module. So each part imports everything shared, which leaves one
+ * such set.
  */
 export function groupsOfPages(sources: string): BunPlugin {
   const router = join(sources, 'router.tsx')
@@ -41,7 +41,7 @@ export function groupsOfPages(sources: string): BunPlugin {
   const components = modulesUnder(join(sources, 'components')).filter(
     (file) => !others.includes(file) && !ofOneGroup.includes(basename(file)),
   )
-  // What pages lend each other, and what shares an icon with other pages: each icon would become a file.
+  // What pages use of each other, and what shares an icon with other pages: each such icon would become a file.
   const lent = [
     'calls/call-line.tsx',
     'calls/date-filter.tsx',
@@ -69,7 +69,7 @@ export function groupsOfPages(sources: string): BunPlugin {
           const file = resolve(dirname(path), target)
           return file === shell ? 'Promise.resolve(shell)' : `import('${namespace}:${groupOf(file)}')`
         })
-        // Every page but those before sign-in has it.
+        // Every page has the shell, except those before sign-in.
         return { contents: `import * as shell from ${JSON.stringify(shell)}\n${contents}`, loader: 'tsx' }
       })
       build.onResolve({ filter: new RegExp(`^${namespace}:`) }, ({ path }) => ({
@@ -98,7 +98,7 @@ export function groupsOfPages(sources: string): BunPlugin {
 
 /** `settings` of `…/views/settings/keys-view.tsx`. */
 function groupOf(file: string): string {
-  // The list of calls is there before anybody opens one.
+  // A file of its own, since the list of calls is loaded before a call is opened.
   if (basename(file) === 'call-view.tsx') return 'call'
   return basename(dirname(file))
 }

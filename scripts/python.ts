@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { repository } from './repository.ts'
 
 /**
- * The folder with the commands of the Python packages that a requirements file names. They are installed once, from the
- * registry, in an environment of their own. Null, with the reason on stderr, where that is not possible.
+ * The folder with the commands of the Python packages in a requirements file, which are installed once from the
+ * registry, in their own environment. Null, with the reason on stderr, if that is not possible.
  */
 export function pythonCommands(requirements: string): string | null {
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12)

@@ -84,7 +84,7 @@ metricsToken = { bearer = "${metricsToken}" }
   removeTemporaryFolders()
 }
 
-/** What the command line answers. */
+/** The JSON output of a command. */
 function created(...args: string[]): { key: string } {
   const { stdout, stderr } = spawnSync(process.execPath, ['scripts/callbook.ts', ...args, '--json'], {
     cwd: repository,

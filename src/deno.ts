@@ -3,7 +3,7 @@ import { fail, type Listener, type ListenOptions, start } from './start/start.ts
 
 // Starts the service on Deno: `deno run -A src/deno.ts`. Its server keeps idle connections open for good.
 
-/** What of Deno is used here. https://docs.deno.com/api/deno/http-server */
+/** The part of Deno that is used here. https://docs.deno.com/api/deno/http-server */
 interface DenoHttp {
   serve(
     options: { port: number; hostname: string; onListen: () => void },
@@ -12,7 +12,7 @@ interface DenoHttp {
 }
 
 const peers = new WeakMap<Request, string>()
-// Deno warns whoever reads its own signal, because it aborts that after every answer.
+// Deno warns when its own signal is read, because it aborts that after every answer.
 const neverAborted = new AbortController().signal
 
 try {
@@ -41,7 +41,7 @@ async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
   return {
     origin: `http://${name}:${server.addr.port}`,
     port: server.addr.port,
-    // A shutdown breaks off bodies that are still arriving, so it has to wait for them.
+    // A shutdown would break off bodies that are still arriving, so it waits for them.
     drain: async () => {
       await Promise.allSettled([...inFlight])
       await server.shutdown()

@@ -1,13 +1,13 @@
-// Who sends a request, and who an audit event names. Pure, so that every layer may use it.
+// Who sends a request, and whom an audit entry names. Pure, so that every layer may use it.
 
-/** What people are in a project. */
+/** The roles of people in a project. */
 export const roles = ['owner', 'member', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-/** What a person asks to do in a project: see calls and knowledge, change them, delete them, or manage the project. */
+/** What a person may do in a project: see calls and knowledge, change them, delete them, or manage the project. */
 export type Right = 'see' | 'change' | 'delete' | 'manage'
 
-/** Decides for the guard and for the page alike what a role may do. */
+/** Whether a role may do something, for the guard and for the page alike. */
 export function mayDo(
   right: Right,
   { role, membersMayDelete }: { role: Role; membersMayDelete: boolean },
@@ -25,13 +25,13 @@ export function scopeAllows(held: KeyScope | null, needed: KeyScope): boolean {
   return held !== null && keyScopes.indexOf(held) <= keyScopes.indexOf(needed)
 }
 
-/** The key that a request carries, and the one project it belongs to. */
+/** The key of a request, and its project. */
 export interface Caller {
   readonly projectId: number
   readonly keyId: string
   /** Null for an ingest key. */
   readonly scope: KeyScope | null
-  /** Whose pages may read the answer in a browser. */
+  /** Origins whose pages may read the answer in a browser. */
   readonly allowedOrigins: readonly string[]
   /** Null when it is unknown. */
   readonly clientAddress: () => string | null
@@ -45,7 +45,7 @@ export interface SignedIn {
   readonly sessionId: string
 }
 
-/** The project that a console path names, and the signed-in person's role in it. */
+/** The project in a console path, and the signed-in person's role in it. */
 export interface Membership {
   readonly projectId: number
   readonly publicId: string

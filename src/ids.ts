@@ -1,6 +1,6 @@
 import { uuidv7obj } from 'uuidv7'
 
-/** A call's id, under `/ingest` and under `/v1`. In a path `.` and `..` mean another one, so no call is reached by them. */
+/** A call's id. Never `.` or `..`, which have a meaning in paths. */
 export const callIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/
 
 export type IdPrefix = 'prj' | 'key' | 'kn' | 'per' | 'inv' | 'wh' | 'era' | 'hold'

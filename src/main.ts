@@ -12,7 +12,7 @@ const silentSecondsMin = 60
 
 try {
   const worker = process.env[workerVariable]
-  // A worker is given no options, but that of an executable the name of its program.
+  // A worker gets no options, but an executable's gets the name of its program.
   const workers = worker === undefined ? readArguments({ workersMax }).workers : 1
   if (workers > 1) await supervise(workers)
   else await startOnBun(worker === undefined ? null : Number(worker))
@@ -20,7 +20,7 @@ try {
   fail(error)
 }
 
-/** Several processes that share the port and the folder. */
+/** Runs several processes on one port and one folder. */
 async function supervise(workers: number): Promise<void> {
   const config = loadConfig(process.env, process.stdout.isTTY === true)
   const { log, close: closeLog } = await openLog({ level: config.logLevel, format: config.logFormat })
@@ -48,13 +48,13 @@ async function startOnBun(worker: number | null): Promise<void> {
       port,
       hostname: host,
       reusePort: sharesPort,
-      // Node tells it by itself. A client that knows does not send a request into a connection that is closing.
+      // Node sets this header itself. It keeps clients from sending a request into a connection that is closing.
       fetch: async (request) => {
         const answer = await fetch(request)
         answer.headers.set('Keep-Alive', `timeout=${keepAliveSeconds}`)
         return answer
       },
-      // Limits on bodies are ours: Bun's own answer to a large one is a bare 413.
+      // The service limits bodies itself, since Bun answers a large one with a bare 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: keepAliveSeconds,
     })

@@ -7,7 +7,7 @@ import { fail, type Listener, type ListenOptions, start } from './start/start.ts
 // Starts the service on Node, from what `bun run build:node` makes of it.
 
 const closeIdleEveryMs = 50
-/** Stands for the `Host` of who sends none. */
+/** Used for requests without a `Host`. */
 const unknownHost = 'unknown.invalid'
 const peers = new WeakMap<Request, string>()
 
@@ -41,7 +41,7 @@ async function listen({ port, host, keepAliveSeconds, fetch }: ListenOptions): P
     drain: async () => {
       const closed = once(server, 'close')
       server.close()
-      // Connections that were busy become idle later, and would stay open for their next request.
+      // Closes connections that become idle later, which would otherwise wait for another request.
       const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs)
       await closed
       clearInterval(closing)

@@ -43,14 +43,14 @@ import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { describeWebhooks } from './webhooks/docs.ts'
 
-/** The routes that take a file, and the most that a form around one may have. */
+/** The routes that take a file, and the largest form with one. */
 const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
 const uploadBytesMax = fileBytesMax + 65_536
 
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
 
-/** The whole HTTP surface, in the order in which a request meets it. */
+/** The whole HTTP surface, in the order in which requests pass it. */
 export function createServer(
   services: Services,
   peerAddress: PeerAddress,
@@ -69,7 +69,7 @@ export function createServer(
     metrics.observeRequest(request)
     recordRequest(request)
   }
-  /** What routes choose their parts from. */
+  /** The parts that routes choose from. */
   const parts = {
     ...{ ...services, ...judgement, search: askedSearch, buffers, publicUrl, version: packageJson.version },
     onUnexpected: (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal'),
@@ -77,7 +77,7 @@ export function createServer(
     keepOpen: (request: Request) => keepOpen(contexts.of(request).received),
   }
 
-  // By default Elysia takes a host name of fewer than four characters, such as `api`, for a part of the path.
+  // By default, Elysia reads a host name of fewer than four characters, such as `api`, as part of the path.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(
       requestLog({
@@ -87,7 +87,7 @@ export function createServer(
     )
     .use(problems({ ...parts, routes }))
     .use(judge(parts))
-    // Before jsonBody: JSON-RPC has an answer of its own to a bad body, and lines are not read at once.
+    // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
     .use(mcpRoutes(parts))
     .use(ingestLinesRoutes(parts))
     .use(otlpRoutes(parts))
@@ -126,7 +126,7 @@ export function createServer(
     .use(vapiRoutes({ search: askedSearch, onFailure: logFailure('A search for Vapi failed') }))
     .use(difyRoutes(parts))
     .use(toolRoutes({ search: askedSearch, onFailure: logFailure('A search for a tool failed') }))
-    // With buffers of their own: clients that do not read keep nobody from writing.
+    // With their own buffers, so that clients that do not read their answers keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes(services.calls, buffers, services.reading))
@@ -135,7 +135,7 @@ export function createServer(
   return app
 }
 
-/** Makes the value when it is first asked for. */
+/** Makes the value at the first call. */
 function once<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => {
@@ -144,7 +144,7 @@ function once<Value extends object>(make: () => Value): () => Value {
   }
 }
 
-/** What every request is judged with. */
+/** What checks every request. */
 function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
@@ -167,7 +167,7 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
   }
 }
 
-/** Knowledge work refuses new requests while its queue is full. */
+/** Refuses new knowledge work while its queue is full. */
 function workLimits({ search, textThreads, files }: Services): WorkLimit[] {
   const texts = {
     isFull: (bodyBytes: number) => textThreads.isFull && textThreads.isLong(bodyBytes),

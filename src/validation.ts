@@ -29,7 +29,7 @@ const scriptsWithJoiners = [
   .join('')
 const spelling = [
   `(?<=[${scriptsWithJoiners}])[\\u200c\\u200d](?=[${scriptsWithJoiners}])`,
-  // Malayalam words may end like this.
+  // Malayalam words may end in this way.
   '(?<=\\u0d4d)\\u200d',
   '(?<=\\p{scx=Mong})[\\u180b-\\u180f]',
   '(?<=\\p{scx=Han})[\\ufe00-\\ufe02\\u{e0100}-\\u{e01ef}]',
@@ -38,12 +38,12 @@ const spelling = [
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e007a}]{2,6}\\u{e007f}',
 ].join('|')
-// The last three are not ignorable and yet show nothing: an empty Braille pattern, hieroglyphic controls, a null notehead.
+// The last three are not ignorable, but show nothing: an empty Braille pattern, hieroglyphic controls, a null notehead.
 const hidden =
   '[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\u2800\\u{13430}-\\u{1343f}\\u{1d159}]'
 const spelledOrHidden = new RegExp(`(${spelling})|${hidden}`, 'gu')
 
-// As alternatives: many languages read a range beyond U+FFFF wrongly.
+// As alternatives, because many languages misread a range beyond U+FFFF.
 const hiddenBeyondBmp = [
   0x1d159,
   ...range(0x13430, 0x1343f),
@@ -54,8 +54,9 @@ const hiddenBeyondBmp = [
   .join('|')
 
 /**
- * Of names, for documents, as every language reads it: something that is not white space, and none of these characters.
- * Names may also hold joiners and variation selectors where they shape what is seen, and no stray tags (U+E0000 on).
+ * The pattern of names for the OpenAPI document, in a form that every language reads: something that is not white
+ * space, and none of these characters. Names may also have joiners and variation selectors where they change what is
+ * seen, and no stray tags (U+E0000 on).
  */
 export const plainNamePattern =
   `^(?=.*[^\\s\\ufeff])(?!.*(?:${hiddenBeyondBmp}))[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160` +
@@ -66,8 +67,8 @@ function range(first: number, last: number): number[] {
 }
 
 /**
- * What is wrong with the name of a person, a project, a key or a knowledge item; null for a valid name. Invisible
- * characters, and those that change the text's direction, would let one name pass for another.
+ * The problem with a name of a person, a project, a key or an item; null for a valid name. Invisible characters, and
+ * those that change the text's direction, would let one name pass for another.
  */
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return 'must not be blank'
@@ -91,7 +92,7 @@ function hiddenProblem(text: string): string | null {
   return null
 }
 
-/** Errors reported for one request: a transcript of 10,000 bad turns does not need 10,000 sentences. */
+/** The most errors in one answer: 10,000 bad turns do not need 10,000 sentences. */
 const fieldErrorsMax = 50
 
 /**
@@ -126,7 +127,7 @@ function withoutFields(value: unknown, errors: readonly ErrorObject[]): object {
 
 /** `name`: see `nameProblem`. Other keywords check the length, so a name that is far too long is skipped. */
 const formats = {
-  // Our patterns say more.
+  // Our patterns are stricter.
   'date-time': true as const,
   name: (text: string) => text.length > 2 * nameCharsMax || hiddenProblem(text) === null,
 }
@@ -170,7 +171,7 @@ function fieldErrors(errors: ErrorObject[]): FieldError[] {
   const byField = new Map<string, string>()
   for (const error of errors) {
     if (!isReported(error)) continue
-    // A failed `anyOf` reports each alternative first and itself last: its own sentence is the useful one.
+    // A failed `anyOf` reports each alternative first and itself last. Its own message is the useful one.
     const field = fieldName(error)
     if (!byField.has(field) || error.keyword === 'anyOf') byField.set(field, sentence(error))
     if (byField.size >= fieldErrorsMax) break
@@ -204,7 +205,9 @@ function sentence(error: ErrorObject): string {
     case 'required':
       return 'is required'
     case 'minLength':
-      return 'must not be empty'
+      return error.params.limit === 1
+        ? 'must not be empty'
+        : `must be at least ${error.params.limit} characters`
     case 'maxLength':
       return `must be at most ${error.params.limit} characters`
     case 'minItems':
@@ -216,7 +219,7 @@ function sentence(error: ErrorObject): string {
     case 'maximum':
       return `must be at most ${error.params.limit}`
     case 'type':
-      // What people send instead, such as seconds since 1970, shows that they need an example.
+      // People send other forms, such as seconds since 1970, so they need an example.
       if (described && error.parentSchema?.format === 'date-time') return described
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
@@ -241,7 +244,7 @@ function withArticle(type: string | string[]): string {
 const depthMax = 100
 const fieldCharsMax = 200
 
-/** What is wrong with a value that could not be given back unchanged, or is nested too deep. */
+/** The problem with a value that cannot be returned unchanged, or is nested too deep; null if there is none. */
 export function unfaithful(value: unknown, depth: number): string | null {
   if (typeof value === 'string') {
     if (value.includes('\0')) return 'must not contain U+0000'
@@ -252,7 +255,7 @@ export function unfaithful(value: unknown, depth: number): string | null {
   return isTooDeep ? `must not nest deeper than ${depthMax} levels` : null
 }
 
-/** What is wrong with a value or a key, as a sentence without its subject; null when nothing is. */
+/** The problem with a value or a key, as a sentence without its subject; null if there is none. */
 type Judge = (value: unknown, depth: number) => string | null
 
 /** The first value or key that is wrong. */
@@ -263,8 +266,8 @@ export function findProblem(root: unknown, judge: Judge): FieldError | null {
 }
 
 /**
- * Judges every value and every key up to the first that is wrong, and leaves that one's path in `path`. It allocates
- * nothing per value: the largest body holds ten million of them. Values nested too deep are not visited.
+ * Checks every value and key up to the first bad one, and leaves its path in `path`. Allocates nothing per value, since
+ * the largest body has ten million. Values nested too deep are not visited.
  */
 function judgeAll(value: unknown, judge: Judge, path: (string | number)[]): string | null {
   const problem = judge(value, path.length)

@@ -10,12 +10,12 @@ import type { Texts } from './texts.ts'
 const callsCount = 200
 const turnsMeasured = 10
 const turnsMax = 500
-/** Up to this many are appended one by one before, so that the calls are at different stages of their storage. */
+/** How many turns are appended one by one first, so that the calls are at different stages of their storage. */
 const turnsBeforeMax = 64
 const requestsAtOnce = 16
 const ratioMax = 2
 
-/** What it costs to append a turn to live calls of 500 turns, against their first turns. */
+/** The cost of appending a turn to live calls of 500 turns, compared with their first turns. */
 export async function benchAppend(texts: Texts, { start }: Options): Promise<Row[]> {
   const dataset = await emptyDataset()
   const service = await start(dataset)
@@ -41,7 +41,7 @@ export async function benchAppend(texts: Texts, { start }: Options): Promise<Row
   ]
 }
 
-/** Calls that get a turn at a time, each in its order. */
+/** Calls that get one turn at a time, in order. */
 class LiveCalls {
   readonly #service: Running
   readonly #key: string

@@ -18,7 +18,7 @@ const answerMsMax = 15
 const foundMsMax = 100
 const path = '/v1/knowledge/handbook'
 
-/** One section after another of an item of 100 sections is changed by PUT, and searched for by vector. */
+/** Changes one section after another of an item of 100 sections by PUT, and searches for each by vector. */
 export async function benchChanging({ documents }: Texts, { start }: Options): Promise<Row[]> {
   const dataset = await emptyDataset()
   const service = await start(dataset)
@@ -64,7 +64,7 @@ async function untilFound({ url }: Running, { key }: Dataset, query: string, wor
   throw new Error(`${word} was not found by vector`)
 }
 
-/** Labels are never used twice, so they count the chunks that were embedded. */
+/** The newest label. Labels are never reused, so it counts the embedded chunks. */
 function newestLabel({ folder }: Dataset): number {
   const db = new Database(join(folder, 'callbook.db'))
   try {

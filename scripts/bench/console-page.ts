@@ -14,13 +14,13 @@ const longTaskMs = 50
 
 interface ConsolePage {
   url: string
-  /** Of the list of calls. */
+  /** The path of the list of calls. */
   callsPage: string
-  /** Of a signed-in person. */
+  /** The cookie of a signed-in person. */
   cookie: string
 }
 
-/** How soon a browser that has nothing yet shows the list and opens a call, and how smoothly typing goes. */
+/** How soon a browser with an empty cache shows the list and opens a call, and how smooth typing is. */
 export async function benchConsolePage({ url, callsPage, cookie }: ConsolePage): Promise<Row[]> {
   const what = '  the list of 100,000 calls, cold, until a click has opened a call'
   if (browserPath === null) return [{ what, measured: 'no browser here', target: '', isMet: null }]
@@ -58,7 +58,7 @@ interface Opening {
   opened: number
 }
 
-/** The page itself takes the times and clicks, so that they do not include the way to the browser and back. */
+/** The page measures and clicks by itself, so that the way to the browser and back does not count. */
 async function timeOpening(page: Page, address: string): Promise<Opening> {
   await page.addInitScript(() => {
     const times: Partial<Opening> = {}
@@ -92,16 +92,16 @@ function openingRow(what: string, times: readonly Opening[]): Row {
 
 interface Traffic {
   requests: number
-  /** Of the bodies of scripts, styles and typefaces, as they were sent until the first row was on the screen. */
+  /** The size of scripts, styles and typefaces as sent, until the first row was visible. */
   fileBytes: number
-  /** Of everything, with headers. */
+  /** The size of all answers, including headers. */
   bytes: number
 }
 
 async function trafficOf(page: Page, context: BrowserContext, address: string): Promise<Traffic> {
   const session = await context.newCDPSession(page)
   await session.send('Network.enable')
-  /** How long the headers of each file were. */
+  /** The size of each file's headers. */
   const files = new Map<string, number>()
   const traffic: Traffic = { requests: 0, fileBytes: 0, bytes: 0 }
   let lastAt = performance.now()
@@ -142,7 +142,7 @@ interface Frames {
   longTasks: number[]
 }
 
-/** Types a search by real keys, and lets it pause as people do, so that the list answers meanwhile. */
+/** Types a search with real keys, and pauses as people do, so that the list updates meanwhile. */
 async function framesOfTyping(page: Page, address: string): Promise<Frames> {
   await page.goto(address)
   await page.locator('[data-call]').first().waitFor()

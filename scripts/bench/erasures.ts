@@ -20,7 +20,7 @@ const p99RatioMax = 1.5
 const waitMsMax = 300_000
 const pieceBytes = 16_777_216
 
-/** Erasing the 10,000 calls of one number out of 200,000: the time, what is left, and what reads feel of it. */
+/** Erases the 10,000 calls of one number out of 200,000: the time it takes, what is left, and the effect on reads. */
 export async function benchErasures(texts: Texts, { start }: Options): Promise<Row[]> {
   const dataset = copyDataset(await personDataset(texts))
   const service = await start(dataset)

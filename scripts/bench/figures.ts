@@ -2,7 +2,7 @@ import type { Row } from './table.ts'
 
 interface Figures {
   suite: { command: string; title: string; about: string; cases: readonly { name: string }[] }
-  /** The rows of each case that was run. */
+  /** The rows of each case that has run. */
   figures: ReadonlyMap<string, readonly Row[]>
   /** The date and the machine of the measurement. */
   origin: string

@@ -4,8 +4,8 @@ import { AppError } from '../../src/errors.ts'
 import { fileKind } from '../../src/knowledge/files/file-kind.ts'
 import { FileReader } from '../../src/knowledge/files/file-reader.ts'
 
-// Reads every file of a folder as `POST /v1/knowledge/files` does, and says what became of each:
-// bun scripts/bench/files.ts FOLDER. Files of other kinds are skipped.
+// Reads every file of a folder as `POST /v1/knowledge/files` does, and prints each result: bun scripts/bench/files.ts
+// FOLDER. Files of other kinds are skipped.
 
 const mebi = 1_048_576
 const [folder] = process.argv.slice(2)

@@ -43,7 +43,7 @@ function tuneAll(): void {
   const best = tune(rankWeights, names, judge)
   process.stdout.write(`\nBest over all sets: ${JSON.stringify(best)}\n`)
   for (const name of names) {
-    // Other languages of the same passages are no other set.
+    // The same passages in another language do not count as another set.
     const others = names.filter((other) => other.split('-')[0] !== name.split('-')[0])
     const without = tune(rankWeights, others, judge)
     const [own, all, today] = [without, best, rankWeights].map((weights) => measured(name, weights).keyword)

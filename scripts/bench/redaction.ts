@@ -19,7 +19,7 @@ const shareMin = 0.98
 const putsCount = 800
 const moreMsMax = 1
 
-/** How much of what is planted into dialogues is redacted, how much else is, and what it costs a write. */
+/** How much planted data is redacted, how much else is, and what redaction costs a write. */
 export async function benchRedaction(texts: Texts, options: Options): Promise<Row[]> {
   const dialogues = texts.dialogues.flatMap(({ transcript }) => (transcript?.length ? [transcript] : []))
   const unreal = texts.kind === 'real' ? '' : '; the dialogues are synthetic, since no real ones are there'
@@ -65,7 +65,7 @@ function formatted(accuracy: Accuracy): string {
   return `${recallOf(accuracy).toFixed(3)}, ${precisionOf(accuracy).toFixed(3)}`
 }
 
-/** The same calls in two projects in turns, so that whatever else the machine does meets both. */
+/** Writes the same calls to two projects alternately, so that other load affects both. */
 async function benchWrites(texts: Texts, { main, start }: Options): Promise<Row[]> {
   const on = await emptyDataset()
   const off = await createProject(main, { name: 'plain', folder: on.folder })

@@ -14,7 +14,7 @@ const callsAtOnce = 40
 const perSecond = 100
 const seconds = 15
 const msMax = { p50: 8, p99: 30 }
-/** What Vapi sends with each event beside what is read. */
+/** The size of what Vapi sends with each event besides the fields that are read. */
 const promptChars = 4_000
 
 /** A platform's webhook: from the event to the answer, before which the call is committed. */
@@ -44,7 +44,7 @@ export async function benchSources(texts: Texts, { main, start }: Options): Prom
   ]
 }
 
-/** The events of many calls, some at a time. */
+/** The events of many calls, interleaved. */
 function* interleaved(texts: Texts): Generator<object> {
   const said = texts.dialogues.flatMap(({ transcript }) => (transcript?.length ? [transcript] : []))
   for (let from = 0; from < callsCount; from += callsAtOnce) {

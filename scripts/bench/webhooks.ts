@@ -24,7 +24,9 @@ const secondsEach = 2
 const roundsCount = 4
 const environment = { WEBHOOK_ALLOW_PRIVATE: '127.0.0.1' }
 
-/** From a committed change to the webhooks of 20 endpoints, and what a long queue for one that is down costs. */
+/**
+ * The time from a committed change to the webhooks of 20 endpoints, and the cost of a long queue for one that is down.
+ */
 export async function benchWebhooks(texts: Texts, { start }: Options): Promise<Row[]> {
   return [await benchArrival(texts, start), ...(await benchDown(start))]
 }
@@ -36,7 +38,7 @@ async function benchArrival({ dialogues }: Texts, start: Start): Promise<Row> {
     for (let at = 0; at < endpointsCount; at++)
       await webhooks.create(projectId, { url: `https://${at}.invalid/` })
   })
-  // No process that makes them may reach loopback.
+  // Written directly, because the API refuses loopback addresses.
   change(dataset, `update webhooks set url = '${url}' || rowid`)
   const service = await start(dataset, environment)
   try {

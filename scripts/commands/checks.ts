@@ -11,12 +11,12 @@ import type { Shell } from './shell.ts'
 
 const embedWithinMs = 20_000
 
-/** What `doctor` reports of one part. */
+/** The report of `doctor` on one part. */
 export interface Check {
   check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index'
   ok: boolean
   detail: string
-  /** What to do about it; null when there is nothing to do. */
+  /** What to do; null if nothing is wrong. */
   advice: string | null
 }
 
@@ -123,7 +123,7 @@ async function checkFile({ database }: Services, repair: boolean): Promise<Check
   return { check: 'database', ok: true, detail, advice: null }
 }
 
-/** The projects whose lists and charts count calls wrong; none when they are repaired. */
+/** The projects whose call counts are wrong; none after a repair. */
 async function findMiscounted({ read, write }: Services['database'], repair: boolean): Promise<number[]> {
   const rows = await read.all<{ project_id: number }>(sql.raw(wrongRanges))
   const projects = rows.map(({ project_id }) => project_id)

@@ -14,7 +14,7 @@ import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
 
-/** Every command that there is. */
+/** All commands. */
 export function commandLine(shell: Shell): Command {
   const program = new Command('callbook')
     .description("Callbook's command line. You can use it while the service runs.")

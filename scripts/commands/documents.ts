@@ -39,7 +39,7 @@ interface Visit {
   isGiven: boolean
 }
 
-/** What an item of the file says. @throws when it cannot be read */
+/** Reads a file as an item. @throws if it cannot be read */
 export async function readItem(
   { files }: Pick<Services, 'files'>,
   { path, bytes }: Document,

@@ -59,7 +59,7 @@ export function addEraseCommand(program: Command, shell: Shell): void {
     })
 }
 
-/** The owner of the folder deletes: this command, or the service that runs on it. */
+/** Waits until the owner of the folder has deleted the calls: this command, or the service that runs on it. */
 async function untilDone(
   services: Services,
   shell: Shell,

@@ -11,7 +11,7 @@ import type { Shell } from './shell.ts'
 const rebuildPollMs = 200
 const rebuildWithinMs = 600_000
 
-/** Rebuilds these indexes, or has the service do it that owns the folder. */
+/** Rebuilds these indexes, or asks the service that owns the folder to. */
 export async function rebuildIndexes(
   services: Services,
   projects: readonly Project[],

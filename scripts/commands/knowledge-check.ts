@@ -13,7 +13,7 @@ import type { Shell } from './shell.ts'
 const lineBytesMax = 65_536
 const questionsMax = 100_000
 const passagesMax = 5
-/** Long enough for a model that has just started: a question must not be answered by words alone because of it. */
+/** Long enough for a model that has just started, so that no question is answered by keywords alone. */
 const timeoutMs = 10_000
 const names = ['query', 'itemId', 'name']
 
@@ -27,18 +27,18 @@ const Question = Type.Object({
 interface Question {
   line: number
   query: string
-  /** Of each item that answers it: several items may have one name. */
+  /** The items that answer it: several items may have one name. */
   itemIds: string[]
-  /** As the file names it. */
+  /** The expected item, as in the file. */
   wanted: { itemId: string } | { name: string }
 }
 
 export interface CheckSummary {
   questions: number
-  /** Shares of the questions, from 0 to 1, whose item is the first passage's, or one of the first five passages'. */
+  /** The shares of questions, from 0 to 1, whose item is that of the first passage, or of one of the first five. */
   hit1: number
   hit5: number
-  /** The questions whose item is in none of the first five passages. */
+  /** The questions whose item is not among the first five passages. */
   misses: Miss[]
 }
 
@@ -47,7 +47,7 @@ interface Miss {
   query: string
   itemId?: string
   name?: string
-  /** The items of the passages that were found instead, best first. */
+  /** The items that were found instead, best first. */
   found: { itemId: string; name: string }[]
 }
 
@@ -101,7 +101,7 @@ export class KnowledgeCheck {
     return { rank: found.findIndex(({ itemId }) => itemIds.includes(itemId)), found, mode: answer.mode }
   }
 
-  /** A line that cannot be read, or whose item is not there, is reported; the exit code is then 1. */
+  /** Reports lines that cannot be read or whose item does not exist; the exit code is then 1. */
   async #readQuestions(file: string): Promise<Question[]> {
     const heads = await this.#services.knowledge.heads(this.#projectId)
     const idsByName = new Map<string, string[]>()
@@ -145,7 +145,7 @@ export class KnowledgeCheck {
   }
 }
 
-/** The X of `--min-hit5 X`. @throws when it is no share */
+/** The value of `--min-hit5`. @throws unless it is from 0 to 1 */
 export function shareOf(text: string): number {
   const share = /^[0-9]*\.?[0-9]+$/.test(text) ? Number(text) : Number.NaN
   if (share <= 1) return share

@@ -30,7 +30,7 @@ interface KnowledgeSyncOptions {
   shell: Shell
   projectId: number
   folder: string
-  /** Of the set; that of the folder by default. */
+  /** The name of the set; by default that of the folder. */
   name?: string | undefined
   /** Whether to delete the set's items whose files are gone. */
   prune: boolean
@@ -66,7 +66,7 @@ export class KnowledgeSync {
     try {
       for (const { path, error } of errors) this.#refuse(path, error, progress)
       await this.#putAll(documents, progress)
-      // What cannot be listed may be there.
+      // A file that could not be listed may still exist.
       if (prune && errors.length > 0)
         shell.complain('Nothing was deleted, because not every file could be listed.')
       else if (prune) await this.#prune(documents)
@@ -98,7 +98,7 @@ export class KnowledgeSync {
     this.#summary[outcome]++
   }
 
-  /** Only items that a sync of this set has made have ids that begin like this. */
+  /** Deletes items whose files are gone. Only ids from a sync of this set have its prefix. */
   async #prune(documents: readonly Document[]): Promise<void> {
     const { services, shell, projectId } = this.#options
     const there = new Set(documents.map((document) => this.#idOf(document)))
@@ -142,7 +142,7 @@ function digest(text: string): string {
   return createHash('sha256').update(plain(text)).digest('hex').slice(0, digestChars)
 }
 
-/** The same on every system: some file systems compose accents, and others take them apart. */
+/** Normalised, because file systems differ in how they store accents. */
 function plain(text: string): string {
   return text.toWellFormed().normalize('NFC')
 }

@@ -149,7 +149,7 @@ function addRemove(person: Command, shell: Shell): void {
     })
 }
 
-/** The address of the service, as far as the configuration says. */
+/** The URL of the service, according to the configuration. */
 export function consoleOrigin({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

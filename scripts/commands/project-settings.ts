@@ -29,7 +29,7 @@ const options: Record<string, string> = {
   timeZone: '--time-zone',
 }
 
-/** `project set`: how a project keeps personal data. Without a setting it shows them. */
+/** `project set` changes how a project keeps personal data. Without options it shows the settings. */
 export function addSet(project: Command, shell: Shell): void {
   project
     .command('set')
@@ -60,7 +60,7 @@ export function addSet(project: Command, shell: Shell): void {
     })
 }
 
-/** The settings that the options name. What cannot be read is left for the check of the change. */
+/** The settings in the options. The change itself checks them. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
   const { timeZone } = values

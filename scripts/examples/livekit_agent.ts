@@ -11,7 +11,7 @@ async function send(method: string, path: string, key: string, content: object) 
   return answer.ok ? await answer.json() : Promise.reject(new Error(await answer.text()))
 }
 
-// What cannot be stored must never break the call.
+// A failure to store the call must never break it.
 const put = (id: string, call: object) =>
   send('PUT', `/ingest/calls/${id}`, 'CALLBOOK_INGEST_KEY', call).catch((error) => console.warn(error))
 

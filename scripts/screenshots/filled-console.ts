@@ -6,15 +6,15 @@ import { madeItems } from './made-items.ts'
 
 const plain = { allowedIps: [], expiresAt: null }
 
-/** A console in which every page has something to show, and a project in which none has. */
+/** A console with data for every page, and with an empty project. */
 export interface FilledConsole {
   owner: TestPerson
   viewer: TestPerson
-  /** What `:project`, `:empty`, `:call` and the like stand for in a path. */
+  /** The values of `:project`, `:empty`, `:call` and the like in paths. */
   addresses: Record<string, string>
 }
 
-/** @param callsMax the newest so many of two months of calls */
+/** @param callsMax how many of the newest of two months of calls */
 export async function fillConsole(
   service: TestService,
   people: TestConsole,
@@ -35,7 +35,7 @@ export async function fillConsole(
   const calls = madeCalls(Date.now()).slice(-callsMax)
   for (const result of await service.services.ingest.putAll(
     project.projectId,
-    calls.map(({ id, call }) => ({ id, change: call })),
+    calls.map(({ id, call, source }) => ({ id, change: call, own: { source } })),
   ))
     if (result instanceof Error) throw result
   const isWorkedOn = ({ call }: (typeof calls)[number]) =>

@@ -7,7 +7,7 @@ const called = '+15555640100'
 
 type Line = readonly [speaker: 'caller' | 'agent', text: string]
 
-/** What a call of one kind is like; `{…}` is filled in. */
+/** The template of one kind of call; `{…}` is filled in. */
 interface Kind {
   weight: number
   evaluation: string | null
@@ -129,9 +129,11 @@ const sources = ['vapi', 'retell', 'elevenlabs']
 export interface MadeCall {
   id: string
   call: CallChange
+  /** The platform that sends it. */
+  source: string
 }
 
-/** Two months of calls of a dental practice, the same each time but for the days; a few of them are live. */
+/** Two months of calls of a dental practice. Only the dates differ between runs; a few calls are live. */
 export function madeCalls(now: number): MadeCall[] {
   const random = createRandom(19)
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)] as Value
@@ -148,12 +150,15 @@ export function madeCalls(now: number): MadeCall[] {
     }
   }
   const live = [40, 95, 210].map((seconds, at) => {
-    const { id, call } = madeCall(`call-live-${at + 1}`, kinds[at] as Kind, now - seconds * 1_000, {
+    const { call, ...made } = madeCall(`call-live-${at + 1}`, kinds[at] as Kind, now - seconds * 1_000, {
       random,
       pick,
     })
     const { evaluation, endedReason, summary, duration, ...open } = call
-    return { id, call: { ...open, status: 'live' as const, transcript: open.transcript?.slice(0, 3) ?? [] } }
+    return {
+      ...made,
+      call: { ...open, status: 'live' as const, transcript: open.transcript?.slice(0, 3) ?? [] },
+    }
   })
   return [...calls, ...live]
 }
@@ -197,6 +202,7 @@ function madeCall(
   const agent = kind.intent === 'reminder' ? agents[1] : agents[0]
   return {
     id,
+    source,
     call: {
       status: 'completed',
       duration: Math.round(clock + random() * 90),

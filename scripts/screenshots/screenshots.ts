@@ -9,7 +9,7 @@ import { fillConsole } from './filled-console.ts'
 import { type ConsoleState, consoleStates } from './states.ts'
 
 // `bun run screenshots` writes the README's pictures. `bun run screenshots --all FOLDER [NAME,…]` writes every page and
-// state, or those with these names, in three widths and two colour schemes, and in forced colours.
+// state, or those with these names, in three widths and two colour schemes, in forced colours and on a small laptop.
 
 interface Look {
   width: number
@@ -46,6 +46,7 @@ const everyLook: Record<string, Look> = Object.fromEntries([
     ]),
   ),
   ['1440-forced', { ...desktop, forcedColors: 'active' }],
+  ['1280-light', { ...desktop, width: 1280, height: 800 }],
 ])
 
 const folderOfAll = process.argv[2] === '--all' ? (process.argv[3] ?? '') : null

@@ -7,7 +7,7 @@ export interface ConsoleState {
   path: string
   /** Who is signed in; the owner below `/p/`, else nobody. */
   as?: 'viewer'
-  /** Has the same parts as another state: worth a picture, not a check of its own. */
+  /** Has the same parts as another state, so it needs a picture but no check. */
   repeats?: true
   /** The only width at which it exists. */
   width?: number
@@ -191,7 +191,7 @@ const knowledge: ConsoleState[] = [
   { name: 'playground-empty', repeats: true, path: '/p/:project/playground' },
 ]
 
-/** Nobody's second factor: turning one on would ask every later sign-in for a code. */
+/** A fake second factor: a real one would ask every later sign-in for a code. */
 const madeTwoFactor = async (page: Page) => {
   const codes = Array.from({ length: 10 }, (_, at) => `k3v9${at}-x7p2${at}`)
   const qr = { size: 21, path: 'M0 0h7v7h-7zM14 0h7v7h-7zM0 14h7v7h-7zM9 9h3v3h-3z' }
@@ -337,7 +337,7 @@ const entry: ConsoleState[] = [
   { name: 'reset', repeats: true, path: '/reset#none' },
 ]
 
-/** Every page, with its dialogs, menus and the states that somebody has to think of. */
+/** Every page, with its dialogs, menus and less obvious states. */
 export const consoleStates: readonly ConsoleState[] = [
   ...shell,
   ...overview,

@@ -21,7 +21,7 @@ interface Event {
   }
 }
 
-/** What arrived of one record. */
+/** The events that arrived for one record. */
 interface Arrived {
   /** The highest number so far. */
   seq: number
@@ -91,7 +91,7 @@ export class WebhookEndpoint {
     }
   }
 
-  /** Changes of a live call are joined; of a completed one each has an event of its own. */
+  /** Changes of a live call may share an event; each change of a completed call has its own. */
   #inspectChanges(id: string, arrived: Arrived | undefined, acknowledged: number): void {
     if (acknowledged === 0) return
     const events = [...(arrived?.accepted.values() ?? [])]

@@ -30,7 +30,7 @@ export class AgedCalls {
     await this.#run(['project', 'set', project, '--retain-days', '1'])
   }
 
-  /** While the service is down: calls that are due, and a live one as old. */
+  /** Adds calls that are due, and an equally old live one, while the service is down. */
   async add(): Promise<void> {
     const marker = this.#chance.marker()
     const callerNumber = `+${phoneNumberOf(marker)}`
@@ -49,7 +49,7 @@ export class AgedCalls {
     this.#live++
   }
 
-  /** Once the service is ready again, everything that is due goes, and the trail has counted it right. */
+  /** Checks that everything due is deleted, and that the audit trail has counted it right. */
   async inspect(): Promise<void> {
     const database = new Database(join(this.#dataDir, 'callbook.db'), { timeout: 10_000 })
     const number = (sql: string) => Number(database.prepare(sql).pluck().all()[0])

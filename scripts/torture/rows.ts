@@ -4,7 +4,7 @@ import { wrongRanges } from '../../src/calls/ranges.ts'
 const wordsOfProjects = (table: string) =>
   `select name from sqlite_master where type = 'table' and name like '${table}_words_%_docsize'`
 
-/** Counts rows that do not belong together: what is computed from other rows, and is not as these say. */
+/** Counts inconsistent rows: derived values that do not match what they derive from. */
 export function countWrongRows(database: Database.Database): Record<string, number> {
   const valuesOf = (statement: string) => database.prepare(statement).pluck().all()
   const count = (from: string) => Number(valuesOf(`select count(*) from ${from}`)[0])

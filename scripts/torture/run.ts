@@ -22,7 +22,7 @@ export interface TortureReport {
   kills: Record<Moment, number>
   /** Acknowledged operations, by kind. */
   operations: Record<string, number>
-  /** Events that webhooks brought, and how many of them came again. */
+  /** Events that arrived by webhook, and how many of them were repeated. */
   webhooks: { events: number; repeated: number }
   deletesProven: number
   bytesSearched: number

@@ -105,7 +105,7 @@ export interface AuditFilter {
   from?: number | undefined
   /** Before. */
   to?: number | undefined
-  /** Of entries about a record, the keyed hash of its id. */
+  /** The keyed hash of a record's id, for entries about it. */
   target?: string | undefined
 }
 
@@ -140,8 +140,8 @@ export class AuditTrail {
   }
 
   /**
-   * The same for work that goes on: its first entry, and later what that entry says from then on. So the trail is right
-   * even if the work is interrupted, and has one entry for all of it.
+   * The same for work in progress: its first entry, or that entry's new target. So the trail is right even if the work
+   * is interrupted, and has one entry for all of it.
    */
   progress(event: Omit<AuditEvent, 'by'>, isFirst: boolean): SQL {
     if (isFirst) return this.entry(event)

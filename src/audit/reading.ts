@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { RecordHash } from '../db/record-hash.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
+import type { Log } from '../observability/log.ts'
 import type { AuditAction, AuditTrail } from './audit-trail.ts'
 
 /** The page polls a live call, so repeated reading is noted once in this time. */
@@ -16,6 +18,7 @@ interface ReadingOptions {
   audit: Pick<AuditTrail, 'record'>
   /** Milliseconds since 1970. */
   now: () => number
+  log: Pick<Log, 'error'>
 }
 
 /**
@@ -37,8 +40,8 @@ export class ReadingNotes {
   }
 
   /**
-   * @param answer.type its media type; one that is no export is not noted
-   * @param answer.parameters the names of what it was restricted by, and only names that are known
+   * @param answer.type the media type; only those of exports are noted
+   * @param answer.parameters the names of its known filters, never unknown names
    */
   async exported(
     projectId: number,
@@ -52,9 +55,12 @@ export class ReadingNotes {
   }
 
   async #note(projectId: number, by: By | undefined, action: AuditAction, target: string): Promise<void> {
-    const { settingsOf, audit, now } = this.#options
-    // A project that has just been deleted has no trail.
-    const settings = await settingsOf(projectId).catch(() => null)
+    const { settingsOf, audit, now, log } = this.#options
+    const settings = await settingsOf(projectId).catch((error) => {
+      // A project that was just deleted has no trail.
+      if (!(error instanceof ProjectWasDeleted)) log.error({ error }, 'A reading of calls may not be noted')
+      return null
+    })
     if (!settings?.notesReading) return
     const actor = by && ('id' in by.actor ? by.actor.id : by.actor.keyId)
     const name = [projectId, actor, action, target].join(' ')

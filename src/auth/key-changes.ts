@@ -23,7 +23,7 @@ const overlapHoursDefault = 24
 const overlapHoursMax = 720
 const entriesNamedMax = 5
 
-/** What may be changed of a key. Its kind and scope are for good, so that no key ever opens more than it did. */
+/** The changeable properties of a key. Kind and scope are not, so that no key ever opens more than it did. */
 export interface KeyEdit {
   name?: string | undefined
   allowedIps?: string[] | undefined
@@ -33,7 +33,7 @@ export interface KeyEdit {
 }
 
 interface Rotation {
-  /** How long the old key goes on working; 0 ends it at once. */
+  /** How long the old key keeps working; 0 ends it at once. */
   overlapHours?: number | undefined
   createdBy?: string | null
 }
@@ -47,7 +47,7 @@ interface KeyChangesOptions {
 
 type KeyRow = typeof keys.$inferSelect
 
-/** Changes keys that are in use. A change holds from the next request on. */
+/** Changes keys in use. A change takes effect with the next request. */
 export class KeyChanges {
   readonly #options: KeyChangesOptions
 
@@ -76,7 +76,7 @@ export class KeyChanges {
         write.run(check),
         write
           .update(keys)
-          // What is undefined stays as it is.
+          // Drizzle skips undefined values.
           .set({ name, allowedIps, allowedOrigins, expiresAt })
           .where(isInUse(projectId, id))
           .returning(),
@@ -88,10 +88,10 @@ export class KeyChanges {
   }
 
   /**
-   * Makes a key like another one, which goes on working for the overlap and then expires. The new key expires when the
-   * old one would have.
+   * Makes a key like another, which keeps working for the overlap and then expires. The new key expires when the old
+   * one would have.
    * @throws invalid_request for a bad overlap, and for a key that has expired or was rotated before; forbidden unless
-   * `by` owns the project; not_found when it has no such key, or it is revoked
+   * `by` owns the project; not_found for an unknown or revoked key
    */
   async rotate(projectId: number, id: string, rotation: Rotation = {}, by?: By): Promise<CreatedKey> {
     const { write, audit, now } = this.#options
@@ -156,7 +156,7 @@ function isNotExpired(id: string, now: number): Requirement {
   }
 }
 
-/** What an edit changes, as the audit trail says it. */
+/** The changes of an edit, as text for the audit trail. */
 function changesOf(before: KeyRow, { name, allowedIps, allowedOrigins, expiresAt }: KeyEdit): string[] {
   const changes: string[] = []
   if (name !== undefined && name !== before.name) changes.push(`name → ${name}`)

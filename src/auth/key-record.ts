@@ -26,7 +26,7 @@ export interface KeyRecord {
   lastUsedAt: string | null
   lastUsedIp: string | null
   revokedAt: string | null
-  /** The id of the key whose place it takes, when it was made by a rotation. */
+  /** The id of the key that it replaces, if it was made by a rotation. */
   replaces: string | null
 }
 
@@ -35,7 +35,7 @@ export interface CreatedKey extends KeyRecord {
   key: string
 }
 
-/** What a person says of a key; `undefined` is not judged. */
+/** A person's input for a key; `undefined` is not checked. */
 interface KeyInput {
   kind: KeyKind
   scope?: KeyScope | undefined
@@ -78,7 +78,7 @@ export function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferS
   }
 }
 
-/** A key as the audit trail names it. */
+/** How the audit trail names a key. */
 export function keyLabel(key: Pick<KeyRecord, 'name' | 'kind' | 'scope' | 'hint'>): string {
   const scope = key.scope === null ? '' : `, ${key.scope}`
   return `${key.name} (${shownHint(key)}${scope})`

@@ -25,7 +25,7 @@ const rowsCachedMax = 10_000
 export interface NewKey {
   name: string
   kind: KeyKind
-  /** Of an API key alone; `full` by default. */
+  /** Only for API keys; `full` by default. */
   scope?: KeyScope | undefined
   /** Addresses, CIDR ranges, `*`; empty is `*`. */
   allowedIps: string[]
@@ -51,7 +51,7 @@ interface KeysOptions {
   log: Pick<Log, 'warn'>
 }
 
-/** What a key is checked against. */
+/** The columns that a key is checked with. */
 type KeyRow = Pick<
   typeof keys.$inferSelect,
   'id' | 'projectId' | 'scope' | 'allowedOrigins' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
@@ -81,7 +81,7 @@ const queries = preparedQueries((db) => ({
 /** API and ingest keys. Only their hashes are stored. */
 export class Keys {
   readonly #options: KeysOptions
-  /** By the JSON of an allow-list. */
+  /** Compiled allow-lists by their JSON. */
   readonly #rules = new LRUCache<string, IpRules>({
     max: rulesCachedMax,
     memoMethod: (allowedIps) => compileIpRules(JSON.parse(allowedIps)),
@@ -157,7 +157,7 @@ export class Keys {
     return { projectId, keyId, scope, allowedOrigins, clientAddress }
   }
 
-  /** A key as its holder sees it. @throws unavailable when its project has just been deleted */
+  /** What the holder of a key may know of it. @throws unavailable if its project has just been deleted */
   async describe(projectId: number, id: string): Promise<OwnKey> {
     const [row] = await this.#options.read
       .select({
@@ -185,8 +185,8 @@ export class Keys {
   }
 
   /**
-   * Holds from the next request on.
-   * @throws forbidden unless `by` owns the project; not_found when it has no such key in use
+   * Takes effect with the next request. @throws forbidden unless `by` owns the project; not_found for an unknown or
+   * revoked key
    */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; revoked: true }> {
     const { read, write, audit, now } = this.#options
@@ -213,8 +213,8 @@ export class Keys {
   }
 
   /**
-   * What is wrong with each entry of a draft of an allow-list, and whether the list would allow the address; `allows`
-   * is null for an address that is absent or cannot be read.
+   * The problems of each entry in a draft of an allow-list, and whether the list would allow an address; `allows` is
+   * null if the address is absent or invalid.
    */
   checkAddress({ allowedIps, address }: AddressDraft) {
     const problems = validateIpEntries(allowedIps).map(({ index, message }) => ({ index, message }))
@@ -236,9 +236,9 @@ export class Keys {
     return row.projectId
   }
 
-  /** The row as last read, while nothing at all has been committed since. */
+  /** The cached row, unless anything has been committed since it was read. */
   #cached(hash: string): KeyRow | undefined {
-    // Read before the row: a commit in between makes the number differ the next time.
+    // Read before the row: after a commit in between, the number differs the next time.
     const version = this.#options.dataVersion()
     if (version !== this.#rowsVersion) this.#rows.clear()
     this.#rowsVersion = version
@@ -254,7 +254,7 @@ export class Keys {
   /** At most once a minute for each key, without delaying the request. */
   #recordUse(row: KeyRow, now: number, clientAddress: () => string | null): void {
     const recordedAt = this.#recordedAt.get(row.id) ?? row.lastUsedAt
-    // A time in the future comes from a clock that has been corrected since.
+    // A time in the future was written before the clock was corrected.
     if (recordedAt !== null && Math.abs(now - recordedAt) < lastUsedEveryMs) return
     this.#recordedAt.set(row.id, now)
     this.#options.write

@@ -4,7 +4,7 @@ import { jsonAnswer, keyedAnswers } from '../http/openapi.ts'
 import type { Keys } from './keys.ts'
 import { OwnKey } from './schemas.ts'
 
-/** /v1/key: what the key that asks may do. */
+/** /v1/key: what the request's key may do. */
 export function ownKeyRoutes(keys: Keys) {
   return new Elysia({ prefix: '/v1/key' })
     .use(callerContext())

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 
-/** Enough for the platform, and the id and the name of the agent, with which details begin. */
+/** Enough for the members that details begin with: the platform, and the agent's id and name. */
 const startChars = 1_500
 const text = '(?:[^"\\\\]|\\\\u.{4}|\\\\[^u])*'
 const agentForm = new RegExp(
@@ -9,17 +9,17 @@ const agentForm = new RegExp(
   's',
 )
 
-/** The start of the details of a row of `calls`; null when it has none. */
+/** The start of the details of a row of `calls`; null if it has none. */
 export const detailsStart: SQL<string | null> = sql`
   (select substr(details, 1, ${sql.raw(`${startChars}`)}) from call_details where call_details.seq = calls.seq)`
 
-/** The agent's name, from the start of details; null when they name none. */
+/** The agent's name from the start of details; null if it has none. */
 export function readAgentName(start: string | null): string | null {
   const name = start === null ? undefined : agentForm.exec(start)?.[1]
   return name ? JSON.parse(`"${name}"`) : null
 }
 
-/** What agents are called in their newest calls, by their ids. Those without names are left out. */
+/** The names of agents in their newest calls, by id. Agents without names are left out. */
 export async function readAgentNames(
   db: ReadDatabase,
   projectId: number,

@@ -9,7 +9,7 @@ interface Waiting<Input, Result> {
 }
 
 interface BatchesOptions<Input, Result> {
-  /** Gives a result for each input, in their order. */
+  /** Returns a result for each input, in order. */
   run: (inputs: Input[]) => Promise<Result[]>
   /** How much an input counts towards `sizeMax`. */
   sizeOf: (input: Input) => number
@@ -18,8 +18,8 @@ interface BatchesOptions<Input, Result> {
 }
 
 /**
- * Runs inputs in batches. The next batch takes what has arrived meanwhile, up to a size. It starts when the one before
- * has ended, or as many inputs wait as are running: then one batch is prepared while the other is written.
+ * Runs inputs in batches. The next batch takes what has arrived meanwhile, up to a size. It starts when the previous
+ * one has ended, or when as many inputs wait as are running, so that one is prepared while the other is written.
  */
 export class Batches<Input, Result> {
   readonly #options: BatchesOptions<Input, Result>
@@ -54,10 +54,10 @@ export class Batches<Input, Result> {
   }
 
   async #fail(batch: Waiting<Input, Result>[], error: unknown): Promise<void> {
-    // The database takes no writes: those waiting would only get the same answer later.
+    // The database refuses writes, so the waiting inputs would only get the same answer later.
     const failed = error instanceof AppError ? [...batch, ...this.#waiting.splice(0)] : batch
     if (failed.length === 1 || error instanceof AppError) for (const { reject } of failed) reject(error)
-    // Otherwise one of them is the cause; each gets its own answer.
+    // One input has caused the failure. Each is run alone and gets its own result.
     else for (const one of batch) await this.#run([one]).catch(one.reject)
   }
 

@@ -13,11 +13,11 @@ export interface DoomedCall {
 }
 
 interface Deletion {
-  /** Those of the calls that are on hold stay. */
+  /** The calls on hold, which are not deleted. */
   held: Held
-  /** The erasure request that they belong to; null for one that is deleted by hand. */
+  /** The erasure request that deletes them; null for a deletion by hand. */
   requestId: string | null
-  /** Right after the statement that deletes the calls: `changes()` is how many there were. */
+  /** Statements right after the deletion: in them, `changes()` is the number of deleted calls. */
   after: readonly SQL[]
 }
 
@@ -27,7 +27,7 @@ interface CallDeletionOptions {
   now: () => number
 }
 
-/** The one way in which calls are deleted: with their words, and with a ledger row for each. */
+/** The only way to delete calls: with their words, and with a ledger row for each. */
 export class CallDeletion {
   readonly #options: CallDeletionOptions
 
@@ -35,7 +35,7 @@ export class CallDeletion {
     this.#options = options
   }
 
-  /** Deletes calls in one transaction. Returns how many there were. @throws unavailable when a hold was just set */
+  /** Deletes calls in one transaction. Returns how many were deleted. @throws unavailable if a hold was just set */
   async delete(
     projectId: number,
     doomed: readonly DoomedCall[],

@@ -31,17 +31,19 @@ const {
   ...beside
 } = shown
 
-/** The columns that every write of a call sets: all but those that stay as created and those the database computes. */
+/**
+ * The columns that every write of a call sets: all but those that never change and those that the database computes.
+ */
 export const writtenColumns = written
 /** The columns that a list shows. */
 export const listedColumns = { id, createdAt, ...shown }
-/** The columns that no document has. */
+/** The columns that are in no document. */
 export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, completedAt, ...beside }
 
-/** A call and what belongs to it but is not served. */
+/** A stored call, including what the API does not return. */
 export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof unservedColumns> {
   call: Call
-  /** The call as it is served. */
+  /** The call as the API returns it. */
   document: string
   /** JSON text, or null: see details.ts. */
   details: string | null
@@ -51,7 +53,7 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   redactions: string | null
 }
 
-/** What a write sets `writtenColumns` to. */
+/** The values of `writtenColumns`. */
 export function toHead({
   call,
   document,
@@ -66,7 +68,7 @@ export function toHead({
     review: review && JSON.stringify(review),
     updatedAt: Date.parse(call.updatedAt),
     status: call.status,
-    // A person's judgement stands over the platform's.
+    // A person's evaluation takes precedence over the platform's.
     evaluation: headText(review?.evaluation ?? call.evaluation),
     isEngaged: call.isEngaged ? 1 : 0,
     duration: call.duration,
@@ -80,7 +82,7 @@ export function toHead({
   }
 }
 
-/** A number without what people put between its digits, as the columns of digits have it. */
+/** A number without separators, as the columns of digits have it. */
 export function digitsOf(number: string): string {
   return number.replace(/[ +\-()./]/g, '')
 }
@@ -93,7 +95,7 @@ function toList(values: string[]): string | null {
   return values.length > 0 ? JSON.stringify(values) : null
 }
 
-/** As much of a text as the head row keeps, and filters compare. */
+/** The start of a text that the head row keeps and that filters compare. */
 export function headText(text: string | null): string | null {
   return text === null ? null : text.slice(0, headTextCharsMax).toWellFormed()
 }

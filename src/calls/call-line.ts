@@ -6,7 +6,7 @@ import { CallChange, CallDetails, CallDetailsUpdate } from './schemas.ts'
 
 const idCharsShownMax = 128
 
-/** A call as a line of NDJSON: what one request may say of it, with its id. */
+/** A line of NDJSON: a call's change with its id. */
 export const CallLine = Type.Object(
   { ...CallChange.properties, id: Type.String({ description: "The platform's own id for the call." }) },
   { title: 'CallLine' },
@@ -33,7 +33,7 @@ export function readExportedLine(value: unknown): { change: CallLine; own: OwnDe
   return { change, own: change.details && { source, review, redacted } }
 }
 
-/** The id by which an answer names a line, valid or not; null when the line has none. */
+/** The id by which an answer names a line, valid or not; null if the line has none. */
 export function idOfLine(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('id' in value) || typeof value.id !== 'string')
     return null

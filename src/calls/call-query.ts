@@ -6,24 +6,24 @@ import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
 
 const valueCharsMax = 500
 const valuesMax = 50
-/** SQLite has a limit on the terms of a compound select. */
+/** SQLite limits the terms of a compound select. */
 const analysisFiltersMax = 10
 
 /** The values of each parameter of a request for calls. A text is one value. */
 export type CallQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Which calls to list: those that meet every condition. */
+/** The conditions of a list of calls, all of which must hold. */
 export interface CallSearch<Order extends CallOrder = CallOrder> {
   conditions: readonly Condition[]
-  /** Milliseconds since 1970 of `createdAt`: at or after, and before. */
+  /** `createdAt` at or after, and before, in milliseconds since 1970. */
   from?: number
   to?: number
-  /** The words of one of them; an empty list finds nothing. */
+  /** The words of any of these; an empty list finds nothing. */
   words?: readonly WordQuery[]
-  /** Words that are to follow one another as they are written. */
+  /** Words that must follow one another as written. */
   phrases?: readonly string[]
   order: Order
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   after?: Place
 }
 
@@ -50,7 +50,7 @@ export function readCallSearch<Order extends CallOrder>(
     take(filter.name, (values) => {
       if (filter.kind === 'words') {
         search.words = values.flatMap((text) => readWordQuery(text) ?? [])
-        // Of several texts each may be found by another one's words.
+        // Not for several texts: the words of another one may match instead.
         if (values.length === 1) search.phrases = phrasesOf(values[0] ?? '')
         return undefined
       }
@@ -80,7 +80,7 @@ export function isFiltered({ conditions, from, to, words }: CallSearch): boolean
   return conditions.length > 0 || from !== undefined || to !== undefined || words !== undefined
 }
 
-/** The values of a parameter without duplicates; undefined when it was not sent. */
+/** The distinct values of a parameter; undefined if it was not sent. */
 export function valuesOf(query: CallQuery, name: string): string[] | undefined {
   const value = query[name]
   return value === undefined ? undefined : [...new Set([value].flat())]
@@ -103,7 +103,7 @@ function problemOf(values: readonly string[]): string | undefined {
   if (values.length > valuesMax) return `must be at most ${valuesMax} values`
   if (values.some((value) => value.length > valueCharsMax))
     return `must be at most ${valueCharsMax} characters`
-  // SQLite would compare no further than the first of them.
+  // SQLite would stop comparing there.
   if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
     return 'must be text without U+0000'
   return undefined

@@ -38,12 +38,12 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   updatedAt: string
   /** At most 300 characters. */
   summary: string | null
-  /** What the caller says first, where there is no summary; else null. */
+  /** What the caller says first, if there is no summary; else null. */
   said: string | null
-  /** Who speaks when; null of a call without turns, and of a very long one. */
+  /** Who speaks when; null for a call without turns and for a very long one. */
   density: Density | null
   agentName: string | null
-  /** Where the words were found; null when none were searched for. */
+  /** Where the words were found; null if none were searched for. */
   match: TextMatch | null
 }
 
@@ -52,22 +52,22 @@ export interface CallRows {
   data: CallRow[]
   /** Null on the last page. */
   nextCursor: string | null
-  /** How many calls match; null when more than `totalMax` do. Of a page after the first one it may be fewer. */
+  /** How many calls match; null if more than `totalMax` do. On later pages it may be lower. */
   total: number | null
   totalMax: number
-  /** What the text of the search was taken for; null without one. */
+  /** What the search text was taken for; null without one. */
   foundBy: FoundBy | null
 }
 
 interface HeadRow extends Listed {
   seq: number
   chars: number
-  /** Or its start. */
+  /** The whole document, or its start. */
   document: string
   detailsStart: string | null
 }
 
-/** Its start is the same, whatever was appended since. */
+/** Appended turns do not change the start of a document. */
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
 /**
@@ -91,7 +91,7 @@ export async function findRows(
   const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
   const pages = new FoundPages(db, projectId, search)
   const { places, end } = await pages.page(limit)
-  // Counting a phrase would check as many documents again.
+  // Counting a phrase would read as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
   const countedMax = search.words ? totalMax : rowsCountedMax
   const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
@@ -107,7 +107,7 @@ export async function findRows(
   }
 }
 
-/** The calls before and after one in a list; null at its ends. */
+/** The previous and the next call in a list; null at its ends. */
 export interface Neighbours {
   previous: string | null
   next: string | null
@@ -146,8 +146,8 @@ function readLimit(query: CallQuery, errors: FieldError[]): number {
 }
 
 /**
- * What a list shows of the calls, in their order, without those that were deleted meanwhile.
- * @param query what to find in them, one of the queries
+ * What a list shows of these calls, in order, without those deleted meanwhile.
+ * @param query what to find in them: one of the queries
  * @returns `end`: how many of `seqs` the page covers
  */
 async function readRows(

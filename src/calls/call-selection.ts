@@ -7,7 +7,7 @@ import { invalidRequest } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
 import type { NumberMatcher } from './phone-number.ts'
 
-/** Behind every text that begins alike. */
+/** Sorts after every text with the same beginning. */
 const lastCharacter = '\u{10ffff}'
 
 const sides = [
@@ -15,12 +15,12 @@ const sides = [
   { text: calls.calledNumber, reversed: calls.calledDigitsReversed },
 ]
 
-/** Which calls are meant: exactly one member. */
+/** Which calls to select: exactly one of these. */
 export interface AskedCalls {
-  /** From it or to it; compared as a number. */
+  /** The caller's or the called number; compared as a number. */
   number?: string | undefined
   ids?: readonly string[] | undefined
-  /** ISO 8601: completed calls that were created before it. */
+  /** Completed calls created before this time, ISO 8601. */
   before?: string | undefined
 }
 
@@ -29,7 +29,7 @@ interface CallSelectionsOptions {
   settingsOf: SettingsOf
 }
 
-/** Finds the calls that a person or a program means. */
+/** Finds calls by number, by ids or by time. */
 export class CallSelections {
   readonly #options: CallSelectionsOptions
 
@@ -56,7 +56,7 @@ export class CallSelections {
     return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
   }
 
-  /** The ids of the console's saved views that name the number: as a filter, as what is looked for, or as their name. */
+  /** The ids of saved views that mention the number: in a filter, in the search text or in their name. */
   async viewsOf(projectId: number, number: string): Promise<string[]> {
     const matcher = await this.#matcher(projectId, number)
     const { id, name, query } = callViews
@@ -72,7 +72,7 @@ export class CallSelections {
 
   async #matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
     const { country } = await this.#options.settingsOf(projectId)
-    // Its library takes 15 MB.
+    // Loaded only when needed: the library takes 15 MB.
     const { numberMatcher } = await import('./phone-number.ts')
     const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
     if (matcher) return matcher
@@ -80,7 +80,9 @@ export class CallSelections {
   }
 }
 
-/** The texts of a view's filters: JSON, where there are several of one, or where a text could be taken for JSON. */
+/**
+ * The texts in a view's filters. A text is JSON if there are several of one filter, or if it could be taken for JSON.
+ */
 function textsIn(query: string): string[] {
   return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["[\],]+/))
 }
@@ -91,12 +93,12 @@ function callsWithIds(projectId: number, ids: readonly string[]): SQL {
     cross join calls on calls.project_id = ${projectId} and calls.id = value`
 }
 
-/** The same of the completed calls that were created before then. */
+/** The same for completed calls that were created before a time. */
 function completedBefore(projectId: number, before: number): SQL {
   return sql`select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${before}`
 }
 
-/** The same of the calls that came from the number or went to it. An index finds the texts that end alike. */
+/** The same for calls from or to a number. An index finds the texts that end alike. */
 async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
   const tail = reversed(number.tail)
   const selects: SQL[] = []

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import type { ReviewMarks } from '../db/schema.ts'
 import type { Call } from './schemas.ts'
 
-/** Members of one call's analysis that it can be found by: the first ones, so that no write is slow. */
+/** How many members of a call's analysis it can be found by. Bounded, so that no write is slow. */
 const analysisValuesMax = 200
-/** Longer values are kept as their hash. */
+/** Longer values are stored as a hash. */
 const valueCharsMax = 200
 
 /**
- * What a call is found by beside its columns, as call_values holds it: each string, number and boolean at the top level
- * of its analysis, as `["analysis.KEY",VALUE]`, and each label and mark of its review.
+ * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
+ * analysis, as `["analysis.KEY",VALUE]`, and each label and mark of its review.
  */
 export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>, review: ReviewMarks | null): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
@@ -20,12 +20,12 @@ export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>, review: R
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
 export type ReviewMark = (typeof reviewMarks)[number]
 
-/** What a call with the mark has in call_values. */
+/** The value of a mark in call_values. */
 export function markValue(mark: ReviewMark): string {
   return toValue(mark, true)
 }
 
-/** A label as call_values holds it. */
+/** The value of a label in call_values. */
 export function labelValue(label: string): string {
   return toValue('label', label)
 }
@@ -39,7 +39,7 @@ function analysisValues(callAnalysis: Call['callAnalysis']): string[] {
     .map(([key, value]) => toValue(`analysis.${key}`, value))
 }
 
-/** The values that a text in a query may mean: `4` is a string, and a number too. */
+/** The values that a query's text can mean: `4` is a string and a number. */
 export function valuesMeant(name: string, text: string): string[] {
   const values: unknown[] = [text]
   if (text === 'true' || text === 'false') values.push(text === 'true')

@@ -3,18 +3,17 @@ import type { Call } from './schemas.ts'
 
 /** Only the first characters of a longer word are indexed. */
 const wordCharsMax = 64
-/** A power of two. */
+/** The size of the table of known words, a power of two. */
 const knownMax = 65_536
 /** The distinct words of one call: no conversation has more, and indexing more would delay other writes by seconds. */
 const callWordsCharsMax = 1_000_000
 
 /**
- * The words that a call is found by: those of its transcript and its summary, each once, as written and as its stem.
- * FTS5 alone would keep only stems, and a word that is still being typed cannot be looked up among stems: `bus` is
- * stemmed to `bu`, which is also the beginning of `but`.
+ * The words that a call is found by: those of its transcript and summary, each once, as written and as its stem. A word
+ * that is still being typed cannot be looked up among stems: that of `bus` is `bu`, with which `but` begins, too.
  */
 export class CallWords {
-  /** By a hash. Calls use the same few thousand words; a regular expression and a set take twice as long. */
+  /** Known words by hash. Calls use the same few thousand words; a regular expression and a set take twice as long. */
   readonly #known = new Array<KnownWord | undefined>(knownMax)
   #calls = 0
 
@@ -25,7 +24,7 @@ export class CallWords {
     )
   }
 
-  /** @param text folded, and with a separator at its end */
+  /** @param text folded, with a separator at its end */
   #wordsOf(text: string): string {
     const call = ++this.#calls
     let words = ''
@@ -56,7 +55,7 @@ export class CallWords {
     const clipped = clip(word)
     const stem = stemOf(clipped)
     const forms = stem === clipped ? `${clipped} ` : `${clipped} ${stem} `
-    // A word that shares its slot with another may be given twice, which an index of words does not mind.
+    // A word that shares its slot with another may be returned twice, which does no harm.
     const found = { word, forms, lastCall: 0 }
     this.#known[slot] = found
     return found
@@ -65,25 +64,25 @@ export class CallWords {
 
 interface KnownWord {
   readonly word: string
-  /** As written and as its stem, each with a space. */
+  /** The word as written and its stem, each with a space. */
   readonly forms: string
   /** The number of the last call that had it. */
   lastCall: number
 }
 
-/** Whether a text has only ASCII letters, so that its words need not be folded. */
+/** Whether a text has only ASCII letters, so that it needs no folding. */
 function isPlain(text: string): boolean {
   // Dashes and curly quotation marks, which many texts have, separate words like any others.
   return !/[^\x00-\x7f\u2010-\u205e]/.test(text)
 }
 
-/** For a code unit of a plain text in lower case, or of folded words with spaces in between. */
+/** Whether a code unit of plain lower-case text, or of folded words separated by spaces, is part of a word. */
 function isOfWord(code: number): boolean {
   if (code < 0x80) return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
   return code < 0x2010 || code > 0x205e
 }
 
-/** The words of a text, or the pairs of characters where words are not separated, as a keyword index has them. */
+/** The words of a text as a keyword index has them; in scripts without spaces, pairs of characters. */
 export function indexedWords(text: string): string[] {
   return toIndexedWords(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
 }

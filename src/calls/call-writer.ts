@@ -10,22 +10,22 @@ import type { CallWords } from './call-words.ts'
 import { isLong } from './document.ts'
 import type { Call, Turn } from './schemas.ts'
 
-/** Longer calls are indexed in the background: it takes long, and a growing call would be indexed at every turn. */
+/** Longer calls are indexed in the background: that is slow, and a growing call would be indexed at every turn. */
 const wordsAtOnceCharsMax = 65_536
 
 /** A call to write, unless it has changed since it was read. */
 export interface PendingWrite {
   id: string
-  /** The number of the last change that was seen; null for a new call. */
+  /** The change number when it was read; null for a new call. */
   seenChangeSeq: number | null
   before: StoredCall | null
   after: StoredCall
-  /** Whether the call was in parts, which its whole document replaces. */
+  /** Whether the call was stored in parts, which its whole document replaces. */
   hadParts: boolean
   audited?: Audited | undefined
 }
 
-/** What the audit trail says of a write. */
+/** What the audit trail records of a write. */
 export interface Audited {
   by: By
   actions: readonly AuditAction[]
@@ -58,7 +58,7 @@ export class CallWriter {
     this.#audit = audit
   }
 
-  /** @returns the ids that were written; the others have changed since they were read, or were deleted */
+  /** @returns the ids that were written. The others have changed since they were read, or were deleted. */
   async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
     if (writes.length === 0) return new Set()
     const { write } = this.#store(projectId)
@@ -70,7 +70,7 @@ export class CallWriter {
       ...this.#writeWords(batch),
       ...this.#recordActions(batch),
     ]
-    // Only the statements that are needed: these have many indexes, so preparing one takes as long as running it.
+    // Only the needed statements: with so many indexes, preparing one takes as long as running it.
     const [first, ...more] = [...this.#createHeads(batch), ...changeHeads(batch)].map((statement) =>
       write.all<{ id: string }>(statement),
     )
@@ -109,7 +109,7 @@ export class CallWriter {
     ]
   }
 
-  /** Calls are named by the hash that their deletion has, too: nothing of them may outlast it. */
+  /** Calls are named by the hash that their deletion also uses, so that nothing of them outlasts it. */
   #recordActions({ projectId, writes }: Batch): SQL[] {
     return [...new Set(writes.map(({ audited }) => audited))].flatMap((audited) => {
       if (!audited) return []
@@ -132,7 +132,7 @@ export class CallWriter {
       .map(({ id, after }) => [id, this.#words.of(after.call)] as const)
     const backlog = reworded.filter(isForBacklog).map(withoutValue)
     return [
-      // In rowid order: otherwise FTS5 would write a segment for each row.
+      // In rowid order, or FTS5 would write a segment for each row.
       ...forWritten(
         { projectId, writes },
         words,
@@ -203,7 +203,7 @@ function writeDocuments({ projectId, writes }: Batch): SQL[] {
   ]
 }
 
-/** With the entries for indexing the words of parts. */
+/** Also deletes the entries for indexing the words of parts. */
 function deleteParts({ projectId, writes }: Batch): SQL[] {
   const rows = writes.filter(({ hadParts }) => hadParts).map(withoutValue)
   return ['call_parts', 'calls_without_words'].flatMap((table) =>
@@ -230,20 +230,20 @@ function writeDetails(batch: Batch): SQL[] {
   })
 }
 
-/** Each write has a change number of its own, so that a reader of changes can go on after any of them. */
+/** Gives each write its own change number, so that readers of changes can continue after any of them. */
 function numbered(writes: readonly PendingWrite[]): (PendingWrite & { number: number })[] {
   return writes.map((write, position) => ({ ...write, number: position + 1 }))
 }
 
-/** The last change number before those of this batch. */
+/** The last change number before this batch. */
 function changeSeqBefore({ projectId, writes }: Batch): SQL {
   return sql`(select change_seq - ${writes.length} from ${projects} where id = ${projectId})`
 }
 
 /**
- * A statement about calls with a `value` each, if there are any: about those that this batch wrote, since only they
- * have its change numbers. `cross join` keeps SQLite from scanning all the project's calls for each id. As members of
- * an object, long values are parsed once; in nested arrays they would be parsed twice.
+ * A statement about the calls that this batch wrote, each with a `value`; only they have its change numbers. `cross
+ * join` keeps SQLite from scanning all the project's calls for each id. Values are members of an object because SQLite
+ * would parse long values in nested arrays twice.
  */
 function forWritten(
   { projectId, writes }: Batch,
@@ -262,7 +262,7 @@ function withoutValue({ id }: PendingWrite): [string, null] {
   return [id, null]
 }
 
-/** Whether the texts that are indexed have changed. Those of parts are not indexed with the rest. */
+/** Whether the indexed texts have changed. Those of parts are indexed separately. */
 function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
   if (hadParts) return true
   const [was, is] = [before?.call ?? silent, after.call]

@@ -29,7 +29,7 @@ import { Cursors, callOrders } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
 
-/** What deleting many calls has done: those that are gone, and those that stay because they are on hold. */
+/** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
 export interface DeletedCalls {
   deleted: string[]
   held: string[]
@@ -52,7 +52,7 @@ const queries = preparedQueries((db) => {
   )
   return {
     changeSeqById: db.select({ changeSeq: calls.changeSeq }).from(calls).where(isThisCall).prepare(),
-    /** The document is null when it has more than `bytesMax`. */
+    /** The document is null if it has more than `bytesMax` bytes. */
     byId: db
       .select({
         changeSeq: sql<number>`case when has_parts then calls.change_seq else call_change_seq end`,
@@ -83,7 +83,7 @@ const queries = preparedQueries((db) => {
   }
 })
 
-/** What a project's customers do with their calls: list, find, read, delete. */
+/** A project's calls: list, search, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
 
@@ -131,7 +131,7 @@ export class Calls {
     return findNeighbours(this.#options.store(projectId).readAside, projectId, id, query)
   }
 
-  /** What the console's list would show, to be exported. @throws invalid_request for a value that cannot be read */
+  /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
     const errors: FieldError[] = []
     const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
@@ -150,7 +150,7 @@ export class Calls {
     return new FoundPages(this.#options.store(projectId).readAside, projectId, search).count()
   }
 
-  /** All calls that a search finds, some at a time. */
+  /** All calls that a search finds, in parts. */
   export(
     projectId: number,
     search: CallSearch,
@@ -167,17 +167,17 @@ export class Calls {
     return row.changeSeq
   }
 
-  /** The call as JSON bytes, as it was written when it was ingested. */
+  /** The stored JSON of the call, byte for byte. */
   get(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
     return readDocument(queries(this.#options.store(projectId).read).byId, { projectId, id }, admit)
   }
 
-  /** All that is known of a call beside its thirteen fields, as JSON bytes. */
+  /** What is known about a call beyond its thirteen fields, as JSON bytes. */
   details(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
     return readDocument(queries(this.#options.store(projectId).read).detailsById, { projectId, id }, admit)
   }
 
-  /** The documents of calls by their row numbers, without those that are not there. */
+  /** Documents by row number. Deleted calls are absent. */
   async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
     const { bySeqs } = queries(this.#options.store(projectId).read)
@@ -185,10 +185,7 @@ export class Calls {
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
-  /**
-   * Deletes these calls for good, one after another. Returns those that were there, and those that stay because they
-   * are on hold.
-   */
+  /** Deletes calls for good, one after another. Returns which were deleted, and which stay because they are on hold. */
   async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
     const answer: DeletedCalls = { deleted: [], held: [] }
     for (const id of new Set(ids)) {
@@ -232,7 +229,7 @@ interface StoredDocument {
 
 type DocumentQuery = ReturnType<typeof queries>['byId' | 'detailsById']
 
-/** A large one is read only once there is room for it. */
+/** Reads a large document only once there is room for it. */
 async function readDocument(
   query: DocumentQuery,
   call: { projectId: number; id: string },

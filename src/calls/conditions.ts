@@ -11,31 +11,31 @@ export interface Condition {
   path: Path
 }
 
-/** Where an index has the calls that meet a condition, and no others. */
+/** An index range, or several, with exactly the calls that meet a condition. */
 export interface Path {
   ranges: Range[]
-  /** Whether each range has its calls in the order of time, and no call is in two of them. */
+  /** Whether each range is ordered by time, and no call is in two of them. */
   isOrdered: boolean
 }
 
 interface Range {
-  /** The table by the name that `where` calls it. Its rows have `project_id`, `created_at` and `seq`. */
+  /** The table, under the name that `where` uses. Its rows have `project_id`, `created_at` and `seq`. */
   table: 'calls' | 'call_values'
   /** The index to read, unless it is the primary key. */
   index?: string
   where: SQL
 }
 
-/** A filter that is answered by a condition. `from` and `to` bound every path, and words have an index of their own. */
+/** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
 export type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
 type Column = keyof typeof calls.$inferSelect
 
 const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
 const day = /^\d{4}-\d{2}-\d{2}$/
-/** Behind every text that begins alike. */
+/** Sorts after every text with the same beginning. */
 const lastCharacter = '\u{10ffff}'
 
-/** A condition that is met by any of the values. @returns a string that says what is wrong with one of them */
+/** A condition that any of the values meets. @returns a string that says what is wrong with a value */
 export function toCondition(filter: ConditionFilter, values: readonly string[]): Condition | string {
   switch (filter.kind) {
     case 'choice':
@@ -56,10 +56,10 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'equal':
       return anyValue(filter.column, values)
     case 'label':
-      // A call may have several of them.
+      // A call may have several labels.
       return anyOf(values.map(labelValue), { isOrdered: values.length === 1 })
     case 'exact':
-      // A plus that was not escaped comes as a space.
+      // An unescaped plus arrives as a space.
       return anyNumber(
         filter,
         values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
@@ -86,7 +86,7 @@ function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>
   return { check, path: { ranges, isOrdered } }
 }
 
-/** Calls that have a mark, those that do not, or all of them. */
+/** Calls with a mark, calls without it, or all calls. */
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
   const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
@@ -94,13 +94,16 @@ function marked(has: Condition, values: readonly string[]): Condition {
   return { check, path: { ranges: [range], isOrdered: true } }
 }
 
-/** Milliseconds since 1970 of a time, or of the beginning of a day in UTC. @returns a string that says what is wrong */
+/**
+ * Reads a time, or a date as the start of a day in UTC, in milliseconds since 1970. @returns a string that says what is
+ * wrong
+ */
 export function readTime([text = '', ...others]: readonly string[]): number | string {
   const time = others.length > 0 ? null : readInstant(day.test(text) ? `${text}T00:00:00Z` : text)
   return time ?? aTime
 }
 
-/** Different texts may mean the same value, such as `4` and `4.0`; its calls may be read only once. */
+/** Different texts can mean the same value, such as `4` and `4.0`, but its calls must be read only once. */
 function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)]
 }
@@ -152,7 +155,7 @@ export function hasId(ids: readonly string[]): Condition {
   }
 }
 
-/** Calls whose id begins with this. */
+/** Calls whose id begins with a text. */
 export function beginsWithId(start: string): Condition {
   const check = sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`
   return {
@@ -177,7 +180,7 @@ function toBound(
 }
 
 function readNumber([text = '', ...others]: readonly string[]): number | string {
-  // With an exponent, as clients write small and large numbers.
+  // Exponents are allowed, since clients write small and large numbers with them.
   const isNumber = others.length === 0 && /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
   return isNumber && Number.isFinite(Number(text))
     ? Number(text)

@@ -13,7 +13,7 @@ const files: Record<string, FileType> = {
   'calls.jsonl': 'application/x-ndjson',
 }
 
-/** /console/api/projects/:project/exports: what the console's list shows, all of it, as a file to download. */
+/** /console/api/projects/:project/exports: the console's whole list as a file to download. */
 export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers, reading: ReadingNotes) {
   const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
   for (const [name, type] of Object.entries(files)) {

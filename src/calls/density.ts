@@ -2,24 +2,24 @@ import type { TimelineEntry, Turn } from './schemas.ts'
 
 // The page imports this file too, so it imports nothing but types.
 
-/** People speak about so many characters in a second. */
+/** How fast people speak, roughly. */
 const charsPerSecond = 15
-/** Of the shortest turn, such as “Yes.” */
+/** The length of the shortest turn, such as “Yes.” */
 const turnSecondsMin = 0.6
-/** How much of a column a speaker fills is told in so many steps. */
+/** The highest digit of a column: the speaker fills it. */
 const levels = 9
 
 /** Who speaks when in a call, in columns of equal time. */
 export interface Density {
-  /** A digit for each column, from 0 for silence to 9 for all of it. */
+  /** A digit for each column: 0 for silence, 9 if the speaker fills it. */
   user: string
   assistant: string
-  /** The columns of tool calls and of transfers, each once. */
+  /** The columns with tool calls and with transfers. */
   tools: number[]
   transfers: number[]
-  /** How long all columns are; null when no turn has a time. They then stand for the length of what was said. */
+  /** The length of all columns together; null if no turn has a time. Columns then stand for the length of the text. */
   seconds: number | null
-  /** How much of the time each speaks, from 0 to 1. */
+  /** Each speaker's share of the time, from 0 to 1. */
   shares: { user: number; assistant: number }
 }
 
@@ -29,7 +29,7 @@ interface SpokenTurn {
   to: number
 }
 
-/** The time of each turn that the timeline knows, by its index. */
+/** The times of turns in the timeline, by the turn's index. */
 export function turnTimes(turnCount: number, timeline: readonly TimelineEntry[]): Map<number, number> {
   const times = new Map<number, number>()
   for (const { kind, turn, atSeconds } of timeline) {
@@ -41,7 +41,7 @@ export function turnTimes(turnCount: number, timeline: readonly TimelineEntry[])
   return times
 }
 
-/** Where each turn begins, as a share of the call from 0 to 1. */
+/** Where each turn begins, as a fraction of the call. */
 export function turnStarts(
   transcript: readonly Turn[],
   timeline: readonly TimelineEntry[],
@@ -51,7 +51,7 @@ export function turnStarts(
   return turns.map(({ from }) => (end > 0 ? Math.min(1, from / end) : 0))
 }
 
-/** Pure: the same call gives the same strip, in one pass over its turns and its timeline. */
+/** Computes a call's density, in one pass over its turns and its timeline. */
 export function densityOf(
   transcript: readonly Turn[],
   timeline: readonly TimelineEntry[],
@@ -86,7 +86,10 @@ export function densityOf(
   }
 }
 
-/** In seconds, or in those that saying it would take where no turn has a time. A turn ends where the next one begins. */
+/**
+ * When each turn is spoken, in seconds, estimated from its length if no turn has a time. A turn ends where the next
+ * begins.
+ */
 function spokenTurns(
   transcript: readonly Turn[],
   timeline: readonly TimelineEntry[],
@@ -105,20 +108,20 @@ function spokenTurns(
   }
   if (!isTimed) return { turns, end: clock, isTimed }
   const last = timeline.reduce((most, { atSeconds }) => Math.max(most, atSeconds), 0)
-  // The length of the last turn is a guess, and the duration is not.
+  // The call's duration is more reliable than the estimated end of the last turn.
   const end = duration > last ? duration : Math.max(clock, last)
   for (const turn of turns) turn.to = Math.min(turn.to, end)
   return { turns, end, isTimed }
 }
 
-/** Adds to each column how much of it lies between two places. */
+/** Adds an interval to the columns that it overlaps. */
 function fill(columns: Float64Array, from: number, to: number): void {
   for (let at = Math.floor(from); at < to && at < columns.length; at++) {
     columns[at] = (columns[at] ?? 0) + Math.min(to, at + 1) - Math.max(from, at)
   }
 }
 
-/** Whoever speaks in a column at all is seen in it. */
+/** Columns as digits. Any speech shows as at least 1. */
 function digits(filled: Float64Array): string {
   return Array.from(filled, (share) =>
     share > 0.01 ? Math.min(levels, Math.max(1, Math.round(share * levels))) : 0,

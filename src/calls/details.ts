@@ -20,13 +20,13 @@ const empty: Details = {
 }
 const emptyText = JSON.stringify(empty)
 
-/** What the service itself says of a call. A request cannot set it. */
+/** Details that only the service sets, never a request. */
 export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
-  /** The review, or how it follows from the stored one, for a call of so many turns. */
+  /** The review, or a function that makes it from the stored one and the number of turns. */
   review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
 }
 
-/** The details of a call as JSON text, null when there are none, and the columns of its head that come from them. */
+/** A call's details as JSON text, null if there are none, and the columns of its head that derive from them. */
 export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review' | 'redactions'>
 
 export const noDetails: StoredDetails = {
@@ -38,10 +38,10 @@ export const noDetails: StoredDetails = {
 }
 
 /**
- * The details after a change: each member that it gives replaces the stored one. Metadata is merged beside them.
- * @param counted what was redacted in the other parts of the call as it is now
- * @param redactions what was redacted in the change
- * @param turns how many the call has now
+ * The details after a change. Each member of the change replaces the stored one; metadata is merged separately.
+ * @param counted redactions in the other parts of the call, as it is now
+ * @param redactions redactions in the change
+ * @param turns how many turns the call has now
  */
 export function mergeDetails(
   stored: StoredDetails,
@@ -77,7 +77,7 @@ export function mergeDetails(
   }
 }
 
-/** The members that a request may set, in the form in which they are stored. */
+/** The members that a request may set, in stored form. */
 function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }: CallDetailsUpdate) {
   return {
     agent: agent && { id: agent.id, name: agent.name ?? null },
@@ -91,14 +91,14 @@ function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }:
   }
 }
 
-/** The details of a call from call_details, as they are served. */
+/** The details of a call from call_details, as the API returns them. */
 export const servedDetails: SQL = sql`
   coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
 
-/** Bytes of the details of a row of `calls`, without their metadata. */
+/** Bytes of the details in a row of `calls`, without metadata. */
 export const storedDetailsBytes: SQL<number> = sql`
   coalesce((select octet_length(details) from call_details where call_details.seq = calls.seq), 0)`
 
-/** About how many bytes they have. SQLite knows those of a stored text without reading it. */
+/** The approximate size of the details. SQLite knows the size of a stored text without reading it. */
 export const detailsBytes: SQL<number> = sql`coalesce(octet_length(details), 0) + coalesce(octet_length(metadata), 0)`

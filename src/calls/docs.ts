@@ -13,7 +13,7 @@ import { certainTimeOrDayPattern } from '../text/instant.ts'
 import { type CallFilter, callFilters, type FilterName } from './filters.ts'
 import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
-// What the OpenAPI document says about the routes of calls.
+// The routes of calls in the OpenAPI document.
 
 const keyed = { tags: ['Calls'], security: [{ apiKey: [] }] }
 const parameters = [pathParameter('id', "The platform's own id for the call.", 'call-1042', CallId)]
@@ -58,7 +58,7 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   },
 }
 
-/** Without a default in the schema: generated clients would send it together with a cursor. */
+/** The schema has no default: generated clients would send it together with a cursor. */
 const offset = queryParameter(
   'offset',
   'Calls to skip (default 0). Past the end, the page is empty. Not together with `cursor`.',
@@ -215,7 +215,7 @@ function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object 
   return { 'application/x-ndjson': { schema: { type: 'string', format: 'ndjson', example } } }
 }
 
-/** Of one value: generated clients send several as a repeated parameter, of which the last counts. */
+/** The schema of a single value: generated clients repeat a parameter with several, and only the last counts. */
 function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
   if (filter.kind === 'choice') return { ...Call.properties.status }
   if (filter.kind === 'flag' || filter.kind === 'mark') return { type: 'boolean' }

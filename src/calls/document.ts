@@ -1,6 +1,6 @@
 import type { Call } from './schemas.ts'
 
-/** A longer document is read only once there is room for it. */
+/** Longer documents are read only once there is room for them. */
 export const readAtOnceCharsMax = 262_144
 
 export function isLong(document: string): boolean {
@@ -11,8 +11,8 @@ export function isLong(document: string): boolean {
 export type Admit = (chars: number) => void
 
 /**
- * The JSON text of a call: exactly the bytes that `GET /v1/calls/:id` answers. The call's fields must be in their
- * documented order, as `newCall` and stored documents have them.
+ * A call as JSON: exactly the bytes that `GET /v1/calls/:id` returns. The fields must be in documented order, as those
+ * of `newCall` and of stored documents are.
  */
 export function toDocument(call: Call): string {
   const { callAnalysis, transcript, createdAt, updatedAt, ...before } = call
@@ -20,23 +20,23 @@ export function toDocument(call: Call): string {
   return `${JSON.stringify(before).slice(0, -1)},"callAnalysis":${analysisText(callAnalysis)},${JSON.stringify(after).slice(1)}`
 }
 
-/** The document of the same call with another `updatedAt`, which is the last of its fields. */
+/** The document with another `updatedAt`, which is the last field. */
 export function withUpdatedAt(document: string, updatedAt: string): string {
   return `${document.slice(0, document.lastIndexOf('"updatedAt":'))}"updatedAt":"${updatedAt}"}`
 }
 
 const summaryCharsMax = 300
-/** The values before the summary are ids, states and numbers, which JSON never escapes. */
+/** The fields before the summary, whose values are ids, states and numbers without escapes. */
 const upToSummary =
   /^\{"id":"[^"]*","status":"[^"]*","duration":[^,]*,"summary":(?:null|"((?:[^"\\]|\\u.{4}|\\[^u])*))/s
 
-/** The first 300 characters of the summary, from the first 2,400 of a document; null when it has none. */
+/** The first 300 characters of the summary, from the first 2,400 of a document; null if it has none. */
 export function readSummary(documentStart: string): string | null {
   const text = upToSummary.exec(documentStart)?.[1]
   return text === undefined ? null : JSON.parse(`"${text}"`).slice(0, summaryCharsMax).toWellFormed()
 }
 
-/** `JSON.stringify` writes -0 as 0, which is another double. */
+/** Writes -0 as such, which `JSON.stringify` writes as 0. */
 function analysisText(value: unknown): string {
   return holdsNegativeZero(value) ? signedText(value) : JSON.stringify(value)
 }
@@ -54,5 +54,5 @@ function signedText(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** UTF-8 of JSON as it comes from the database, in memory of its own. */
+/** JSON in UTF-8 from the database, in its own buffer. */
 export type JsonBytes = Uint8Array<ArrayBuffer>

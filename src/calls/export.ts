@@ -7,7 +7,7 @@ import type { JsonBytes } from './document.ts'
 import { asImportLines, type CallForm } from './forms.ts'
 import type { FoundPages } from './found-pages.ts'
 
-/** Calls found at once; their documents follow in slices. */
+/** Calls found per query. Their documents follow in slices. */
 const placesMax = 1_000
 /** Documents are read up to about this many characters at once. */
 export const exportedCharsMax = 262_144
@@ -19,20 +19,20 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** What is exported beside a search, and how. */
+/** How to export the calls of a search. */
 export interface ExportOptions {
-  /** Where documents are read. */
+  /** The database to read documents from. */
   read: ReadDatabase
   form: CallForm
   limit?: number | undefined
   offset?: number | undefined
-  /** Told how many calls each part has. */
+  /** Called with the number of calls of each part. */
   onPart?: ((calls: number) => void) | undefined
 }
 
 /**
- * The calls that a search finds, some at a time. Each part goes on from the place where the one before ended, so that
- * concurrent changes hide and repeat nothing.
+ * The calls that a search finds, in parts. Each part continues where the previous one ended, so that concurrent changes
+ * neither skip nor repeat calls.
  */
 export async function* exportCalls(
   pages: FoundPages,

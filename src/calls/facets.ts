@@ -9,14 +9,14 @@ const facetValuesMax = 50
 /** The values that calls can be filtered by, the most frequent first. */
 export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
 
-/** `label` where people know it by another name than its value. */
+/** `label` is its name for people, if it differs from the value. */
 export interface FacetValue {
   value: string
   calls: number
   label?: string
 }
 
-/** Each filter's values are counted in an index that has them in order. */
+/** Counts the values of each filter, in an index that has them in order. */
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
   const facets: CallFacets = {}
   for (const filter of callFilters) {
@@ -39,7 +39,7 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
   return facets
 }
 
-/** The labels of the project's calls. One that is so long that only its hash is kept is left out. */
+/** The labels of the project's calls, without those so long that only their hash is stored. */
 async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
   return await db
     .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })

@@ -5,14 +5,14 @@ type Column = keyof typeof calls.$inferSelect
 // The index that finds calls by a column is called `calls_by_` and the column's name; see src/calls/conditions.ts.
 type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
-  /** Any text, and `none` for null; the values in use are offered. */
+  /** Any text, or `none` for null. The values in use are suggested. */
   | { kind: 'value'; column: Column }
-  /** Any text; the values in use are offered. */
+  /** Any text. The values in use are suggested. */
   | { kind: 'equal'; column: Column }
   /** Any of a call's labels. */
   | { kind: 'label' }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
-  /** What a person's review has, or lacks. */
+  /** Whether a person's review has the mark. */
   | { kind: 'mark'; choices: typeof trueOrFalse }
   /** ISO 8601 times or dates: at or after, and before. */
   | { kind: 'since' | 'before'; column: Column }
@@ -20,7 +20,7 @@ type FilterDefinition = { name: string } & (
   | { kind: 'least' | 'most'; column: Column }
   /** A phone number exactly as it is stored. */
   | { kind: 'exact'; column: Column; digits: Column }
-  /** Digits that one of the numbers begins or ends with. */
+  /** The digits that one of the numbers begins or ends with. */
   | { kind: 'digits'; numbers: readonly { digits: Column; reversed: Column }[] }
   /** Words of the transcript or the summary. */
   | { kind: 'words' }
@@ -64,9 +64,9 @@ export const callFilters = [
 
 export type CallFilter = (typeof callFilters)[number]
 export type FilterName = CallFilter['name']
-/** A filter whose values are offered to choose from. */
+/** A filter that suggests the values in use. */
 export type ValueFilter = Extract<CallFilter, { kind: 'value' | 'equal' }>
-/** What a filter by value takes for null. */
+/** The text that a filter by value takes for null. */
 export const noValue = 'none'
 /** Before the name of a member of `callAnalysis`. */
 export const analysisPrefix = 'analysis.'

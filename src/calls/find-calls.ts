@@ -7,31 +7,29 @@ import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
 import type { WordMatch } from './word-query.ts'
 
-/** Matching calls are counted up to here. */
+/** How far matching calls are counted. */
 export const totalMax = 10_000
 const limitsDefault = {
-  /** A condition that more calls meet is not worth reading all of them. */
+  /** If more calls than this meet a condition, not all of them are read. */
   counted: totalMax,
-  /** A search for common words looks at the first calls, and then at more of them, before it looks at all. */
+  /** A search for common words tries the first calls, then more of them, then all. */
   window: { least: 1_000, most: 32_000 },
 }
-/** Of so few calls each is looked up in the word table on its own. */
+/** With at most so many calls, each is looked up in the word table by itself. */
 const oneByOneMax = 300
 
 /** A call that was found. */
 export interface FoundPlace extends Place {
   seq: number
-  /** Of its document. */
+  /** The length of its document. */
   chars: number
 }
 
 /**
- * Finds the calls of a project that match a search, except for its phrases. Reads one index and checks its calls for the
- * other conditions.
- *
- * When a condition is met by at most `totalMax` calls, its index is read; the smallest one if there are several. Else
- * calls are read in the order of lists until there are enough, which takes longest when conditions that are often met
- * are seldom met together: some 0.2 us for each call of the project.
+ * Finds the calls that match a search, except for its phrases: reads one index, and checks the other conditions on its
+ * calls. If at most `totalMax` calls meet a condition, the smallest such index is read. Otherwise calls are read in
+ * list order until there are enough, which takes longest when frequent conditions rarely coincide: some 0.2 us for each
+ * call of the project.
  */
 export class CallFinder {
   readonly #db: ReadDatabase
@@ -47,7 +45,7 @@ export class CallFinder {
     this.#limits = limits
   }
 
-  /** The first calls in the order of the search, from where the page before ended. */
+  /** The first calls in the search's order, after the previous page. */
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
     if (limit === 0 || this.#search.words?.length === 0) return []
     const source = await this.#readSource()
@@ -67,8 +65,8 @@ export class CallFinder {
   }
 
   /**
-   * How many calls match: exact without filters, else counted up to one more than the limit.
-   * @param most the limit where no words are searched for
+   * How many calls match: exact without filters, otherwise counted to one beyond the limit.
+   * @param most the limit if no words are searched for
    */
   async count(most = this.#limits.counted): Promise<number> {
     if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
@@ -101,7 +99,7 @@ export class CallFinder {
     const { conditions, from, to, words } = this.#search
     const { counted } = this.#limits
     const paths = conditions.map(({ path }) => path)
-    // Of a few days all calls may be read.
+    // A short period may be read in full.
     if (from !== undefined || to !== undefined) paths.push(byTime)
     const sizes = paths.length > 0 ? await this.#sizesOf(paths) : [counted + 1]
     const size = Math.min(...sizes)
@@ -136,12 +134,12 @@ export class CallFinder {
     }
     const wholeWords = words.map(({ whole }) => whole)
     const whole = await read(wholeWords, true)
-    // SQLite would read every call that has a word with this beginning before it gives the first one.
+    // SQLite would read every call with a word that begins so before it returns the first one.
     const { words: chosen, found } = whole.found > counted ? whole : await read(words, false)
     return { words: chosen, total: isAlone ? found : null, isByWords: found <= Math.min(counted, size) }
   }
 
-  /** How many calls each path has, counted up to one more than the limit, whatever the other conditions are. */
+  /** How many calls each path has, counted to one beyond the limit, whatever the other conditions are. */
   async #sizesOf(paths: readonly Path[]): Promise<number[]> {
     const counts = paths.map((path, at) => {
       const rows = this.#branches(path, { isAlone: true, max: this.#limits.counted + 1 })
@@ -153,16 +151,15 @@ export class CallFinder {
     return rows.toSorted((a, b) => a.at - b.at).map(({ size }) => size)
   }
 
-  /** Matching calls in order, but for their words. */
+  /** Calls in order that match everything but the words. */
   #rows({ path }: Source, after: Place | undefined): SQL {
     return sql`${this.#branches(path, { after })} ${this.#inOrder}`
   }
 
   /**
-   * A select for each range of the path. With ranges in order, SQLite merges them without reading on: an `in` would read
-   * all of them.
+   * A select for each range of the path. SQLite merges ordered ranges lazily, while `in` would read all of them.
    * @param isAlone without the other conditions
-   * @param max so many of each range, and of all of them
+   * @param max the limit of each range and of all together
    */
   #branches(
     path: Path,
@@ -188,7 +185,7 @@ export class CallFinder {
     if (max === undefined) return sql.join(branches, path.isOrdered ? sql` union all ` : sql` union `)
     const limited = branches.map((branch) => sql`select * from (${branch} limit ${max})`)
     const all = sql.join(limited, sql` union all `)
-    // Ends with the last call that is wanted; `union` would read each branch first.
+    // Stops at the limit; `union` would read each branch first.
     return path.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
   }
 
@@ -201,7 +198,7 @@ export class CallFinder {
     ]
   }
 
-  /** The first check lets SQLite seek in an index that lacks some columns of the order. */
+  /** The first check lets SQLite seek in an index without some of the sort columns. */
   #behind({ createdAt, id, duration }: Place, created: SQL): SQL[] {
     const isAfter = isDescending(this.#search.order) ? sql`<` : sql`>`
     if (!this.#isByDuration)
@@ -219,7 +216,7 @@ export class CallFinder {
     return isByDuration(this.#search.order)
   }
 
-  /** The leading sort column, if the order has one besides time and id. */
+  /** The leading sort column, if the order has one before time and id. */
   get #duration(): SQL {
     return this.#isByDuration ? sql`, calls.duration as duration` : sql``
   }
@@ -236,8 +233,8 @@ export class CallFinder {
   }
 
   /**
-   * Which of the first calls have the words; `looked` is how many were searched. Common words are found there: the
-   * keyword index is ordered by row number, not by time, and would have to return everything it finds.
+   * Which of the first calls have the words; `looked` is how many were checked. Common words are found soon this way:
+   * the keyword index is ordered by row number, not by time, so it would have to return all its calls.
    */
   async #inWindow(
     source: Source,
@@ -268,7 +265,7 @@ export class CallFinder {
     return seqsMatching(this.#projectId, matches, waiting, indexed)
   }
 
-  /** Those of `some`, which has at most `size` calls. */
+  /** The calls among `some`, of which there are at most `size`. */
   #seqsAmong(words: Words, size: number): SQL {
     return this.#seqsWith(words, isAmong('some', { oneByOne: words.isWhole && size <= oneByOneMax }))
   }
@@ -307,25 +304,25 @@ const placeColumns = {
 interface Words {
   matches: readonly WordMatch[]
   waiting: WaitingCalls
-  /** Whether the last word is no beginning. */
+  /** Whether the last word is complete, not a prefix. */
   isWhole: boolean
 }
 
 /** Where to read calls. */
 interface Source {
   path: Path
-  /** The index to count them in: one that covers the checks. */
+  /** The index to count calls in: one that covers the checks. */
   countPath: Path
-  /** How many calls the smallest path has, counted up to one more than the limit. */
+  /** How many calls the smallest path has, counted to one beyond the limit. */
   size: number
-  /** How many calls match but for their words, when that is known. */
+  /** How many calls match, apart from words, if that is known. */
   total: number | null
   words: Words | undefined
-  /** Whether fewer calls have the words, so that these are read first. */
+  /** Whether the calls with the words are fewer, and so are read first. */
   isByWords: boolean
 }
 
-/** A window that should hold as many matching calls as are wanted, by how many the last one held. */
+/** A window large enough for the wanted calls, judging by how many the last one had. */
 function largerWindow(
   few: number,
   { wanted, found, most }: { wanted: number; found: number; most: number },

@@ -13,7 +13,7 @@ const firstOfCaller = new RegExp(
   's',
 )
 
-/** What the caller says first in each of these calls: a sentence or two. Calls in which they say nothing are left out. */
+/** What the caller says first in each call, a sentence or two. Calls without a caller's turn are absent. */
 export async function readFirstWords(
   db: ReadDatabase,
   projectId: number,

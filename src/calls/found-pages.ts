@@ -6,11 +6,11 @@ import { CallFinder, type FoundPlace, totalMax } from './find-calls.ts'
 import { servedDocument } from './parts.ts'
 import type { Place } from './place.ts'
 
-/** After this many candidates, a page of a phrase search is answered with what was found so far. */
+/** A phrase search checks this many calls, then returns what it has found so far. */
 const checkedMax = 2_000
-/** The same limit, in characters of their documents. */
+/** The same limit in characters of documents. */
 const checkedCharsMax = 40_000_000
-/** Calls found by their words at once. */
+/** Candidates found per query. */
 const placesMax = 500
 /** Documents are checked in slices of about this many characters (about 5 ms), so that other reads run in between. */
 const sliceCharsMax = 500_000
@@ -24,7 +24,7 @@ export interface FoundPage {
 
 interface PageRequest {
   offset?: number | undefined
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   after?: Place | undefined
 }
 
@@ -35,9 +35,9 @@ interface PageRequest {
 export class FoundPages {
   readonly #db: ReadDatabase
   readonly #search: CallSearch
-  /** Of the search without its cursor. */
+  /** For the search without its cursor. */
   readonly #finder: CallFinder
-  /** Whether the calls that were checked have the phrases, by row number. */
+  /** Whether checked calls have the phrases, by row number. */
   readonly #checked = new Map<number, boolean>()
 
   constructor(db: ReadDatabase, projectId: number, search: CallSearch) {
@@ -47,7 +47,7 @@ export class FoundPages {
     this.#finder = new CallFinder(db, projectId, whole)
   }
 
-  /** The first calls in the order of the search, from where the page before ended. */
+  /** The first calls in the search's order, after the previous page. */
   async page(
     limit: number,
     { offset = 0, after = this.#search.after }: PageRequest = {},
@@ -60,8 +60,8 @@ export class FoundPages {
   }
 
   /**
-   * How many calls match: exact without filters, else counted up to a limit; of a phrase, as far as a page is read.
-   * @param max the limit; where words are searched for, `totalMax`
+   * How many calls match: exact without filters, otherwise counted to a limit; for a phrase, as far as a page reads.
+   * @param max the limit; `totalMax` if words are searched for
    */
   async count(max = totalMax): Promise<{ total: number; isCapped: boolean }> {
     if (this.#hasPhrases) {
@@ -79,7 +79,7 @@ export class FoundPages {
   }
 
   async #pageOfPhrases(limit: number, offset: number, after: Place | undefined): Promise<FoundPage> {
-    // Only the first page needs again what `count` has checked.
+    // Only the first page can reuse what `count` has checked.
     if (after) this.#checked.clear()
     const found: FoundPlace[] = []
     let [start, checked, chars] = [after, 0, 0]
@@ -95,7 +95,7 @@ export class FoundPages {
         checked += slice.length
         chars += slice.reduce((sum, place) => sum + place.chars, 0)
         start = slice.at(-1)
-        // A cursor does not say what is left to be skipped.
+        // A cursor does not tell how much of the offset is left.
         const isSpent = (checked >= checkedMax || chars >= checkedCharsMax) && found.length >= offset
         if (isSpent && start) return { places: page, end: start }
       }

@@ -34,11 +34,11 @@ export interface HoldRecord {
   createdBy: string | null
 }
 
-/** Which of some calls are on hold. */
+/** The calls on hold, among some. */
 export interface Held {
   /** Their row numbers. */
   seqs: ReadonlySet<number>
-  /** What a batch that deletes the others requires: no hold was set since. */
+  /** The requirement of a batch that deletes the others: no hold was set since. */
   isAsSeen: Requirement
 }
 
@@ -62,7 +62,7 @@ export class Holds {
     this.#options = options
   }
 
-  /** @throws invalid_request, not_found for a call that is not there, forbidden unless `by` owns the project */
+  /** @throws invalid_request; not_found for an unknown call; forbidden unless `by` owns the project */
   async set(projectId: number, input: NewHold, by?: By): Promise<HoldRecord> {
     const { store, audit, now } = this.#options
     const { write } = store(projectId)
@@ -89,7 +89,7 @@ export class Holds {
     return (await this.#read(this.#options.store(projectId).read, projectId)).map(toRecord)
   }
 
-  /** Its number and its reason are erased like a deleted call. @throws not_found, forbidden */
+  /** Lifts a hold. Its number and reason are erased like a deleted call. @throws not_found, forbidden */
   async lift(projectId: number, id: string, by?: By): Promise<{ id: string; lifted: true }> {
     const { store, audit, erasure, now } = this.#options
     const { write } = store(projectId)
@@ -111,7 +111,7 @@ export class Holds {
     return { id, lifted: true }
   }
 
-  /** Those that cover the call. @throws not_found */
+  /** The holds that cover a call. @throws not_found */
   async ofCall(projectId: number, id: string): Promise<HoldRecord[]> {
     const { read } = this.#options.store(projectId)
     const [call] = await read
@@ -125,8 +125,8 @@ export class Holds {
   }
 
   /**
-   * Which of some calls are on hold. Whoever deletes calls asks this, and puts `isAsSeen` into the batch.
-   * @param selection selects their row numbers as `seq`
+   * The calls on hold, among some. Every deletion of calls asks this, and puts `isAsSeen` into its batch.
+   * @param selection selects row numbers as `seq`
    */
   async among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> {
     const all = await this.#read(db, projectId)
@@ -154,7 +154,7 @@ export class Holds {
     return { seqs: new Set(seqs), isAsSeen }
   }
 
-  /** What tells whether a hold covers a call, and how the columns of reversed digits begin for calls on hold. */
+  /** The test whether a hold covers a call, and the prefixes of reversed digits that such calls have. */
   async #coverage(projectId: number, all: readonly Hold[]) {
     const { country } = await this.#options.settingsOf(projectId)
     const { numberMatcher } = await import('./phone-number.ts')

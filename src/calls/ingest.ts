@@ -30,11 +30,11 @@ import { CallChange } from './schemas.ts'
 import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
-/** Attempts to read, merge and write before the answer is 503: other processes keep changing the call. */
+/** After so many conflicts with other processes, the answer is 503. */
 const attemptsMax = 20
-/** Characters of stored documents that one transaction merges into. */
+/** How many characters of stored documents one transaction merges into. */
 const charsPerWriteMax = 8_388_608
-/** Characters that the requests of one batch merge: some 80 calls, so that no answer waits long for others. */
+/** How many characters one batch merges, some 80 calls, so that no answer waits long for others. */
 const batchCharsMax = 262_144
 
 interface IngestOptions {
@@ -47,20 +47,20 @@ interface IngestOptions {
   now: () => number
 }
 
-/** What a request or a line says of a call. */
+/** A change of a call, from a request or a line. */
 interface Input {
   id: string
   change: CallChange
-  /** What the service itself says of it. */
+  /** Details that the service sets. */
   own?: OwnDetails
-  /** Whether it tells of a call that ended earlier, rather than now. */
+  /** Whether the call ended earlier than now. */
   isImport?: boolean
-  /** A person changes a stored call: it is not created, and the audit trail says who did what. */
+  /** Set when a person changes a stored call: the call is not created, and the audit trail records the change. */
   audited?: Audited
-  /** Asked before a long document is read or made. */
+  /** Called before a long document is read or made. */
   admit?: Admit | undefined
   storedChars?: number
-  /** What was replaced in the change before it got here. */
+  /** What was already redacted in the change. */
   redactions?: Redactions
 }
 
@@ -70,10 +70,10 @@ interface IngestedCall {
 }
 
 type Result = IngestedCall | AppError
-/** Without the document: many changes of one long call would hold as many copies of it. */
+/** Without the document: many changes of a long call would each keep a copy. */
 type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 
-/** How platforms and imports bring calls in: create or merge, one or many at a time. */
+/** Creates calls and merges changes into them, one or many at a time. */
 export class Ingest {
   readonly #options: IngestOptions
   readonly #writer: CallWriter
@@ -104,7 +104,7 @@ export class Ingest {
     const isLong = storedChars > readAtOnceCharsMax
     const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
     const [input = given] = await this.#redacted(projectId, [given])
-    // Before the mutex, so that the number of waiting requests is bounded.
+    // Before the mutex, to bound the number of waiting requests.
     if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
       this.#putOne(projectId, input, isLong),
@@ -113,17 +113,14 @@ export class Ingest {
     return result
   }
 
-  /**
-   * The same for what an event of a platform says, which is checked like the body of a request.
-   * @param source the name of the platform
-   */
+  /** The same for a platform's event, which is checked like a request's body. @param source the platform's name */
   async putEvent(projectId: number, id: string, event: object, source: string): Promise<void> {
     await this.put(projectId, id, checkEvent(event), undefined, { source })
   }
 
   /**
-   * Creates or merges many calls, in one transaction of a constant number of statements unless they are long. A call
-   * that cannot be written gets an error as its result; the others are written.
+   * Creates or changes many calls, in one transaction with a constant number of statements unless they are long. The
+   * result of a call that cannot be written is an error; the others are written.
    */
   async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
     const inputs = await this.#redacted(projectId, given)
@@ -143,10 +140,10 @@ export class Ingest {
     })
   }
 
-  /** Whatever brings a call comes through here before anything of it is written. */
+  /** Every change of a call is redacted here before anything is written. */
   async #redacted(projectId: number, inputs: readonly Input[]): Promise<readonly Input[]> {
     const settings = await this.#options.settingsOf(projectId)
-    // What a source kept to read again holds marks that are not counted yet.
+    // Text that a source has stored may have interim marks, which are counted now.
     if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs
     const redact = await redactor(settings)
     return await this.#slices.run(redactAll(inputs, settings, redact))
@@ -172,7 +169,7 @@ export class Ingest {
     return batches
   }
 
-  /** Changes long calls one at a time, so that other requests are answered in between. */
+  /** Changes long calls one at a time, so that other requests get a turn. */
   async #inTurn<Value>(put: () => Promise<Value>): Promise<Value> {
     return await this.#longMutex.run(longCalls, async () => {
       await setImmediate()
@@ -180,7 +177,7 @@ export class Ingest {
     })
   }
 
-  /** Merges and writes. Tries again for calls that another process has changed in between. */
+  /** Merges and writes. Retries calls that another process has changed in between. */
   async #mergeAndWrite(projectId: number, inputs: readonly Input[]): Promise<Result[]> {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
@@ -188,7 +185,7 @@ export class Ingest {
       const { merged, writes } = await this.#merge(projectId, open)
       const written = await this.#writeOnce(projectId, writes, attempt)
       if (written instanceof AppError) {
-        // Those that an earlier attempt has written keep their answers.
+        // Calls that an earlier attempt has written keep their results.
         for (const { position } of open) results[position] = written
         break
       }
@@ -203,7 +200,7 @@ export class Ingest {
     return results
   }
 
-  /** @returns the ids that were written, or why a further attempt has written none */
+  /** @returns the ids that were written, or why a later attempt has written none */
   async #writeOnce(projectId: number, writes: Map<string, PendingWrite>, attempt: number) {
     if (attempt === attemptsMax) return tooContended()
     return await this.#writer.write(projectId, [...writes.values()]).catch((error) => {
@@ -212,7 +209,7 @@ export class Ingest {
     })
   }
 
-  /** Several changes of one call build on each other, in their order. */
+  /** Several changes of one call are merged in order. */
   async #merge(projectId: number, inputs: readonly Input[]) {
     const { store, recordHash } = this.#options
     const { read } = store(projectId)
@@ -235,7 +232,7 @@ export class Ingest {
       const after = mergeCall(before, id, change, this.#options.now(), { own, isImport, redactions })
       if (!before || !isSame(before, after)) {
         this.#checkSize(after)
-        // A call that was long before has been admitted already.
+        // A call that was long already has been admitted.
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
         writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
@@ -259,7 +256,7 @@ export class Ingest {
 
 const checkEvent = compileCheck(CallChange, changeErrors)
 const longCalls = new Set(['long calls'])
-/** Of a turn as JSON, without its text. */
+/** The characters of a turn's JSON, apart from its text. */
 const turnChars = 40
 
 function* redactAll(
@@ -280,7 +277,7 @@ function charsStored(call: StoredCall | null): number {
   return call ? call.document.length + (call.details?.length ?? 0) : 0
 }
 
-/** About how many characters are merged: those of the stored call and of the change. */
+/** Roughly how many characters are merged: those of the stored call and of the change. */
 function charsOf({ change: { transcript, appendTranscript, ...others }, storedChars = 0 }: Input): number {
   const turns = transcript ?? appendTranscript?.turns ?? []
   return turns.reduce(
@@ -297,7 +294,7 @@ function idsOf(inputs: readonly Input[]): string[] {
   return inputs.map(({ id }) => id)
 }
 
-/** An error that is meant for the client becomes a result. */
+/** An error for the client becomes a result. */
 function resultOf(merge: () => IngestedCall): Result {
   try {
     return merge()
@@ -311,7 +308,7 @@ function isSame({ call: _, ...a }: StoredCall, { call: __, ...b }: StoredCall): 
   return isDeepStrictEqual(a, b)
 }
 
-/** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */
+/** @param id null if the path's escapes are not UTF-8, although the router's types do not say so */
 function checkId(id: string | null): void {
   if (id !== null && callIdPattern.test(id)) return
   const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'

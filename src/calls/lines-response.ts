@@ -7,12 +7,12 @@ import { isBlank, type Line, readLines } from '../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
 import type { Ingest } from './ingest.ts'
 
-/** Lines of one request, blank ones included. */
+/** The most lines of a request, including blank ones. */
 const linesMax = 10_000
-/** Lines and bytes that are written at once: about as much as for requests that arrive together. */
+/** The lines and bytes of one write: about as much as for concurrent requests. */
 const sliceLinesMax = 100
 const sliceBytesMax = 262_144
-/** Room for all answers with usual ids: a client may send everything before it reads. */
+/** Enough for all answers with ids of usual length, since a client may send everything before it reads. */
 const unreadBytesMax = 2_097_152
 
 const ndjson: BodyForm = {
@@ -30,22 +30,22 @@ interface LinesOptions {
 }
 
 interface Entry {
-  /** As its answer names it. */
+  /** The id that the answer has. */
   id: string | null
-  /** What can be written, or why nothing can. */
+  /** The call, or why it cannot be written. */
   call: CallLine | AppError
-  /** Names in it that are not known. */
+  /** Unknown names in the line. */
   ignored: string[]
 }
 
 /**
- * Writes each line of the body as a call while the body arrives, and answers each line in its order.
- * @throws unsupported_media_type, payload_too_large
+ * Writes each line of the body as a call while the body arrives, and answers the lines in order. @throws
+ * unsupported_media_type, payload_too_large
  */
 export function answerLines(request: Request, projectId: number, options: LinesOptions): Response {
   const { admission, bytesMax } = options
   const parts = readParts(request, ndjson, { bytesMax, admission })
-  // The request is being answered until its last line is, which is long after this returns.
+  // The answer ends with the last line, long after this returns.
   admission.enter()
   const answers = new LineAnswers(request, projectId, options).of(parts)
   let isCancelled = false
@@ -64,7 +64,7 @@ export function answerLines(request: Request, projectId: number, options: LinesO
     },
     new ByteLengthQueuingStrategy({ highWaterMark: unreadBytesMax }),
   )
-  // Compressed, the first answers would wait for more.
+  // `no-transform`, because compression would delay the first answers.
   const headers = { 'Content-Type': ndjson.type, 'Cache-Control': 'no-store, no-transform' }
   return new Response(body, { headers })
 }
@@ -82,7 +82,7 @@ class LineAnswers {
     this.#options = options
   }
 
-  /** The answers to the lines of a body. Lines are written as soon as no further one has arrived. */
+  /** The answers to the lines of a body. Lines are written as soon as no more have arrived. */
   async *of(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     const { admission, bytesMax } = this.#options
     let slice: Entry[] = []
@@ -149,7 +149,7 @@ class LineAnswers {
   }
 }
 
-/** The status of a request of its own; of a refused line also what its problem would say. */
+/** The status that a single request would have, and for a refused line its problem. */
 function toLine(
   id: string | null,
   outcome: AppError | { isNew: boolean } | undefined,

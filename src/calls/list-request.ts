@@ -9,10 +9,10 @@ const wholeNumber = /^[0-9]{1,15}$/
 /** What a request for a list of calls asks for. */
 export interface ListRequest {
   search: CallSearch<TimeOrder>
-  /** As asked for; undefined when it was not. */
+  /** Undefined if it was not sent. */
   limit: number | undefined
   offset: number
-  /** Undefined for all of them. */
+  /** Undefined for all fields. */
   fields: ReadonlySet<CallField> | undefined
 }
 
@@ -21,14 +21,14 @@ const listParameters = new Set<string>([
   ...callFilters.map(({ name }) => name),
 ])
 
-/** Whether a list of calls knows the parameter; others have no effect. */
+/** Whether a list of calls has this parameter; others have no effect. */
 export function isListParameter(name: string): boolean {
   return listParameters.has(name) || name.startsWith(analysisPrefix)
 }
 
 /**
- * The names of the parameters that a list knows, to be noted: never what else somebody has written into an address, such
- * as other names, or the name of a member of `callAnalysis`.
+ * The known parameters of a request, for the log. Never other names, nor those of `callAnalysis` members: people may
+ * write anything there.
  */
 export function knownNames(query: CallQuery): string[] {
   const names = Object.keys(query).filter(isListParameter)

@@ -19,21 +19,21 @@ const mergedFields = [
 ] as const
 
 interface MergeOptions {
-  /** What the service itself says of the call. */
+  /** Details that the service sets. */
   own?: OwnDetails | undefined
-  /** Whether the change tells of a call that ended earlier, rather than now. */
+  /** Whether the call ended earlier than now. */
   isImport?: boolean | undefined
-  /** What was replaced in the change. */
+  /** What was redacted in the change. */
   redactions?: Redactions | undefined
 }
 
 /**
- * The call after a change. Pure: the same change twice gives the same call. Among events with `occurredAt`, the newest
- * decides each field that it sets, in whatever order they arrive. An older event fills only fields that are still
- * empty; `isEngaged` is until a request has named it. The first request that names `createdAt` sets it.
- * @param stored null when the call is new.
- * @param now milliseconds since 1970.
- * @throws invalid_request; transcript_gap when `appendTranscript` does not continue what is stored.
+ * The call after a change. Pure and idempotent. Among events with `occurredAt`, the newest determines each field that
+ * it sets, in whatever order events arrive. An older event fills only empty fields; `isEngaged` is empty until a
+ * request sets it. The first request with `createdAt` sets it.
+ * @param stored null for a new call
+ * @param now milliseconds since 1970
+ * @throws invalid_request; transcript_gap if `appendTranscript` does not continue the stored transcript
  */
 export function mergeCall(
   stored: StoredCall | null,
@@ -54,11 +54,11 @@ export function mergeCall(
     Object.assign(call, { [field]: value })
     if (isCounted(field)) counted[field] = redactions[field] ?? {}
   }
-  // False is no sign that nothing was said, so what was said is remembered.
+  // A stored false does not tell whether a request has set it, so that is stored as well.
   if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
   if (before.createdOnArrival && times.createdAt !== null)
     call.createdAt = new Date(times.createdAt).toISOString()
-  // Completion is a fact that no order of events undoes, so a late event may still bring it.
+  // A call never becomes live again, so even a late event may complete it.
   if (change.status === 'completed') call.status = 'completed'
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
   // Appended turns carry their own order in `at`, so lateness does not matter to them.
@@ -83,7 +83,7 @@ export function mergeCall(
     redactions,
     call.transcript.length,
   )
-  // Once only: the document of a long call takes tens of milliseconds.
+  // Made only once: for a long call it takes tens of milliseconds.
   const document = toDocument(call)
   const isSameBeside = metadata === before.metadata && beside.details === before.details
   const isChanged = !stored || !isSameBeside || document !== stored.document
@@ -101,8 +101,8 @@ export function mergeCall(
 }
 
 /**
- * What the times of a change mean for a call whose newest event was at `newestAt`. A given `updatedAt` is kept, so that
- * importing an export loses nothing; a change without one happened now.
+ * The times of a change, for a call whose newest event was at `newestAt`. A given `updatedAt` is kept, so that
+ * importing an export loses nothing. A change without one happened now.
  */
 export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: number | null) {
   const isLate = times.occurredAt !== null && newestAt !== null && times.occurredAt < newestAt
@@ -114,12 +114,13 @@ export function eventTimes(times: ReturnType<typeof checkChange>, newestAt: numb
 }
 
 /**
- * When a call became completed; null while it is live. @param at null for an imported call, which ended when it says
+ * When a call became completed; null while it is live. @param at null for an imported call, which was completed at its
+ * end
  */
 function completionOf({ status, createdAt, duration }: Call, at: number | null): number | null {
   if (status === 'live') return null
   const start = Date.parse(createdAt)
-  // Not before its start, so that an index by `createdAt` finds all calls that were completed before a time.
+  // Not before its start: an index by `createdAt` must find all calls completed before a time.
   return Math.round(Math.max(start, at ?? start + duration * 1_000))
 }
 
@@ -150,10 +151,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
   }
 }
 
-/**
- * What the schema cannot say: fields that must fit each other, sizes, days that exist.
- * @throws invalid_request
- */
+/** Checks what the schema cannot: fields that depend on each other, sizes, dates that exist. @throws invalid_request */
 export function checkChange(id: string, change: CallChange) {
   const { times, errors } = readChange(change)
   if (change.id !== undefined && change.id !== id) {
@@ -163,7 +161,7 @@ export function checkChange(id: string, change: CallChange) {
   return times
 }
 
-/** What is wrong with a change, whatever the call, beyond what the schema can say. */
+/** The errors in a change that the schema cannot find, whatever the stored call is. */
 export function changeErrors(change: CallChange): FieldError[] {
   return readChange(change).errors
 }

@@ -13,15 +13,15 @@ const valuesMax = 100
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
 
-/** Milliseconds since 1970: from (included), to (not included). */
+/** Milliseconds since 1970: `from` is included, `to` is not. */
 type Period = Record<'from' | 'to', number>
-/** The same as ISO 8601 texts. */
+/** The same in ISO 8601. */
 type PeriodTexts = Record<'from' | 'to', string>
 
 /** Figures of a period and of the one before it. */
 export interface OverviewFigures {
   calls: Figure
-  /** Share of evaluated calls that are a success, 0 to 1; null when none is evaluated. */
+  /** Share of evaluated calls that are a success, 0 to 1; null if none is evaluated. */
   successRate: Figure
   /** Seconds, of completed calls. */
   medianDuration: Figure
@@ -44,14 +44,14 @@ export interface CallsOfDay {
 }
 
 export interface DurationBucket {
-  /** Seconds, from (included) to (not included); null is without end. */
+  /** Seconds: `from` is included, `to` is not; null means no upper bound. */
   from: number
   to: number | null
   calls: number
 }
 
 export interface EndReason {
-  /** Null for calls that name none. */
+  /** Null for calls without a reason. */
   value: string | null
   calls: number
 }
@@ -59,10 +59,10 @@ export interface EndReason {
 /** A platform or an agent, and its calls. */
 export interface CallsOf {
   value: string
-  /** Of an agent; null when it has none. */
+  /** An agent's name; null if it has none. */
   name: string | null
   calls: number
-  /** Those of them that are evaluated as failed. */
+  /** The calls evaluated as failed. */
   failed: number
 }
 
@@ -79,7 +79,7 @@ export interface FirstValues<Row> {
   others: { values: number; calls: number }
 }
 
-/** What happened in a period of at most 366 days, counted over an index that holds all that is counted. */
+/** Figures of a period of at most 366 days, counted in covering indexes. */
 export class Overview {
   readonly #store: StoreOf
 
@@ -124,7 +124,7 @@ export class Overview {
         })
         .from(sql`(${countsByDay(projectId, part)})`)
         .groupBy(sql`day`)
-      // A day on which clocks change has calls in two parts.
+      // A day on which clocks change has two parts.
       for (const { day, ...counts } of rows) byDay.set(day, sumOf(byDay.get(day) ?? noCalls, counts))
     }
     const data = daysOf(parts).map((day) => ({
@@ -134,7 +134,7 @@ export class Overview {
     return { data }
   }
 
-  /** Completed calls by how long they took. */
+  /** Completed calls by duration. */
   async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
     const period = readPeriod(texts)
     const buckets = [...durationBounds, null].map((to, at) => ({ from: durationBounds[at - 1] ?? 0, to }))
@@ -151,7 +151,7 @@ export class Overview {
     return { data: buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 })) }
   }
 
-  /** The most frequent ones; calls that name no reason are one of them. */
+  /** The most frequent end reasons. No reason counts as one of them. */
   async endReasons(projectId: number, texts: PeriodTexts): Promise<FirstValues<EndReason>> {
     const period = readPeriod(texts)
     const rows = await this.#read(projectId)
@@ -164,10 +164,7 @@ export class Overview {
     return { data: rows.map(({ value, calls }) => ({ value, calls })), others: othersOf(rows) }
   }
 
-  /**
-   * The platforms that sent calls, and the agents that took them, those with the most failures first. Calls that name
-   * none count for neither.
-   */
+  /** The platforms and the agents of calls, those with the most failures first. Calls without one are not counted. */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
     const period = readPeriod(texts)
     const countsOf = (column: SQL, index: SQL) =>
@@ -205,7 +202,7 @@ export class Overview {
     const [row] = await db
       .select({
         calls: sql<number>`count(*)`,
-        // Calls without an evaluation count for neither.
+        // `avg` ignores calls without an evaluation.
         successRate: sql<number | null>`avg(evaluation = 'success')`,
         engagement: sql<number | null>`avg(is_engaged)`,
         completed: countIf(sql`status = 'completed'`),

@@ -22,9 +22,8 @@ type FormType = keyof typeof forms
 export type FileType = Exclude<FormType, 'application/json'>
 
 /**
- * The calls that a request asks for, in the form it accepts. JSON is made of documents that are never parsed. Whatever
- * is heavy is streamed.
- * @throws invalid_request naming every parameter that cannot be read
+ * The requested calls, in the form that the request accepts. Documents are copied into JSON without being parsed, and
+ * large answers are streamed. @throws invalid_request naming every parameter that cannot be read
  */
 export async function listCalls(
   calls: Calls,
@@ -49,11 +48,11 @@ export async function listCalls(
   }
   const list = () => calls.list(projectId, { ...page, order: search.order, after: search.after })
   const find = () => calls.search(projectId, search, { ...page, fields })
-  // Words of a long call are found a little after it has changed.
+  // Not tagged: the words of a long call are indexed a little after it has changed.
   if (search.words) return await answer(await find())
   const isPlain = !isFiltered(search) && !fields
   if (isPlain && !request.headers.has('if-none-match')) {
-    // The page brings its tag: another query would cost a tenth of it.
+    // The page is read with its tag: a query of its own would take a tenth as long as the page.
     const found = await list()
     return await answer(found, tags.of(projectId, found.changeSeq))
   }

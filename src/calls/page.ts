@@ -9,8 +9,8 @@ import { newestFirst, type Place, type TimeOrder } from './place.ts'
 import { callCount, pageStart } from './ranges.ts'
 
 /**
- * Documents are joined in the database up to about this many characters. A value of over 128 KiB is mapped and
- * unmapped by the allocator at each copy, which costs several times what the reading does.
+ * How many characters of documents the database joins at once. Above 128 KiB, the allocator maps and unmaps memory for
+ * each copy, which takes several times as long as reading.
  */
 const sliceCharsMax = 50_000
 
@@ -19,36 +19,36 @@ export interface PageRequest {
   offset: number
   /** By default newest first. */
   order?: TimeOrder
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   after?: Place | undefined
 }
 
 export interface CallPage {
-  /** Every call of the project; of a search, those that match, counted up to a limit. */
+  /** All calls of the project; for a search, the matching ones, counted to a limit. */
   total: number
-  /** Of a search: whether more calls match than were counted. */
+  /** For a search: whether more calls match than were counted. */
   totalIsCapped?: boolean
-  /** Where the page ends; null when no page follows. */
+  /** Where the page ends; null if it is the last. */
   end: Place | null
-  /** The page's documents joined by commas, as JSON bytes, in slices that are read when asked for. */
+  /** The page's documents as JSON, joined by commas, in slices that are read on demand. */
   documents: AsyncIterable<JsonBytes | string>
   /** Characters of the largest slice. */
   sliceChars: number
 }
 
 export interface ListedPage extends CallPage {
-  /** The number of the project's last change before the page was read. */
+  /** The project's last change number before the page was read. */
   changeSeq: number
 }
 
 const comma = new TextEncoder().encode(',')
 
-// One statement, so that the total, the page and the number of the project's last change agree.
+// One statement, so that the total, the page and the change number are consistent.
 const queries = preparedQueries((db: ReadDatabase) => {
   const projectId = sql`${sql.placeholder('projectId')}`
   const limit = sql`${sql.placeholder('limit')}`
   const offset = sql`${sql.placeholder('offset')}`
-  /** @param rows of one call more than the page holds, if there is one */
+  /** @param rows the page's calls and one more, if there is one */
   const pageOf = (rows: SQL) => {
     const page = db.$with('page', {}).as(rows)
     return db
@@ -56,7 +56,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
       .select({
         total: callCount(projectId),
         changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
-        /** [seq, characters] of each, joined by commas. */
+        /** [seq, characters] of each call, joined by commas. */
         heads: sql<string | null>`group_concat(json_array(seq, chars), ',')`,
         end: sql<string | null>`case when count(*) > ${limit} then (
           select json_array(created_at, id) from page limit 1 offset ${limit} - 1) end`,
@@ -77,7 +77,7 @@ const queries = preparedQueries((db: ReadDatabase) => {
     },
     createdAt: {
       after: pageOf(sql`${rows} and (created_at, id) > ${after} ${oldest}`),
-      // The tree of ranges counts from the newest call.
+      // Ranges count from the newest call.
       at: pageOf(sql`${start(sql`${callCount(projectId)} - 1 - ${offset}`)}, first as (
           select created_at, id from ${calls} where project_id = ${projectId} and ${offset} < ${callCount(projectId)}
           and (created_at, id) <= (select +created_at, +id from start)
@@ -87,13 +87,13 @@ const queries = preparedQueries((db: ReadDatabase) => {
   }
 })
 
-/** Before the first call, in each order. */
+/** The place before the first call, in each order. */
 const beginnings: Record<TimeOrder, Place> = {
   [newestFirst]: { createdAt: Number.MAX_SAFE_INTEGER, id: '' },
   createdAt: { createdAt: -1, id: '' },
 }
 
-/** A page of all calls of a project. Memory stays bounded whatever the page weighs. */
+/** A page of all calls of a project. Memory stays bounded whatever its size. */
 export async function readPage(
   db: ReadDatabase,
   projectId: number,
@@ -114,15 +114,15 @@ export async function readPage(
 }
 
 /**
- * The documents of calls in this order, joined by commas. A call deleted meanwhile is left out; one that changed
- * meanwhile is given as it is now.
+ * The documents of calls in this order, joined by commas. Calls deleted meanwhile are left out; changed ones are
+ * current.
  */
 export function readDocuments(
   db: ReadDatabase,
   heads: readonly SizedRow[],
   form: CallForm = asDocuments,
 ): Pick<CallPage, 'documents' | 'sliceChars'> {
-  // A slice is one call when that is longer than what slices are filled up to.
+  // A call longer than a slice is a slice of its own.
   const sliceChars = heads.reduce((most, [, chars]) => Math.max(most, chars), sliceCharsMax)
   return { documents: readSlices(db, heads, form), sliceChars }
 }

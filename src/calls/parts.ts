@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 /** Characters of `],"createdAt":"…","updatedAt":"…"}`, with which every document ends. All are ASCII. */
 export const endChars = 80
-/** How many of them stand before the time of `updatedAt`. */
+/** How many of them come before the time of `updatedAt`. */
 export const upToUpdatedAtChars = 54
 
 const parts = sql.raw('from call_parts where call_parts.seq = call_documents.seq order by turn_count')
@@ -10,9 +10,8 @@ const parts = sql.raw('from call_parts where call_parts.seq = call_documents.seq
 const bytes = sql.raw('cast(call_documents.document as blob)')
 
 /**
- * A call's document from call_documents, as it is served. A live call to which turns are appended is stored in parts,
- * so that an append costs what its own turns cost: the document as it was, then the turns in call_parts. Whatever else
- * changes the call writes its document as a whole again.
+ * A call's document from call_documents, as the API returns it. Turns appended to a live call are stored as parts in
+ * call_parts, so that an append writes only its own turns. Any other change writes the whole document again.
  */
 export const servedDocument: SQL<string> = sql`case when not has_parts then call_documents.document else
   substr(${bytes}, 1, octet_length(call_documents.document) - ${sql.raw(`${endChars}`)})
@@ -20,9 +19,12 @@ export const servedDocument: SQL<string> = sql`case when not has_parts then call
   || substr(${bytes}, ${sql.raw(`-${endChars}, ${upToUpdatedAtChars}`)})
   || (select updated_at ${parts} desc limit 1) || '"}' end`
 
-/** Bytes of that document. SQLite knows those of a stored text without reading it. */
+/** The size of that document. SQLite knows the size of a stored text without reading it. */
 export const servedBytes: SQL<number> = sql`octet_length(call_documents.document) + case when not has_parts then 0 else
   (select sum(octet_length(turns)) ${parts}) end`
 
-/** For queries that join many: with the expression inside `group_concat`, SQLite would copy the joined text once more. */
+/**
+ * For queries that join many documents: inside `group_concat`, the expression would make SQLite copy the joined text
+ * again.
+ */
 export const servedDocuments: SQL = sql`(select seq, ${servedDocument} as document from call_documents) as documents`

@@ -1,16 +1,16 @@
 import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { digitsOf } from './call-head.ts'
 
-/** Groups of digits end with at least as many, whatever stands between them: `67\u00a089`. */
+/** How many last digits an index is searched for. No separator splits these: groups have at least two digits. */
 const tailCharsMax = 2
-/** What the last digits of a number begin with where a project keeps no more of it. */
+/** The first character of a number of which only the last digits are stored. */
 const cut = '…'
-/** Parsing takes 50 us, so it is done only for a text that ends with these digits. */
+/** Only texts that end with these digits are parsed, which takes 50 us. */
 const endDigitsMax = 7
 
 /** A phone number that other texts are compared with. */
 export interface NumberMatcher {
-  /** The last characters of every text that means this number, as the columns of digits have them. */
+  /** The end of every text that means this number, in the form of the columns of digits. */
   tail: string
   /** Whether the text means this number: the whole of it, never a part. */
   matches(text: string): boolean
@@ -34,7 +34,7 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
   return {
     tail: (ext || nationalNumber).slice(-tailCharsMax),
     matches: (other) => {
-      // Many holds are compared with many calls, and most numbers end otherwise.
+      // A fast check first: many holds are compared with many calls.
       const last = other.at(-1) ?? ''
       if (last >= '0' && last <= '9' && last !== end.at(-1)) return false
       if (!other.replace(/\D/g, '').endsWith(end)) return false
@@ -45,11 +45,11 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
 }
 
 function parse(text: string, country: string | null): PhoneNumber | undefined {
-  // Such as `tel:` and `whatsapp:`.
+  // Removes prefixes such as `tel:` and `whatsapp:`.
   const plain = text.replace(/^[a-z]+:/i, '').trim()
   if (country !== null && isSupportedCountry(country)) {
     const parsed = parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
-    // Not every country dials `00` for abroad, but numbers are written so everywhere.
+    // `00` is a common prefix of international numbers, even in countries that dial another one.
     if (parsed?.isPossible() || !plain.startsWith('00')) return parsed
   }
   const international = plain.startsWith('+') ? plain : `+${plain.replace(/^00/, '')}`

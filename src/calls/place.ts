@@ -3,7 +3,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 export const newestFirst = '-createdAt'
 /** By the time of creation and then by id: oldest first, or newest first. */
 export const timeOrders = ['createdAt', newestFirst] as const
-/** Also by duration, the shortest or the longest first, and then by time and id in the same direction. */
+/** Also by duration, shortest or longest first, and then by time and id in the same direction. */
 export const callOrders = [...timeOrders, 'duration', '-duration'] as const
 
 export type TimeOrder = (typeof timeOrders)[number]
@@ -25,7 +25,7 @@ export function isDescending(order: CallOrder): boolean {
   return order.startsWith('-')
 }
 
-/** Each order from its end. */
+/** The opposite of each order. */
 export const reversed: Record<CallOrder, CallOrder> = {
   createdAt: newestFirst,
   [newestFirst]: 'createdAt',
@@ -33,13 +33,13 @@ export const reversed: Record<CallOrder, CallOrder> = {
   '-duration': 'duration',
 }
 
-/** Reads a cursor that a client sends back. @returns undefined unless it was made for this project and order */
+/** Reads a client's cursor. @returns undefined unless it was made for this project and order */
 export type ReadCursor = (cursor: string, order: CallOrder) => Place | undefined
 
 const markChars = 16
 const cursorPattern = /^([0-9a-f]{16})(?:([\d.e+-]{1,24})@)?(\d{1,15})\.([A-Za-z0-9._:-]{1,128})$/
 
-/** Writes and reads the cursors of a project: a place, and a mark without which it could not be made. */
+/** Writes and reads the cursors of a project. A cursor has a place and a signature. */
 export class Cursors {
   readonly #mark: (text: string) => string
 

@@ -4,14 +4,14 @@ import type { WriteDatabase } from '../db/writer.ts'
 
 const msOfDay = 86_400_000
 
-/** How many calls a project has. The widest ranges are few. */
+/** How many calls a project has. Cheap, since it has few of the widest ranges. */
 export function callCount(projectId: SQL): SQL<number> {
   return sql<number>`(select sum(calls) from ${callRanges} where project_id = ${projectId} and level = 3)`
 }
 
 /**
- * Selects where the page at an offset begins, as `created_at`, `id` and how many calls to `skip` from there. Selects
- * nothing past the last call. Each level of the tree brings the place closer:
+ * Selects where the page at an offset begins, as `created_at`, `id` and how many calls to `skip` from there; nothing
+ * past the last call. Each level of the tree narrows the place:
  * https://www.chiark.greenend.org.uk/~sgtatham/algorithms/cbtree.html
  */
 export function pageStart(projectId: SQL, offset: SQL): SQL {
@@ -29,14 +29,15 @@ export function pageStart(projectId: SQL, offset: SQL): SQL {
 }
 
 /**
- * Selects `day` (since 1970), `calls`, `success`, `fail` and `unevaluated` of ranges that lie within a day of the period,
- * and of single calls where a range does not. `ahead`: by how many milliseconds days begin before those of UTC.
+ * Selects `day` (since 1970), `calls`, `success`, `fail` and `unevaluated`, from ranges that lie within one day of the
+ * period and from the single calls of all others.
+ * @param ahead by how many milliseconds local time is ahead of UTC
  */
 export function countsByDay(
   projectId: number,
   { from, to, ahead }: { from: number; to: number; ahead: number },
 ): SQL {
-  // As a parameter it would be a float, and so would the days.
+  // Not a parameter, which would be a float and make the days floats.
   const day = (at: string) => sql.raw(`(${at} + ${Math.trunc(ahead)}) / ${msOfDay}`)
   const isWhole = sql`older_created_at >= ${from} and created_at < ${to}
     and ${day('older_created_at')} = ${day('created_at')}`
@@ -58,7 +59,7 @@ export function countsByDay(
 const isInRange = `(created_at, id) <= (+range.created_at, +range.id)
   and (created_at, id) > (+older_created_at, +older_id)`
 
-/** Selects the `project_id` of each project whose ranges do not count what its calls say. */
+/** Selects the `project_id` of each project whose ranges do not match its calls. */
 export const wrongRanges = `
   select distinct project_id from (
     select *, lead(created_at, 1, -1) over older as older_created_at, lead(id, 1, '') over older as older_id
@@ -71,7 +72,7 @@ export const wrongRanges = `
     else calls is not (select coalesce(sum(narrow.calls), 0) from call_ranges as narrow
       where narrow.project_id = range.project_id and narrow.level = range.level - 1 and ${isInRange}) end`
 
-/** Makes a project's ranges again from its calls. */
+/** Rebuilds a project's ranges from its calls. */
 export async function recount(write: WriteDatabase, projectId: number): Promise<void> {
   const ranges = sql`${callRanges} where project_id = ${projectId}`
   const newest = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
@@ -80,7 +81,7 @@ export async function recount(write: WriteDatabase, projectId: number): Promise<
     union all select ${newest}, '', 0, 0, 0, 0`
   const narrower = (level: number) =>
     sql`select created_at, id, calls, 0 as success, 0 as fail, 0 as unevaluated from ${ranges} and level = ${level - 1}`
-  // Oldest first: a range that is inserted takes its calls from the next newer one, which is not there yet.
+  // Oldest first: a new range takes its calls from the next newer one, which must not exist yet.
   const made = [1, 2, 3].map((level) => {
     const size = sql.raw(level === 1 ? '192' : '12')
     return sql`insert into ${callRanges}

@@ -7,20 +7,20 @@ import type { CallChange, Turn } from './schemas.ts'
 type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'metadata'
 
 /**
- * How much was replaced in each part of a call: a part that is replaced takes its count with it. Of an exported call,
- * whose marks are not counted again, the export says how much there is.
+ * The number of redactions in each part of a call, so that replacing a part replaces its count. For an imported call,
+ * the export tells the count.
  */
 export type PartCounts = Partial<Record<Part | 'imported', RedactionCounts>>
 
-/** What was replaced in a change. */
+/** The redactions of a change. */
 export interface Redactions extends PartCounts {
-  /** In each of the turns to append, of which a repeated request brings some again. */
+  /** For each turn to append, since a repeated request may have only some that are new. */
   appended?: RedactionCounts[]
-  /** These turns as they were sent: turns stored before redaction was switched on are like this. Never stored. */
+  /** The turns before redaction, to compare with turns that were stored before redaction was enabled. Never stored. */
   sent?: readonly Turn[]
 }
 
-/** The change as it may be stored: nothing of a call is written, compared or merged before this. */
+/** The change as it may be stored. Comes before any comparing, merging or writing. */
 export function* redactChange(
   change: CallChange,
   settings: RedactionSettings,
@@ -76,7 +76,7 @@ function* redactTurns(turns: readonly Turn[], redact: RedactText) {
   return { redacted, counts }
 }
 
-/** Of all parts, or of turns. */
+/** Adds up the counts of parts or turns. */
 export function sumOf(counts: Iterable<RedactionCounts>): RedactionCounts {
   const sum: RedactionCounts = {}
   for (const each of counts) {
@@ -87,7 +87,7 @@ export function sumOf(counts: Iterable<RedactionCounts>): RedactionCounts {
   return sum
 }
 
-/** What an export says. */
+/** Reads the counts of an export. */
 export function readCounts(counts: Readonly<Record<string, unknown>> | null): RedactionCounts {
   const known = redactionKinds.flatMap((kind) => {
     const count = counts?.[kind]
@@ -96,7 +96,7 @@ export function readCounts(counts: Readonly<Record<string, unknown>> | null): Re
   return Object.fromEntries(known)
 }
 
-/** As it is stored, null when nothing was replaced. */
+/** The counts as they are stored; null if there are none. */
 export function toPartsText(counts: PartCounts): string | null {
   const some = Object.entries(counts).filter(([, count]) => Object.keys(count).length > 0)
   return some.length > 0

@@ -12,10 +12,10 @@ import type { CallDeletion } from './call-deletion.ts'
 import type { Holds } from './holds.ts'
 
 const dayMs = 86_400_000
-/** How soon a changed setting takes effect, wherever it was changed. */
+/** How often settings are checked, since another process may change them. */
 const checkMs = 60_000
 const retryMs = 60_000
-/** A slice deletes about this many characters, in about 10 ms of the writer's time. */
+/** How many characters a slice deletes, in about 10 ms of the writer's time. */
 const sliceChars = 400_000
 const rowsPerSliceMax = 100
 
@@ -34,7 +34,7 @@ interface RetentionOptions {
   log: Pick<Log, 'error'>
 }
 
-/** A call that is due, by its place among them. */
+/** A call to delete, with its place in their order. */
 interface DueCall {
   seq: number
   id: string
@@ -43,14 +43,14 @@ interface DueCall {
 }
 
 /**
- * Deletes calls that were completed longer ago than their project keeps them, and old entries of the audit trail: at the
- * start, then daily, and within a minute of a changed setting. A call became completed at the `occurredAt` of the request
- * that said so, or when that arrived; an imported call at its end, `createdAt` and `duration`.
+ * Deletes calls that were completed longer ago than their project keeps them, and old audit entries: at start, daily,
+ * and within a minute of a changed setting. A call is completed at the `occurredAt` of the request that completed it,
+ * or when that arrived; an imported call at its end, `createdAt` plus `duration`.
  */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #background: Background
-  /** When each project was gone through, and with which setting. */
+  /** When each project was last done, and with which setting. */
   readonly #done = new Map<number, { retainDays: number; at: number }>()
   #auditDoneAt = Number.NEGATIVE_INFINITY
 
@@ -66,17 +66,17 @@ export class Retention {
     })
   }
 
-  /** Runs now, daily, and soon after a setting has changed, where this process owns the folder. */
+  /** Runs now, daily, and soon after a setting has changed, in the process that owns the folder. */
   schedule(): void {
     if (this.#options.owner.isOwner) this.#background.soon()
   }
 
-  /** Deletes what is due, unless that was done today. */
+  /** Deletes what is due, unless it was done today. */
   async run(): Promise<void> {
     if (this.#options.owner.isOwner) await this.#background.now()
   }
 
-  /** How many calls are due and not on hold, or would be if calls were kept for so many days. */
+  /** How many calls would be deleted if calls were kept for so many days. */
   async countDue(projectId: number, retainDays: number): Promise<number> {
     const { store, holds } = this.#options
     const { readAside } = store(projectId)
@@ -86,7 +86,7 @@ export class Retention {
     return (row?.calls ?? 0) - held.seqs.size
   }
 
-  /** Stops after the slice that is under way. The next start does the rest. */
+  /** Stops after the current slice. The next start does the rest. */
   async close(): Promise<void> {
     await this.#background.close()
     await this.#options.lease.release().catch(() => undefined)
@@ -118,8 +118,8 @@ export class Retention {
   }
 
   /**
-   * In slices, which leave half of the writer's time to other writes.
-   * @returns false when it was stopped, because the setting has changed or another node does the work
+   * Deletes in slices, which leave half of the writer's time to other writes.
+   * @returns false if it stopped because the setting changed or another node does the work
    */
   async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<boolean> {
     const { lease, erasure } = this.#options
@@ -149,7 +149,7 @@ export class Retention {
     }
   }
 
-  /** Whether the setting is unchanged. Reads the database, because the cached settings can be older than the change. */
+  /** Whether the setting is unchanged. Reads the database, since cached settings may be older. */
   async #isAsked(projectId: number, retainDays: number): Promise<boolean> {
     const [project] = await this.#options.read
       .select({ retainDays: projects.retainDays })
@@ -158,7 +158,7 @@ export class Retention {
     return project?.retainDays === retainDays
   }
 
-  /** Those of the calls that are not on hold. Returns how many were deleted. */
+  /** Deletes the calls that are not on hold. Returns how many. */
   async #deleteSlice(
     projectId: number,
     slice: readonly DueCall[],
@@ -172,7 +172,7 @@ export class Retention {
     return await deletion.delete(projectId, slice, { held, requestId: null, after })
   }
 
-  /** Some of the calls that are due, oldest first, after the last of the earlier ones. */
+  /** The next calls that are due, oldest first, after the previous ones. */
   async #readDue(projectId: number, before: number, last: DueCall | undefined): Promise<DueCall[]> {
     const { createdAt, id } = last ?? { createdAt: -1, id: '' }
     return await this.#options
@@ -191,8 +191,8 @@ export class Retention {
 }
 
 /**
- * The completed calls of a project that were completed before a time. Calls are completed at `createdAt` or later, so
- * the index by status finds them.
+ * The calls of a project that were completed before a time. Completion is never before `createdAt`, so the index by
+ * status finds them.
  */
 function isDue(projectId: number, before: number): SQL {
   return sql`project_id = ${projectId} and status = 'completed' and created_at < ${before} and completed_at < ${before}`
@@ -204,6 +204,6 @@ function minuteOf(time: number): string {
 }
 
 function isOfToday(at: number, now: number): boolean {
-  // A time in the future comes from a clock that has been corrected since.
+  // A time in the future was written before the clock was corrected.
   return Math.abs(now - at) < dayMs
 }

@@ -18,7 +18,7 @@ import { changeErrors } from './merge.ts'
 import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
-/** /v1/calls: what customers do with the records of their calls. */
+/** /v1/calls: the calls of a project. */
 export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, reading: ReadingNotes) {
   const answerOf = async (request: Request, projectId: number, id: string, read: Reads) => {
     if (request.headers.has('if-none-match')) {
@@ -63,13 +63,13 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, r
 
 type Reads = (admit: Admit) => ReturnType<Calls['get']>
 
-/** /ingest/calls: how platforms write calls. */
+/** /ingest/calls/:id: creates and changes calls. */
 export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
     async ({ caller, params, body }) => {
       const { document, isNew } = await buffers.bodyOf((admit) =>
-        // Elysia gives null for an id whose percent-encoding is broken.
+        // Elysia gives null for an id with broken percent-encoding.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
       const answer = toCallResponse(document, isNew ? 201 : 200)
@@ -87,7 +87,7 @@ interface IngestLinesOptions {
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
-/** POST /ingest/calls: many calls, one a line. It reads its body itself. */
+/** POST /ingest/calls: many calls, one per line. The handler reads the body. */
 export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }: IngestLinesOptions) {
   return new Elysia().use(callerContext()).post(
     '/ingest/calls',
@@ -108,7 +108,7 @@ function toCallResponse(document: string | JsonBytes | ReadableStream, status: n
   return response
 }
 
-/** What is known to be short need not be read to see whether it is worth compressing. */
+/** Tells the length, so that short answers need not be read to decide whether to compress them. */
 function tellLength({ headers }: Response, document: string | JsonBytes | ReadableStream): void {
   if (document instanceof ReadableStream) return
   headers.set('Content-Length', String(Buffer.byteLength(document)))

@@ -6,10 +6,10 @@ import { servedDocument } from './parts.ts'
 import type { Call, CallDetails } from './schemas.ts'
 
 const columns = 36
-/** Longer calls have no strip in a list: a page is to be quick. */
+/** Longer calls have no density in a list, to keep pages fast. */
 const charsMax = 20_000
 
-/** Who speaks when in each of these calls, for a strip in a list. */
+/** The density of each of these calls, for a list. */
 export async function readDensities(
   db: ReadDatabase,
   projectId: number,

@@ -10,7 +10,7 @@ const timelineTextCharsMax = 65_536
 // The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema
 // with a `title` once, under that name; `x-documented` holds what only the document says: see http/document.ts.
 
-/** For documents: `checkId` gives a better sentence. */
+/** Only for the OpenAPI document: `checkId` gives a better message. */
 export const CallId = Type.String({
   title: 'CallId',
   description: "The platform's own id for the call.",
@@ -20,10 +20,10 @@ export const CallId = Type.String({
 
 const timeExample = '2026-01-31T09:30:00.000Z'
 
-/** As it is served. */
+/** A time in answers. */
 const Time = Type.String({ format: 'date-time', example: timeExample })
 
-/** As it is accepted. */
+/** A time in requests. */
 const GivenTime = Type.String({
   title: 'Time',
   format: 'date-time',
@@ -61,7 +61,8 @@ const ofAnyMembers = {
   patternProperties: { '': { $ref: '#/components/schemas/JsonValue' } },
 }
 
-// For documents: the check of all bodies is a better sentence. Without a type, so that generated clients take any value.
+// Only for the OpenAPI document, since the check of all bodies gives a better message. Without a type, so that
+// generated clients take any value.
 const JsonValue = {
   title: 'JsonValue',
   pattern: anyText,
@@ -86,7 +87,7 @@ const described = {
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 
-/** A call as it is served: these thirteen fields, always all of them, in this order. */
+/** A call as the API returns it: always exactly these thirteen fields, in this order. */
 export const Call = Type.Object(
   {
     id: CallId,
@@ -110,7 +111,7 @@ export type Call = Static<typeof Call>
 const Name = (description: string, example: string) =>
   nullable(Type.String({ maxLength: 200, description, example }))
 
-/** Who spoke with the caller: an agent of the platform. */
+/** The platform's agent that spoke with the caller. */
 const Agent = Type.Object(
   {
     id: Type.String({
@@ -124,7 +125,7 @@ const Agent = Type.Object(
   { title: 'Agent' },
 )
 
-/** Something that happened in a call, at its time. Absent members of an entry are null. */
+/** An event in a call. Absent members are null. */
 export const TimelineEntry = Type.Object(
   {
     atSeconds: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.', example: 4.2 }),
@@ -155,7 +156,7 @@ export type TimelineEntry = Static<typeof TimelineEntry>
 export const labelsMax = 50
 export const Label = Type.String({ minLength: 1, maxLength: 100 })
 
-/** What a person said of a call. */
+/** A person's review of a call. */
 const Review = Type.Object(
   {
     evaluation: Name(
@@ -179,7 +180,7 @@ export type Review = Static<typeof Review>
 
 const toldDetails = {
   agent: nullable(Agent),
-  // OpenAPI 3.0 wants null among the values too.
+  // OpenAPI 3.0 needs null among the values too.
   direction: nullable(
     Type.Unsafe<'inbound' | 'outbound' | 'web'>({
       type: 'string',
@@ -203,7 +204,7 @@ const toldDetails = {
 const Timeline = Type.Array(TimelineEntry, { maxItems: timelineEntriesMax })
 const Metadata = nullable(Json, 'Up to 64 KiB of JSON, never interpreted.')
 
-/** All that is known of a call beside its thirteen fields. */
+/** What is known about a call beyond its thirteen fields. */
 export const CallDetails = Type.Object(
   {
     source: Name('The platform that the call came from.', 'vapi'),
@@ -217,17 +218,17 @@ export const CallDetails = Type.Object(
 )
 export type CallDetails = Static<typeof CallDetails>
 
-/** What a platform may say of a call's details: each member sent replaces its own. */
+/** A change of a call's details. Each member that is sent replaces the stored one. */
 export const CallDetailsUpdate = Type.Partial(
   Type.Object({ ...toldDetails, timeline: nullable(Timeline), metadata: Metadata }),
   { title: 'CallDetailsUpdate' },
 )
 export type CallDetailsUpdate = Static<typeof CallDetailsUpdate>
 
-/** What a platform may say of a call in one request; an absent field is left alone. */
+/** A change of a call. An absent field stays as it is. */
 export const CallChange = Type.Partial(
   Type.Object({
-    // The document leaves it out: whether it is valid depends on the path.
+    // Not in the OpenAPI document: whether it is valid depends on the path.
     id: Type.String({ description: 'Must equal the id in the path, if sent.', 'x-documented': false }),
     status: told(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
@@ -259,7 +260,7 @@ export const CallChange = Type.Partial(
   }),
   {
     title: 'CallUpdate',
-    // What the checks of changes refuse with a better sentence.
+    // Limits for the OpenAPI document. The checks of changes enforce them with better messages.
     'x-documented': {
       not: {
         anyOf: [
@@ -270,7 +271,8 @@ export const CallChange = Type.Partial(
           {
             properties: {
               metadata: {},
-              // Without a type, which would bring the rules for further members: generators cannot turn these round.
+              // Without a type, which would add the rules for further members, and generators cannot express their
+              // negation.
               details: { properties: { metadata: {} }, required: ['metadata'] },
             },
             required: ['metadata', 'details'],

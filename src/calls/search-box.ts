@@ -5,7 +5,7 @@ import { callFilters } from './filters.ts'
 import { CallFinder } from './find-calls.ts'
 import { newestFirst } from './place.ts'
 
-/** What the text in the console's search box was taken for. */
+/** How the text in the console's search box was read. */
 export type FoundBy = 'id' | 'number' | 'words'
 
 const idForm = /^(?=.*\d)[A-Za-z0-9._:-]{4,128}$/
@@ -14,8 +14,8 @@ const digitsMin = 3
 const numberFilter = callFilters.find(({ name }) => name === 'number')
 
 /**
- * A search as the console's one search box means it. A text that looks like a number or an id is taken for one when a
- * call has it; anything else, and anything in quotation marks, is words.
+ * Reads the text of the console's search box. A text that looks like a number or an id is one if a call has it.
+ * Anything else, and anything in quotation marks, is words.
  */
 export async function readSearchBox(
   db: ReadDatabase,

@@ -45,12 +45,12 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** How many characters the document and the details of a stored call have; 0 for a call that is not stored. */
+/** The characters of a stored call's document and details; 0 if there is none. */
 export async function readCharsOfCall(db: ReadDatabase, projectId: number, id: string): Promise<number> {
   return (await queries(db).charsById.get({ projectId, id }))?.chars ?? 0
 }
 
-/** The same of each call that is stored. */
+/** The same for each stored call. */
 export async function readCallChars(
   db: ReadDatabase,
   projectId: number,
@@ -60,7 +60,7 @@ export async function readCallChars(
   return new Map(rows.map(({ id, chars }) => [id, chars]))
 }
 
-/** The calls as stored, each with the number of its last change and whether it is in parts. */
+/** Stored calls, each with its last change number and whether it is in parts. */
 export async function readStoredCalls(
   db: ReadDatabase,
   projectId: number,
@@ -75,7 +75,7 @@ export async function readStoredCalls(
   )
 }
 
-/** Which of the ids are those of deleted calls. */
+/** Which of the ids belong to deleted calls. */
 export async function readDeletedCalls(
   db: ReadDatabase,
   projectId: number,

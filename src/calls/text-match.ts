@@ -4,22 +4,22 @@ import type { Call } from './schemas.ts'
 import type { WordQuery } from './word-query.ts'
 
 export interface TextMatch {
-  /** Whose turn of the transcript it is in. */
+  /** Who says it, or that it is in the summary. */
   where: 'user' | 'assistant' | 'summary'
-  /** About 160 characters around it. */
+  /** An excerpt of about 160 characters. */
   text: string
-  /** Start and end of each word found, as UTF-16 offsets into `text`. */
+  /** The start and end of each found word, as UTF-16 offsets into `text`. */
   ranges: [number, number][]
 }
 
-/** Characters of the text around what was found. */
+/** The length of an excerpt. */
 const shownCharsMax = 160
-/** At most this many of them come before the first word found, so that it is seen in a narrow column, too. */
+/** How much of it comes before the first found word, at most, so that a narrow column shows that word. */
 const shownBeforeMax = 20
 /** Only the beginning of a longer transcript is searched. */
 const searchedCharsMax = 262_144
 
-/** A word that was found: its offsets in the text, and which of the query's words it is. */
+/** A found word: its offsets in the text, and its index in the query. */
 interface Mention {
   start: number
   end: number
@@ -27,8 +27,8 @@ interface Mention {
 }
 
 /**
- * The first turn with the words that say most, or the summary when it has more of them; null when none has any.
- * @param weights of each of the query's words: the rarer, the heavier
+ * The first turn with the heaviest words, or the summary if its words are heavier; null if none has any.
+ * @param weights of the query's words: rarer words are heavier
  */
 export function findMatch(
   query: WordQuery,
@@ -59,7 +59,7 @@ function weightOf(terms: ReadonlySet<number>, weights: readonly number[]): numbe
 
 function mentionsIn(text: string, query: WordQuery): Mention[] {
   const mentions: Mention[] = []
-  // Some signs, such as ㎏ and ₨, are indexed as the letters that they stand for.
+  // Signs such as ㎏ and ₨ are indexed as the letters that they stand for.
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}[\p{S}--\p{ASCII}]]+/gv)) {
     if (/^[\x00-\x7f]*$/.test(run)) {
       const term = query.termOf(run.toLowerCase())
@@ -71,7 +71,7 @@ function mentionsIn(text: string, query: WordQuery): Mention[] {
   return mentions
 }
 
-/** For scripts without spaces between words, and for words that are written differently from how they are indexed. */
+/** For scripts without spaces, and for words that are not indexed as they are written. */
 function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] {
   const mentions: Mention[] = []
   let from = 0
@@ -80,7 +80,7 @@ function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] 
     if (at >= 0) from = at + 1
     const term = query.termOf(foldText(word))
     if (term < 0) continue
-    // A word that is written differently, such as in half-width characters: all of the run is marked.
+    // A word in another form, such as half-width characters: marks the whole run.
     const [first, length] = at < 0 ? [0, run.length] : [at, word.length]
     mentions.push({ start: start + first, end: start + first + length, term })
   }
@@ -109,7 +109,7 @@ function excerpt(
   return { text: `${before}${text.slice(start, end)}${after}`, ranges }
 }
 
-/** The first and the last mention of the excerpt whose words weigh most. */
+/** The first and the last mention in the excerpt with the heaviest words. */
 function densest(mentions: readonly Mention[], weights: readonly number[]): [Mention, Mention] {
   let best: { weight: number; range: [Mention, Mention] } | null = null
   for (const [index, first] of mentions.entries()) {
@@ -128,14 +128,14 @@ function densest(mentions: readonly Mention[], weights: readonly number[]): [Men
   return best.range
 }
 
-/** Where a word begins from `at` on; `at` itself when none does before `limit`. */
+/** The first start of a word from `at` on; `at` itself if there is none before `limit`. */
 function wordStart(text: string, at: number, limit: number): number {
   if (at === 0) return 0
   const space = text.slice(at - 1, limit).search(/\s/)
   return space < 0 ? withoutHalf(text, at) : at + space
 }
 
-/** Where a word ends up to `at`; `at` itself when none does after `limit`. */
+/** The last end of a word up to `at`; `at` itself if there is none after `limit`. */
 function wordEnd(text: string, at: number, limit: number): number {
   if (at === text.length) return at
   const space = text.slice(limit, at + 1).search(/\s\S*$/)

@@ -3,18 +3,15 @@ import { clockOf } from '../text/zone.ts'
 
 const msPerDay = 86_400_000
 
-/** A part of a period in which the clocks of a time zone do not change. */
+/** A part of a period during which a time zone's offset is constant. */
 export interface ZonePart {
   from: number
   to: number
-  /** By how many milliseconds the clocks are ahead of UTC. */
+  /** How far local time is ahead of UTC, in milliseconds. */
   ahead: number
 }
 
-/**
- * The parts of a period, the earliest first.
- * @throws invalid_request for a time zone that nobody knows
- */
+/** The parts of a period, earliest first. @throws invalid_request for an unknown time zone */
 export function partsOfZone({ from, to }: { from: number; to: number }, zone: string): ZonePart[] {
   const aheadAt = clockOf(zone)
   if (!aheadAt)
@@ -31,7 +28,7 @@ export function partsOfZone({ from, to }: { from: number; to: number }, zone: st
   return start < to ? [...parts, { from: start, to, ahead: aheadAt(start) }] : parts
 }
 
-/** The instant from which the clocks show what they show at the end. */
+/** The instant at which the offset changes to that at the end. */
 function changeBetween(from: number, to: number, aheadAt: (at: number) => number): number {
   let [before, after] = [from, to]
   while (after - before > 1) {

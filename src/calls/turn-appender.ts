@@ -9,11 +9,11 @@ import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
 import type { Redactions } from './redaction.ts'
 import { type CallChange, transcriptTurnsMax } from './schemas.ts'
 
-/** After this many appends the whole document is written again, which is the only cost that grows with the call. */
+/** After so many appends, the whole document is written again. Only that takes longer the longer the call is. */
 const partsMax = 64
 /** Longer turns are written with the whole document. */
 const partCharsMax = 4_096
-/** Until the words of parts are indexed, every search reads all of them. */
+/** When the words of parts are indexed. Until then, every search reads all parts. */
 const indexedAfterMs = 60_000
 
 interface TurnAppenderOptions {
@@ -47,7 +47,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** Appends turns to a live call without parsing or rewriting what it has. */
+/** Appends turns to a live call without reading or rewriting its document. */
 export class TurnAppender {
   readonly #options: TurnAppenderOptions
 
@@ -56,13 +56,13 @@ export class TurnAppender {
   }
 
   /**
-   * @returns the call as it is then; null when the change has to be merged, because it is more than turns that follow
-   * those of a live call, or because it is time to write the document as a whole
+   * @returns the call after the append; null if the change must be merged instead, because it does more than append, or
+   * because the whole document is due to be written
    * @throws invalid_request
    */
   async append(projectId: number, { id, change, redactions }: Appending): Promise<JsonBytes | null> {
     const { appendTranscript } = change
-    // What was replaced is counted with the rest of the call.
+    // Redaction counts are stored with the rest of the call.
     if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
     if (!appendTranscript || !onlyAppends(change)) return null
     const { store, config, words, now } = this.#options
@@ -74,7 +74,7 @@ export class TurnAppender {
     const turnCount = call.turnCount + appendTranscript.turns.length
     const chars = call.documentChars + turns.length
     const isTooMuch = turns.length > partCharsMax || turnCount > transcriptTurnsMax
-    // Room for a long document is asked for before it is read.
+    // The request must be admitted before a long document is read.
     const growsLong = call.documentChars <= readAtOnceCharsMax && chars > readAtOnceCharsMax
     if (turns === '' || isTooMuch || growsLong) return null
     const time = now()
@@ -90,11 +90,11 @@ export class TurnAppender {
     return isWritten ? document : null
   }
 
-  /** Returns false when the call has changed since it was read, or was deleted. */
+  /** Returns false if the call has changed since it was read, or was deleted. */
   async #write(projectId: number, part: Part): Promise<boolean> {
     const { write } = this.#options.store(projectId)
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
-    // Only if this batch has written the head.
+    // Matches only if this batch has written the head.
     const written = sql`calls where seq = ${part.seq} and change_seq = ${changeSeq}`
     const [, changed] = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
@@ -130,7 +130,7 @@ interface Part {
   seenChangeSeq: number
   isFirst: boolean
   occurredAt: number | null
-  /** Of the document as it is served then. */
+  /** The length of the document after the append. */
   chars: number
   turnCount: number
   turns: string
@@ -141,7 +141,7 @@ interface Part {
 
 const appendFields = new Set(['appendTranscript', 'id', 'createdAt', 'updatedAt', 'occurredAt'])
 
-/** Whether a change of a live call changes no more than its transcript and its times. */
+/** Whether a change affects only the transcript and the times. */
 function onlyAppends(change: CallChange): boolean {
   const fields = Object.keys(change).filter((field) => field !== 'status' || change.status === 'completed')
   return fields.every((field) => appendFields.has(field))

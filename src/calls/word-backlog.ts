@@ -13,11 +13,11 @@ import { servedDocument } from './parts.ts'
 
 /** How often to look for calls whose words are not indexed. A long live call is indexed no more often than this. */
 const pollMs = 2_000
-/** Between two slices, so that other requests are answered. */
+/** The pause between slices, so that other requests get a turn. */
 const pauseMs = 10
 const callsPerSliceMax = 200
 const charsPerSliceMax = 1_000_000
-/** A run skips the calls that it has tried; when there are more than this, it tries the earliest again. */
+/** A run skips calls that it has tried. Beyond this number, it tries the earliest again. */
 const knownMax = 1_000
 const idleMs = 60_000
 
@@ -61,8 +61,8 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Indexes the words of long calls, and those of calls in parts, in the background, newest first. A thread finds the words, since those of the largest
- * call take a second. The calls to index are listed in a table, so a restart loses none.
+ * Indexes the words of long calls and of calls in parts, in the background, newest first. A worker thread splits them
+ * into words, which takes a second for the largest call. The calls to index are in a table, so a restart loses none.
  */
 export class WordBacklog {
   readonly #options: WordBacklogOptions
@@ -92,7 +92,7 @@ export class WordBacklog {
     this.#background.soon()
   }
 
-  /** Resolves when every call that is due is indexed, except those that changed in the meantime. */
+  /** Indexes every call that is due now, except those that change meanwhile. */
   finish(): Promise<void> {
     return this.#background.now()
   }
@@ -111,7 +111,7 @@ export class WordBacklog {
     }
   }
 
-  /** Skips the calls in `tried` and adds the ones that it indexes. Returns false when there was nothing to do. */
+  /** Skips calls in `tried` and adds those that it indexes. Returns false if there was nothing to do. */
   async #indexSlice(tried: Set<number>): Promise<boolean> {
     const { read, now } = this.#options
     const behind = await queries(read).behind.all({ now: now(), tried: JSON.stringify([...tried]) })
@@ -128,8 +128,8 @@ export class WordBacklog {
   }
 
   /**
-   * A call that has changed since it was read is left to the next run, so that one that keeps changing does not delay
-   * the others. When several nodes of one database index the same call, the first one does it.
+   * A call that has changed since it was read is left to the next run, so that it does not delay others. If several
+   * nodes index a call, the first one wins.
    */
   async #index(projectId: number, calls: CallRow[]): Promise<void> {
     const documents = calls.map(({ document }) => document)

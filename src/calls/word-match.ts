@@ -4,10 +4,10 @@ import { preparedQueries } from '../db/store.ts'
 import { callWords } from '../db/word-tables.ts'
 import type { WordMatch, WordQuery } from './word-query.ts'
 
-/** Calls whose latest words are in their parts alone, so that the word table does not decide whether they match. */
+/** Calls whose latest words are only in their parts, so that the word table alone cannot tell whether they match. */
 export interface WaitingCalls {
   seqs: number[]
-  /** Those that have the words of any of the queries. */
+  /** The calls among them that have the words of any query. */
   matching: number[]
 }
 
@@ -21,7 +21,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** Each word may be in the parts or in what is indexed of the call. So it is found as soon as its turn is committed. */
+/** A word counts if it is in the parts or in the index, so that a call is found as soon as its turn is committed. */
 export async function readWaiting(
   db: ReadDatabase,
   projectId: number,
@@ -48,7 +48,7 @@ export async function readWaiting(
 
 const rareMax = 1_000
 
-/** How much each word of a query says. A word that few calls have outweighs all that four times as many have. */
+/** The weight of each word of a query. A word outweighs all words that four times as many calls have. */
 export async function readWeights(
   db: ReadDatabase,
   projectId: number,
@@ -88,14 +88,14 @@ export function seqsMatching(
 }
 
 /**
- * Whether a row of the word table is that of one of these calls.
- * @param oneByOne looks each of them up, which pays for a few calls and whole words: 50 us a call, while 50 ns for each
- *   call that has the words add up otherwise
+ * Whether a row of the word table belongs to one of these calls.
+ * @param oneByOne looks up each call, at 50 us a call: faster for few calls and whole words, because otherwise each
+ * call that has the words costs 50 ns
  */
 export function isAmong(few: 'some' | 'waiting', { oneByOne = false } = {}): SQL {
   const seqs = sql.raw(few)
   if (oneByOne) return sql`rowid in (select seq from ${seqs})`
-  // The plus keeps SQLite from asking the keyword index for each call on its own.
+  // The unary plus keeps SQLite from querying the keyword index for each call.
   return sql`+rowid in (select seq from ${seqs})
     and rowid between (select min(seq) from ${seqs}) and (select max(seq) from ${seqs})`
 }

@@ -4,31 +4,31 @@ import { clip } from './call-words.ts'
 /** A single letter would match nearly every call. */
 const beginningCharsMin = 2
 
-/** Words as FTS5 takes them; every word is quoted, so that its own syntax is text like any other. */
+/** Words as an FTS5 query. Each is quoted, so that FTS5's syntax is plain text. */
 export interface WordMatch {
   match: string
-  /** The same for each word, with what text of CallWords to look for instead: any of `texts`, spaces included. */
+  /** The query of each word, and the texts to look for in the output of CallWords: any of `texts`, including spaces. */
   words: { match: string; texts: string[] }[]
 }
 
-/** What a call must have to be found: all of the words, each in any of its forms. */
+/** The words that a call must have, each in any of its forms. */
 export interface WordQuery extends WordMatch {
-  /** The same with the last word as a whole word only: finds some of the calls, in a fraction of the time. */
+  /** The same with the last word as a whole word: finds fewer calls, in a fraction of the time. */
   whole: WordMatch
   /** How many different words there are. */
   terms: number
-  /** Which of the query's words matches this word of a text, counted from 0; -1 for none. */
+  /** The index of the query's word that matches a word of a text; -1 for none. */
   termOf: (folded: string) => number
 }
 
-/** What stands between quotation marks, when it is more than a word. */
+/** The quoted phrases of at least two words. */
 export function phrasesOf(text: string): string[] {
   return [...text.matchAll(/["“”]([^"“”]+)["“”]/g)]
     .map(([, phrase = '']) => phrase.trim().replace(/\s+/g, ' '))
     .filter((phrase) => phrase.includes(' '))
 }
 
-/** Null when the text has no word. The last word also matches as a prefix, since it may still be being typed. */
+/** Null if the text has no word. The last word is also a prefix, since it may still be being typed. */
 export function readWordQuery(text: string): WordQuery | null {
   const words = wordsOf(text)
     .map(({ text, isPrefix }) => ({ folded: clip(foldText(text)), isPrefix }))

@@ -6,13 +6,13 @@ import type { ChangeEntry, ChangePage, Changes, ChangesRequest } from './changes
 const limitDefault = 100
 const changesPerPageMax = 1_000
 const waitSecondsMax = 30
-/** After how long a client of a stream that broke off connects again. */
+/** How long a client waits before it reconnects to a broken stream. */
 const reconnectMs = 1_000
 const wholeNumber = /^[0-9]{1,15}$/
 const eventsType = /^\s*text\/event-stream\s*(;|$)/i
 const eventHeaders = new Headers(jsonHeaders)
 eventHeaders.set('Content-Type', 'text/event-stream; charset=utf-8')
-// nginx would hold events back.
+// Keeps nginx from buffering events.
 eventHeaders.set('X-Accel-Buffering', 'no')
 
 export interface ChangesQuery extends ChangesRequest {
@@ -36,7 +36,7 @@ export function readChangesQuery(query: Record<string, string | undefined>, head
   if (errors.length > 0) throw invalidRequest(errors)
   return {
     after: Number((isStream && lastEventId) || after),
-    // A stream has no pages to its reader.
+    // A stream has no pages, so its limit does not matter to readers.
     limit: isStream ? limitDefault : Math.min(Number(limit), changesPerPageMax),
     waitMs: Math.min(Number(wait), waitSecondsMax) * 1_000,
     withDocuments: include === 'call',
@@ -72,7 +72,7 @@ export function toEventsResponse(body: ReadableStream<Uint8Array> | null): Respo
   return new Response(body, { headers: eventHeaders })
 }
 
-/** @param slices null where there is nothing to say, which is said in a comment, so that the connection is not idle */
+/** @param slices null when there are no changes, which becomes a comment, so that the connection is not idle */
 export async function* toEvents(slices: ReturnType<Changes['follow']>): AsyncGenerator<string> {
   yield `retry: ${reconnectMs}\n\n`
   for await (const slice of slices) {
@@ -82,8 +82,8 @@ export async function* toEvents(slices: ReturnType<Changes['follow']>): AsyncGen
 }
 
 /**
- * The same for the console's pages. The first event names where the stream begins; later ones say that it is alive, which
- * a comment would not tell a page.
+ * The same for the console's pages. The first event has the number at which the stream begins. Later ones show that it
+ * is alive, which pages do not see from comments.
  */
 export async function* toConsoleEvents(
   after: number,

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 
-/** How often the number that SQLite changes at each commit is read. It costs a microsecond. */
+/** How often `data_version`, which SQLite changes at each commit, is read. It takes a microsecond. */
 const pollMsOfFile = 50
 const retryMs = 1_000
 const waitingMax = 4_000
@@ -31,7 +31,7 @@ interface WaitOptions {
 }
 
 interface Waiting {
-  /** The last change that it knows of. */
+  /** The last change that the reader has seen. */
   seq: number
   end(hasChanged: boolean): void
 }
@@ -45,7 +45,7 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Wakes those who wait for a change of a project, whichever process makes it. One poll of the database serves all of
+ * Wakes readers that wait for a change of a project, whichever process makes it. One poll of the database serves all of
  * them, and there is none while nobody waits.
  */
 export class ChangeWatch {
@@ -56,7 +56,7 @@ export class ChangeWatch {
   #dataVersion = -1
   /** Projects whose readers were woken just now. */
   readonly #wokenLately = new LRUCache<number, true>({ max: projectsMax })
-  /** Whether somebody has begun to wait since the database was read, or was not woken yet. */
+  /** Whether a reader has begun to wait since the database was read, or still has to be woken. */
   #hasNew = false
 
   constructor(options: ChangeWatchOptions) {
@@ -74,7 +74,7 @@ export class ChangeWatch {
     })
   }
 
-  /** How many wait. */
+  /** How many readers wait. */
   get count(): number {
     return this.#count
   }
@@ -93,9 +93,9 @@ export class ChangeWatch {
   }
 
   /**
-   * Resolves to true when the project has a change after `seq` or is deleted, and to false when the time is over, the
+   * Resolves to true when the project has a change after `seq` or is deleted; to false when the time is over, the
    * signal is aborted or the watch is closed.
-   * @throws unavailable when no more readers can wait
+   * @throws unavailable if no more readers can wait
    */
   async wait(projectId: number, seq: number, { withinMs, signal }: WaitOptions): Promise<boolean> {
     if (this.isClosed || signal.aborted) return false
@@ -158,7 +158,7 @@ export class ChangeWatch {
     return new Map(rows.map(({ projectId, changeSeq }) => [projectId, changeSeq]))
   }
 
-  /** @param newest the last change of each project that is there */
+  /** @param newest the last change of each existing project */
   async #wake(newest: ReadonlyMap<number, number>): Promise<void> {
     const woken = [...this.#waiting].flatMap(([projectId, some]) => {
       const behind = [...some].filter(({ seq }) => (newest.get(projectId) ?? Number.POSITIVE_INFINITY) > seq)
@@ -170,7 +170,7 @@ export class ChangeWatch {
     }
   }
 
-  /** Whether to wake these readers later, because readers of the project were woken a moment ago. */
+  /** Whether to wake these readers later, because readers of the project were just woken. */
   #holdsBack(projectId: number, readers: number): boolean {
     if (readers === 0) return false
     const isHeldBack = this.#wokenLately.has(projectId)

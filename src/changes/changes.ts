@@ -11,7 +11,7 @@ import type { Change, ChangeType } from './schemas.ts'
 const sliceCharsMax = 50_000
 const pagesKeptMax = 20
 
-/** Records of one kind: their documents as JSON by row number, without those that were deleted meanwhile. */
+/** Documents of one kind, as JSON by row number. Those deleted meanwhile are absent. */
 interface Documents {
   documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
 }
@@ -27,7 +27,7 @@ interface ChangesOptions {
 }
 
 export interface ChangesRequest {
-  /** The `next` of the page before; 0 for the first. */
+  /** The `next` of the previous page; 0 for the first. */
   after: number
   limit: number
 }
@@ -38,14 +38,14 @@ export interface ChangePage {
   hasMore: boolean
 }
 
-/** A change, and what its record is read by. */
+/** A change, and what is needed to read its record. */
 interface ChangedRecord {
   change: Change
   /** The row of the call or the item; null for a deletion. */
   row: number | null
-  /** The record's; null for a deletion, of which it is not kept. */
+  /** The record's id; null for a deletion, which does not keep it. */
   id: string | null
-  /** Of its document. */
+  /** The length of its document. */
   chars: number
 }
 
@@ -54,7 +54,7 @@ interface ChangeRow {
   seq: number
   type: ChangeType
   row: number | null
-  /** The record's, or the hash of a deleted one's. */
+  /** The record's id, or the hash of a deleted one's. */
   id: string
   /** Milliseconds since 1970. */
   at: number
@@ -71,17 +71,17 @@ export interface ChangeEntry {
 export interface EntriesOptions {
   /** Whether changed records come with their documents. */
   withDocuments: boolean
-  /** Whether those without documents come with their ids. */
+  /** Whether changes without documents come with ids. */
   withIds?: boolean
   /** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
   admit?: (chars: number) => void
 }
 
 interface Follow extends EntriesOptions {
-  /** Null comes after each such time without a change. */
+  /** Yields null after each such time without a change. */
   everyMs: number
   signal: AbortSignal
-  /** Called before changes are read after a wait. @throws what the reader is refused with */
+  /** Called after each wait, before changes are read. @throws the reason to end the stream */
   check: () => Promise<unknown>
 }
 
@@ -105,8 +105,8 @@ const queries = preparedQueries((db) => {
 })
 
 /**
- * The project's newest change number, and its changes beside it: one statement, so that they agree. Each of the three
- * parts is read in the order of its index, only as far as the page goes.
+ * The project's newest change number and its changes, in one statement, so that they are consistent. Each of the three
+ * parts is read in index order, only as far as the page goes.
  */
 export function changesAfter(projectId: unknown, after: unknown, rows: unknown): SQL {
   const isLater = sql`project_id = ${projectId} and change_seq > ${after}`
@@ -124,19 +124,19 @@ export function changesAfter(projectId: unknown, after: unknown, rows: unknown):
 }
 
 /**
- * What has changed in a project, oldest first. Each record stands there once, at its newest change, so a reader that
- * goes on after each page ends with what the project holds.
+ * A project's changes, oldest first. Each record appears once, at its newest change, so a reader who follows all pages
+ * ends up with the project's contents.
  */
 export class Changes {
   readonly #options: ChangesOptions
-  /** The page of each project that was read last. */
+  /** The last page that was read of each project. */
   readonly #pages = new LRUCache<number, { name: string; page: Promise<ChangePage> }>({ max: pagesKeptMax })
 
   constructor(options: ChangesOptions) {
     this.#options = options
   }
 
-  /** The number of the project's newest change. @throws unavailable when the project was deleted */
+  /** The project's newest change number. @throws unavailable if the project was deleted */
   async newest(projectId: number): Promise<number> {
     const { read } = this.#options.store(projectId)
     const row = await queries(read).page.get({ projectId, after: Number.MAX_SAFE_INTEGER, rows: 1 })
@@ -145,8 +145,8 @@ export class Changes {
   }
 
   /**
-   * Readers that are woken together share a page: it is read again only after a commit.
-   * @throws unavailable when the project was deleted
+   * Reads a page. Readers woken together share it: it is read again only after a commit. @throws unavailable if the
+   * project was deleted
    */
   read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
     const name = `${this.#options.dataVersion()} ${after} ${limit}`
@@ -168,7 +168,7 @@ export class Changes {
       .slice(0, limit)
       .flatMap(({ seq, ...row }) => (seq === null ? [] : [this.#toChanged(projectId, { seq, ...row })]))
     const hasMore = first.seq !== null && rows.length > limit
-    // A change that was made and not kept has used up its number, so the next page begins after the newest one.
+    // Some change numbers have no record any more, so the next page begins after the newest number.
     const next = hasMore ? changes.at(-1)?.change.seq : first.newest
     return { changes, next: Math.max(after, next ?? 0), hasMore }
   }
@@ -191,7 +191,7 @@ export class Changes {
     }
   }
 
-  /** The changes of a page, some at a time. A record that was deleted meanwhile is left out: its deletion comes later. */
+  /** The changes of a page, in slices. A record deleted meanwhile is left out: its deletion comes later. */
   async *entries(
     projectId: number,
     { changes }: ChangePage,
@@ -219,7 +219,7 @@ export class Changes {
     }
   }
 
-  /** Every change from here on, some at a time, and null while there are none. */
+  /** All changes from here on, in slices, and null while there are none. */
   async *follow(
     projectId: number,
     { after, limit }: ChangesRequest,
@@ -254,7 +254,7 @@ function rowsOf(changes: readonly ChangedRecord[], type: ChangeType): number[] {
   return changes.flatMap(({ change, row }) => (change.type === type && row !== null ? [row] : []))
 }
 
-/** @param record the member with the document or the id, as JSON text, or nothing */
+/** @param record the member with the document or the id as JSON text, or an empty text */
 function toEntry(change: Change, record: string): ChangeEntry {
   return { seq: change.seq, type: change.type, json: `${JSON.stringify(change).slice(0, -1)}${record}}` }
 }

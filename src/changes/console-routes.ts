@@ -12,9 +12,9 @@ interface ConsoleChangeRoutesOptions {
   changes: Changes
   changeWatch: Pick<ChangeWatch, 'checkRoom'>
   buffers: ResponseBuffers
-  /** Whether the session is still good: a stream may outlast it. */
+  /** Checks whether the session is still valid, since a stream may outlast it. */
   sessions: { check(projectId: number, sessionId: string): Promise<void> }
-  /** Keeps the runtime from closing the request's connection while it is silent. */
+  /** Keeps the runtime from closing the request's idle connection. */
   keepOpen: (request: Request) => void
   onFailure: (error: unknown, request: Request) => void
   heartbeatMs?: number
@@ -22,7 +22,7 @@ interface ConsoleChangeRoutesOptions {
 
 /**
  * /console/api/projects/:project/changes: the change feed as server-sent events for the console's pages. It begins with
- * the next change, ends with the session, and names calls by their ids.
+ * the next change, ends with the session, and has the ids of calls.
  */
 export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
   const { changes, changeWatch, buffers, sessions, keepOpen, onFailure } = options

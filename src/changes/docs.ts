@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { jsonAnswer, keyedAnswers } from '../http/openapi.ts'
 import { changePageOf } from './schemas.ts'
 
-/** What the OpenAPI document says about the changes. @param records the schemas of a call and of a knowledge item */
+/** The route of changes in the OpenAPI document. @param records the schemas of a call and an item */
 export function listChanges(records: { Call: TSchema; Item: TSchema }) {
   const page = jsonAnswer('A page of changes, or a stream of them.', changePageOf(records))
   const events: OpenAPIV3.MediaTypeObject = {

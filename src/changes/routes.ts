@@ -16,9 +16,9 @@ interface ChangeRoutesOptions {
   changeWatch: Pick<ChangeWatch, 'checkRoom'>
   admission: Admission
   buffers: ResponseBuffers
-  /** Whether a key is still good: a wait may outlast it. */
+  /** Checks whether a key is still valid, since a wait may outlast it. */
   keys: { verify(kind: 'live', authorization: string | null, address: () => string | null): Promise<unknown> }
-  /** Keeps the runtime from closing the request's connection while it is silent. */
+  /** Keeps the runtime from closing the request's idle connection. */
   keepOpen: (request: Request) => void
   onFailure: (error: unknown, request: Request) => void
   /** For the OpenAPI document. */
@@ -26,7 +26,7 @@ interface ChangeRoutesOptions {
   heartbeatMs?: number
 }
 
-/** /v1/changes: what has changed in a project, by page, by long poll and by server-sent events. */
+/** /v1/changes: a project's changes, by page, by long poll and by server-sent events. */
 export function changeRoutes({
   changes,
   changeWatch,
@@ -60,14 +60,14 @@ export function changeRoutes({
           onFailure(error, request),
         )
       }
-      // The answer to HEAD would be read to its end, which there is none of.
+      // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
       return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(follow))
     },
     { detail: listChanges(records) },
   )
 }
 
-/** A stream that has begun cannot answer with an error: it ends, and its client connects again. */
+/** A stream that has begun cannot answer with an error. It ends, and its client reconnects. */
 export async function* untilFailure(
   events: AsyncGenerator<string>,
   onFailure: (error: unknown) => void,

@@ -24,7 +24,7 @@ const Change = Type.Object(
 )
 export type Change = Static<typeof Change>
 
-/** A page of changes, as it is documented. @param records the schemas of a call and of a knowledge item */
+/** The schema of a page of changes. @param records the schemas of a call and an item */
 export function changePageOf({ Call, Item }: { Call: TSchema; Item: TSchema }) {
   const Full = Type.Object(
     { ...Change.properties, call: Type.Optional(Call), item: Type.Optional(Item) },

@@ -11,7 +11,7 @@ export function consoleRoutes<const Prefix extends string>(prefix: Prefix) {
     .derive(({ person, address }) => ({ by: byPerson(person, address) }))
 }
 
-/** What a route declares to take a JSON body. */
+/** Route options for a JSON body. */
 export function jsonBody<S extends TSchema>(schema: S) {
   return { parse: 'json' as const, body: bodyOf(schema) }
 }

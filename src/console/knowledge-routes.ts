@@ -50,7 +50,7 @@ export function consoleKnowledgeRoutes({
       )
       // Reads a file without storing it: in the page it can still be edited.
       .post('/read', async ({ body }) => {
-        // What json-body.ts reads for this route.
+        // json-body.ts reads the bodies of this route as uploads.
         const { type, bytes } = body as Upload
         return (await files.readForm(type, bytes)).file
       })

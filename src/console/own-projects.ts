@@ -11,8 +11,8 @@ import { isConsoleOwner } from './people/set-up.ts'
 const projectsPerOwnerMax = 100
 
 /**
- * Makes a project that the person owns. Only an owner of a project, or of the console, may.
- * @throws forbidden for others, and at the limit; invalid_request for a bad name
+ * Creates a project that the person owns. Only an owner of a project, or of the console, may. @throws forbidden for
+ * others, and at the limit; invalid_request for a bad name
  */
 export async function createOwnProject(
   projects: Pick<Projects, 'create'>,

@@ -14,7 +14,7 @@ const Password = Type.String({ minLength: 10, maxLength: 128 })
 
 export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
 
-/** Of an authenticator app, or a backup code. */
+/** A code of an authenticator app, or a backup code. */
 export const SecondFactor = Type.Object({ code: Text(40) })
 
 export const OwnPassword = Type.Object({ password: Text(128) })
@@ -40,15 +40,15 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
-/** Of many at once. */
+/** A request to delete many calls. */
 export const CallsToDelete = Type.Object({
   ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
 })
 
-/** `changeSeq` is that of the item as it was read. */
+/** `changeSeq` is the change number of the item when it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 
-/** Questions with what was found, if wanted of one item only. */
+/** Questions by outcome, optionally of one item. */
 export const AskedRequest = Type.Object({
   outcome: Type.Unsafe<Outcome>({ type: 'string', enum: ['found', 'weak', 'none'] }),
   itemId: Type.Optional(Type.String({ maxLength: 128 })),
@@ -57,7 +57,7 @@ export const AskedRequest = Type.Object({
 export const NewKey = Type.Object({
   name: Type.String(),
   kind: Kind,
-  /** Of an API key alone; `full` by default. */
+  /** Only for API keys; `full` by default. */
   scope: Type.Optional(Type.Unsafe<KeyScope>({ type: 'string', enum: keyScopes })),
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
@@ -65,12 +65,12 @@ export const NewKey = Type.Object({
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
 
-/** What is left out stays as it is. */
+/** Absent members stay as they are. */
 export const EditedKey = Type.Partial(
   Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'expiresAt']),
 )
 
-/** How long the old key goes on working; 24 hours by default. */
+/** How long the old key keeps working; 24 hours by default. */
 export const RotatedKey = Type.Object({ overlapHours: Type.Optional(Type.Number()) })
 
 export const NewSource = Type.Object({
@@ -80,7 +80,7 @@ export const NewSource = Type.Object({
   options: Type.Optional(Type.Record(Type.String(), Type.String())),
 })
 
-/** A new one is made where it is left out. */
+/** If it is absent, a new one is made. */
 export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
 
 /** Either a call or a number. */
@@ -103,7 +103,7 @@ export const ChangedSettings = Type.Object({
   confirm: Type.Optional(Type.Integer()),
 })
 
-/** How many days calls would be kept; as long as they are now where it is left out. */
+/** For how many days calls would be kept; the current setting if absent. */
 export const DueRequest = Type.Object({
   days: Type.Optional(
     Type.String({ pattern: '^[1-9][0-9]{0,4}$', 'x-message': 'must be a whole number of days' }),

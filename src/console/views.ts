@@ -7,14 +7,14 @@ import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
 import type { NewView } from './schemas.ts'
 
-/** Of one person in a project. */
+/** The most views of one person in a project. */
 const viewsMax = 100
 
 /** Filters of the list of calls, kept under a name. */
 export interface View {
   id: string
   name: string
-  /** As in the page's address. */
+  /** The query string of the page's URL. */
   query: string
   isShared: boolean
   /** Whether the person who asks may delete it. */
@@ -29,7 +29,7 @@ export class Views {
     this.#options = options
   }
 
-  /** Those that the person sees, by name. */
+  /** The views that the person sees, by name. */
   async list(member: Membership, personId: string): Promise<View[]> {
     const { projectId, role } = member
     const rows = await this.#options.read

@@ -5,7 +5,7 @@ const busyTimeoutMs = 10_000
 
 /** Copies a database: SQLite does so in one call, which blocks its thread. */
 const api = {
-  /** Says what the copy holds. */
+  /** Returns what the copy holds. */
   copy(source: string, target: string) {
     const connection = new Database(source, { timeout: busyTimeoutMs })
     try {

@@ -10,7 +10,7 @@ const prefixChars = 12
 interface ChangeTagsOptions {
   store: StoreOf
   recordHash: RecordHash
-  /** Of the database: after a restore the same number may stand for another change. */
+  /** The database's generation: after a restore, the same number may stand for another change. */
   generation: string
 }
 
@@ -31,7 +31,7 @@ export class ChangeTags {
     this.#options = options
   }
 
-  /** Of a record: `changeSeq` is the number of its last change. Records of two projects never share one. */
+  /** The tag of a record whose last change has this number. Records of two projects never share a tag. */
   of(projectId: number, changeSeq: number): string {
     let prefix = this.#prefixes.get(projectId)
     if (prefix === undefined) {
@@ -42,7 +42,10 @@ export class ChangeTags {
     return `"${prefix}-${changeSeq}"`
   }
 
-  /** Of a list of a project's records. To be read before the list is: what changes meanwhile is then asked for again. */
+  /**
+   * The tag of a list of a project's records. Read it before the list: if that changes in between, the old tag makes
+   * the client ask again.
+   */
   async ofProject(projectId: number): Promise<string> {
     const row = await queries(this.#options.store(projectId).read).changeSeq.get({ projectId })
     return this.of(projectId, row?.changeSeq ?? 0)

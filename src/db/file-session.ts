@@ -117,7 +117,7 @@ export class FileSession implements WriterSession {
       this.#disconnect()
       if (meansLock(codeOf(error))) return await this.#refuseAll(group, error)
       if (group.length === 1 && !first.frees) return first.reject(error)
-      // What failed was not one batch but the transaction: each is run by itself and gets its own answer.
+      // The transaction failed, not one batch of it. So each is run alone and gets its own answer.
       for (const waiting of group) waiting.isAlone = true
       this.#urgent.unshift(...group)
       return
@@ -228,7 +228,7 @@ export class FileSession implements WriterSession {
     connection.execute(`PRAGMA wal_autocheckpoint = ${pages}`)
   }
 
-  /** After an error nothing is known of a connection's state: the next call opens another, with its PRAGMAs. */
+  /** After an error, a connection's state is unknown, so the next call opens another. */
   #disconnect(): void {
     const opened = this.#opened
     this.#opened = null

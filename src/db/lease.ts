@@ -35,7 +35,10 @@ export class Lease {
     return this.#isHeld
   }
 
-  /** Asked first, because a write goes to the primary. A replica that is behind, or whose clock is, takes it later. */
+  /**
+   * Checked first, because a write goes to the primary. A replica that lags, or whose clock does, takes the lease
+   * later.
+   */
   async #isOfAnother(): Promise<boolean> {
     const rows = await this.#read
       .select({ name: meta.name })
@@ -53,7 +56,7 @@ export class Lease {
     return taken.length > 0
   }
 
-  /** Whether it has run out, or is this node's. */
+  /** Whether the lease has expired or is this node's. */
   get #isFree(): SQL {
     return sql`(cast(meta.value as integer) < ${now} or meta.value like ${`% ${this.#holder}`})`
   }

@@ -40,7 +40,7 @@ interface SettingsReaderOptions {
 }
 
 /**
- * Reads settings, and keeps what it has read until anything at all is committed: a change holds from the next request.
+ * Reads settings, and caches them until anything is committed, so that a change takes effect with the next request.
  * @returns a function that throws unavailable once the project is deleted
  */
 export function createSettingsReader({ read, dataVersion }: SettingsReaderOptions): SettingsOf {

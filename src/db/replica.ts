@@ -84,7 +84,7 @@ export class Replica {
     this.#syncing.soon()
   }
 
-  /** Whether the file is to be fetched anew, which the next start does. */
+  /** Whether the next start must fetch the file anew. */
   get isDamaged(): boolean {
     return existsSync(this.#options.location.file + damageSuffix)
   }
@@ -106,8 +106,8 @@ export class Replica {
   }
 
   /**
-   * Syncs after a write, and retries while the client waits for the answer: a primary that is checkpointing its log has
-   * nothing to give for a moment ("snapshot not found").
+   * Syncs after a write. Retries while the client waits, because a primary that is checkpointing its log briefly has no
+   * snapshot ("snapshot not found").
    */
   syncWrite(): Promise<void> {
     return this.#retry(() => this.sync())

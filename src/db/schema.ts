@@ -131,14 +131,14 @@ export const calls = sqliteTable(
     updatedAt: integer('updated_at').notNull(),
     /** Newest event merged so far; null when no request has named one. */
     occurredAt: integer('occurred_at'),
-    /** Whether `createdAt` is when the first request arrived, since none has named the start. */
+    /** Whether `createdAt` is when the first request arrived, because no request has set it. */
     createdOnArrival: integer('created_on_arrival', { mode: 'boolean' }).notNull().default(false),
-    /** Whether a request has named `isEngaged`. */
+    /** Whether a request has set `isEngaged`. */
     engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
     /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
-    /** A person's, or else the platform's, which alone stands in the document. */
+    /** A person's evaluation, or else the platform's. The document has only the platform's. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),
@@ -155,7 +155,7 @@ export const calls = sqliteTable(
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
-    /** The same, from the last to the first: an index on it finds numbers by how they end. */
+    /** The same digits reversed: an index on them finds numbers by how they end. */
     callerDigitsReversed: text('caller_digits_reversed'),
     calledDigitsReversed: text('called_digits_reversed'),
     /** What call_values holds of the call, as a JSON array; null for nothing. */
@@ -231,12 +231,12 @@ export const callsWithoutWords = sqliteTable('calls_without_words', {
   dueAt: integer('due_at').notNull().default(0),
 })
 
-/** A call exactly as it is served: its thirteen fields as one JSON text, written once at ingest. */
+/** A call exactly as the API returns it: its thirteen fields as one JSON text, written at ingest. */
 export const callDocuments = sqliteTable('call_documents', {
   seq: callSeq(),
   /** The call's `change_seq` when the document was written, so that reading the document need not read the call. */
   callChangeSeq: integer('call_change_seq').notNull(),
-  /** Whether turns in call_parts follow. Stands before the document, so that SQLite need not read through that. */
+  /** Whether turns in call_parts follow. The column is before `document`, so that SQLite need not read through that. */
   hasParts: integer('has_parts', { mode: 'boolean' }).notNull().default(false),
   document: text().notNull(),
 })
@@ -257,23 +257,23 @@ export const callParts = sqliteTable(
     turns: text().notNull(),
     /** What the turns are found by, with a space before and after each word: see src/calls/call-words.ts. */
     words: text().notNull(),
-    /** As it is served. */
+    /** `updatedAt` as the API returns it. */
     updatedAt: text('updated_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.seq, table.turnCount] })],
 )
 
-/** What is known of a call beside its document, for calls of which anything is: see src/calls/details.ts. */
+/** What is known about a call beyond its document, if there is anything: see src/calls/details.ts. */
 export const callDetails = sqliteTable('call_details', {
   seq: callSeq(),
-  /** The details as they are served, but for their metadata. */
+  /** The details as the API returns them, without their metadata. */
   details: text(),
   metadata: text(),
   /** How much was redacted in each part of the call, as JSON: see src/calls/redaction.ts. */
   redactions: text(),
 })
 
-/** What the spans of a voice session have said of its call so far: see src/sources/otel/sessions.ts. */
+/** The facts from the spans of a voice session so far: see src/sources/otel/sessions.ts. */
 export const callSessions = sqliteTable(
   'call_sessions',
   {
@@ -282,7 +282,7 @@ export const callSessions = sqliteTable(
     framework: text().notNull(),
     /** A trigger deletes the session with this call. Null until the session names it. */
     callId: text('call_id'),
-    /** JSON: what is kept of each span, by its id. */
+    /** JSON: the facts of each span, by its id. */
     facts: text().notNull(),
     /** When to complete the call unless more spans come; null when it is completed. */
     dueAt: integer('due_at'),
@@ -384,24 +384,27 @@ export const erasures = sqliteTable(
   {
     projectId: projectId(),
     /**
-     * `text` is what an item said before it was changed, `source` the secrets of a source and its failures, `webhook`
-     * the secrets of a webhook, `questions` what agents asked, `hold` the number and the reason of a hold, `calls` an erasure
-     * request: readers of changes see none of them.
+     * `text` is an item's text before a change, `source` the secrets and failures of a source, `webhook` the secrets of
+     * a webhook, `questions` what agents asked, `hold` the number and the reason of a hold, `calls` an erasure request.
+     * Readers of changes see none of these.
      */
     kind: text({
       enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'hold', 'calls'],
     }).notNull(),
     /**
-     * HMAC-SHA-256 of the record's id under a key of this database. Nothing of the record is kept. Of a hold and of
+     * HMAC-SHA-256 of the record's id under a key of this database; nothing else of the record is kept. For a hold and
      * an erasure request, its id.
      */
     idHash: text('id_hash').notNull(),
-    /** The number of the row that was deleted, which says nothing: what waits in webhook_queue finds its record by it. */
+    /** The row number of the deleted record, which reveals nothing. Rows of webhook_queue find their record by it. */
     record: integer(),
     changeSeq: integer('change_seq').notNull(),
     requestedAt: integer('requested_at').notNull(),
     doneAt: integer('done_at'),
-    /** The erasure request that deleted the call: its own row here says when the bytes were gone, `done_at` does not. */
+    /**
+     * The erasure request that deleted the call. Its own row tells when the bytes were erased; this row's `done_at`
+     * does not.
+     */
     requestId: text('request_id'),
   },
   (table) => [
@@ -437,13 +440,13 @@ export const erasureSlices = sqliteTable(
       .notNull()
       .references(() => erasureRequests.id, { onDelete: 'cascade' }),
     number: integer().notNull(),
-    /** JSON array of row numbers, which say nothing. */
+    /** JSON array of row numbers, which reveal nothing. */
     seqs: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.requestId, table.number] })],
 )
 
-/** Calls, and numbers with all of their calls, that must not be deleted: see src/calls/holds.ts. */
+/** Calls, and numbers with all their calls, that must not be deleted: see src/calls/holds.ts. */
 export const holds = sqliteTable(
   'holds',
   {
@@ -463,8 +466,8 @@ export const holds = sqliteTable(
 )
 
 /**
- * Items that were created under an `Idempotency-Key`, so that a repeated request finds the item instead of making
- * another. The key and the body are here as keyed hashes only.
+ * Items created with an `Idempotency-Key`, so that a repeated request finds the item instead of creating another. Key
+ * and body are stored only as keyed hashes.
  */
 export const idempotentCreates = sqliteTable(
   'idempotent_creates',
@@ -490,11 +493,11 @@ export const webhooks = sqliteTable(
     id: text().primaryKey(),
     projectId: projectId(),
     url: text().notNull(),
-    /** JSON array of the events that it takes. */
+    /** JSON array of the events that the endpoint takes. */
     events: text({ mode: 'json' }).$type<string[]>().notNull(),
-    /** `whsec_…`, as it is: a hash could not sign. */
+    /** `whsec_…`, unhashed, because it has to sign. */
     secret: text().notNull(),
-    /** Signs beside the new one until then. */
+    /** Until when the previous secret also signs. */
     previousSecret: text('previous_secret'),
     previousSecretUntil: integer('previous_secret_until'),
     createdAt: integer('created_at').notNull(),
@@ -513,7 +516,7 @@ export const webhooks = sqliteTable(
   (table) => [index('webhooks_by_project').on(table.projectId, table.disabledAt)],
 )
 
-/** Events that have yet to be sent, written by triggers: see src/webhooks/queue.ts. Nothing of a record is here. */
+/** Events to send, written by triggers: see src/webhooks/queue.ts. Has no contents of records. */
 export const webhookQueue = sqliteTable(
   'webhook_queue',
   {
@@ -531,7 +534,7 @@ export const webhookQueue = sqliteTable(
     attempts: integer().notNull().default(0),
     /** 0 for at once; null while an earlier event of the same record waits. */
     dueAt: integer('due_at').default(0),
-    /** Whether it was sent, and is only kept so that the next change of its live call waits until `due_at`. */
+    /** Whether it was sent. It is kept until `due_at`, to delay the next change of its live call. */
     isSent: integer('is_sent', { mode: 'boolean' }).notNull().default(false),
   },
   (table) => [
@@ -558,7 +561,7 @@ export const webhookTries = sqliteTable(
     status: integer(),
     error: text(),
     durationMs: integer('duration_ms').notNull(),
-    /** Of the body that was sent. */
+    /** The size of the sent body. */
     bytes: integer().notNull(),
   },
   (table) => [
@@ -567,23 +570,23 @@ export const webhookTries = sqliteTable(
   ],
 )
 
-/** Platforms whose webhooks bring calls in, each under an address of its own. */
+/** Platforms whose webhooks bring in calls, each at its own URL. */
 export const sources = sqliteTable(
   'sources',
   {
-    /** `src_…`, a part of the address. */
+    /** `src_…`, a part of the URL. */
     id: text().primaryKey(),
     projectId: projectId(),
     platform: text().notNull(),
     name: text().notNull(),
-    /** As it is: a signature cannot be checked with a hash. Null until the platform has told it. */
+    /** Unhashed, because signatures are checked with it. Null until it is entered. */
     secret: text(),
-    /** The one before, which is accepted until `previousSecretUntil`. */
+    /** The previous secret, which is accepted until `previousSecretUntil`. */
     previousSecret: text('previous_secret'),
     previousSecretUntil: integer('previous_secret_until'),
-    /** JSON object: what the user says because no event does. */
+    /** JSON object: what the user tells because no event does. */
     options: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
-    /** Genuine events, also those that say nothing of a call. */
+    /** Genuine events, including those that are not about a call. */
     events: integer().notNull().default(0),
     lastEventAt: integer('last_event_at'),
     createdAt: integer('created_at').notNull(),
@@ -602,11 +605,11 @@ export const sourceFailures = sqliteTable(
       .notNull()
       .references(() => sources.id, { onDelete: 'cascade' }),
     at: integer().notNull(),
-    /** Null when the event does not name its call; then nothing of the event is kept. */
+    /** Null if the event has no call id; then nothing of it is kept. */
     callId: text('call_id'),
     field: text().notNull(),
     message: text().notNull(),
-    /** JSON: the fields that the platform's adapter reads, and no others. Null when it is too long. */
+    /** JSON: the fields that the platform's mapping reads, and no others. Null if it is too long. */
     event: text(),
   },
   (table) => [
@@ -616,19 +619,19 @@ export const sourceFailures = sqliteTable(
   ],
 )
 
-/** What agents have asked, in projects that keep it. A trigger deletes the questions of a call with the call. */
+/** Agents' questions, in projects that keep them. A trigger deletes the questions of a call with the call. */
 export const questions = sqliteTable(
   'questions',
   {
     seq: integer().primaryKey({ autoIncrement: true }),
     projectId: projectId(),
     at: integer().notNull(),
-    /** The platform's id of the call in which it was asked; null where that is not known. */
+    /** The platform's id of the call in which it was asked; null if unknown. */
     callId: text('call_id'),
     query: text().notNull(),
     /** See knowledge/questions/questions.ts. */
     outcome: text({ enum: ['found', 'weak', 'none'] }).notNull(),
-    /** The row number of the item that has the first passage: it says nothing once the item is deleted. */
+    /** The row number of the item of the first passage. It reveals nothing once the item is deleted. */
     itemSeq: integer('item_seq'),
   },
   (table) => [
@@ -643,7 +646,7 @@ export const meta = sqliteTable('meta', {
   value: text().notNull(),
 })
 
-/** Receipts of deleted projects: their rows went with them, so nothing refers to one. */
+/** Receipts of deleted projects. They refer to nothing, since all rows of the project are gone. */
 export const projectErasures = sqliteTable('project_erasures', {
   projectId: integer('project_id').primaryKey(),
   /** HMAC-SHA-256 of the project's public id. */
@@ -803,7 +806,7 @@ export const auditEvents = sqliteTable(
   ],
 )
 
-/** A phone number as it is dialled: what people put between its digits is left out. */
+/** A phone number without the separators between its digits. */
 function withoutPunctuation(column: string): SQL {
   return [...' +-()./'].reduce(
     (value, sign) => sql`replace(${value}, ${sql.raw(`'${sign}'`)}, '')`,

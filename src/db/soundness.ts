@@ -4,7 +4,7 @@ import { Thread } from '../threads/thread.ts'
 import { findDamage } from './damage.ts'
 import type { SoundnessApi } from './soundness-worker.ts'
 
-/** A larger file is checked while the service runs: these tables first, since every request is judged by them. */
+/** A larger file is checked while the service runs. These tables come first, because every request depends on them. */
 const wholeBytesMax = 16_777_216
 const tablesFirst = ['meta', 'projects', 'keys', 'people', 'accounts', 'sessions', 'members']
 /** How long writes wait for the check, which takes one or two seconds for half a gigabyte. */

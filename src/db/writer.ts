@@ -170,7 +170,7 @@ export class Writer {
       const failure = toLibsqlError(error)
       if (meansRefusal(failure.code)) this.#noteDisk(failure)
       const answer = toError(failure)
-      // The caller will look here for the row that another node wrote.
+      // The caller will look in the replica for the row that another node wrote.
       if (meansConflict(answer)) await this.#afterWrite?.()
       throw answer
     }
@@ -189,7 +189,7 @@ export class Writer {
     this.#untilSound = undefined
   }
 
-  /** Reports a change once, not at every write. */
+  /** Logs a changed state once, not at every write. */
   #noteDisk(error: Error | null): void {
     if (this.#isRefused === (error !== null)) return
     this.#isRefused = error !== null
@@ -248,7 +248,7 @@ function toError(cause: LibsqlError): Error {
   const unserved = unservedDetail(cause, writeUnanswered)
   if (unserved) return primaryUnavailable(unserved, cause)
   if (meansLock(code)) return unavailable('Another process holds the database. Nothing was written.')
-  // Another node has deleted it, and this one has not synced since.
+  // Another node has deleted the project, and this one has not synced since.
   if (lacksProject(message)) return new ProjectWasDeleted(cause)
   return cause
 }

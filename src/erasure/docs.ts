@@ -1,7 +1,7 @@
 import { jsonAnswer, keyedAnswers, pathParameter } from '../http/openapi.ts'
 import { AcceptedErasure, CountedCalls, ErasureReceipt, RecordId } from './schemas.ts'
 
-// What the OpenAPI document says about erasures.
+// The routes of erasures in the OpenAPI document.
 
 const keyed = { tags: ['Changes'], security: [{ apiKey: [] }] }
 

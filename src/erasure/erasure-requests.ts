@@ -21,7 +21,7 @@ const delayMs = 100
 const retryMs = 1_000
 const retryMsMax = 30_000
 
-/** Which of some calls are on hold. */
+/** The calls on hold, among some. */
 interface Held {
   seqs: ReadonlySet<number>
   isAsSeen: Requirement
@@ -47,19 +47,19 @@ interface ErasureRequestsOptions {
   erasure: { schedule(projectId: number): void; finish(): Promise<void> }
   /** The statement that queues the event. */
   webhooks: { erasureDone(projectId: number, erasure: { id: string; calls: number }): SQL }
-  /** Of several nodes on one database, one deletes. */
+  /** Held by the one node that deletes, of several on one database. */
   lease: Pick<Lease, 'take' | 'release'>
   audit: AuditTrail
   now: () => number
   log: Pick<Log, 'error'>
 }
 
-/** What a request deletes, and how many calls it leaves. */
+/** What a request deletes, and how many calls it keeps. */
 interface Doomed {
   slices: string[]
   calls: number
   onHold: number
-  /** Ids of saved views, which name the number. */
+  /** Ids of saved views that contain the number. */
   views: string[]
 }
 
@@ -68,7 +68,7 @@ interface DoomedCall {
   id: string
 }
 
-/** The request whose turn it is. */
+/** The request to work on next. */
 interface OpenRequest {
   id: string
   projectId: number
@@ -149,7 +149,7 @@ export class ErasureRequests {
     return this.#background.now()
   }
 
-  /** Stops after the slice that is under way. The next start does the rest. */
+  /** Stops after the current slice. The next start does the rest. */
   async close(): Promise<void> {
     await this.#background.close()
     await this.#options.lease.release().catch(() => undefined)
@@ -178,7 +178,7 @@ export class ErasureRequests {
   }
 
   async #run(signal: AbortSignal): Promise<number | null> {
-    // A short look at what is near, since the rest asks a server.
+    // A quick local check first, since the rest asks a server.
     const { database, lease } = this.#options
     const isAnyOpen = sql`select 1 from ${erasureRequests} where not is_done limit 1`
     if ((await database.read.all(isAnyOpen)).length === 0) return null
@@ -203,7 +203,7 @@ export class ErasureRequests {
    * Requests without calls left come last: one erasure run serves all of them.
    */
   async #next(): Promise<OpenRequest | undefined> {
-    // From the writer: a replica may not have read all of it yet.
+    // Read through the writer, since a replica may lag.
     const [open] = await this.#options.database.freeing.all<OpenRequest>(sql`
       select request.id as id, request.project_id as projectId, slice.number as number, seqs
       from ${erasureRequests} as request
@@ -259,7 +259,7 @@ export class ErasureRequests {
     const target = `${id}: ${row.deleted} ${row.deleted === 1 ? 'call' : 'calls'}`
     await write.batch([
       write.run(sql`update ${erasureRequests} set is_done = true where id = ${id} and not is_done`),
-      // In this order: each does its work only if the one before has changed a row.
+      // In this order, since each has an effect only if the one before has changed a row.
       write.run(audit.entry({ projectId, action: 'erasure_done', target })),
       write.run(webhooks.erasureDone(projectId, { id, calls: row.deleted })),
     ])

@@ -38,13 +38,13 @@ interface OpenErasure {
   projectId: number
   kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'hold' | 'calls'
   idHash: string
-  /** Another one when more was deleted meanwhile. */
+  /** A new number if more was deleted meanwhile. */
   changeSeq: number
   requestedAt: number
   rowid: number
 }
 
-/** An erasure request has its turn when its calls are deleted: see erasure-requests.ts. */
+/** An erasure request is due once its calls are deleted: see erasure-requests.ts. */
 const isDeleted = sql`(${erasures.doneAt} is null
   and (${erasures.kind} <> 'calls' or not exists (select 1 from erasure_slices where request_id = ${erasures.idHash})))`
 
@@ -84,7 +84,7 @@ export class Erasure {
     this.#background.soon()
   }
 
-  /** Resolves when no erasure is under way. */
+  /** Resolves when no erasure is running. */
   async idle(): Promise<void> {
     await this.#background.idle()
   }
@@ -94,7 +94,7 @@ export class Erasure {
     return this.#background.now()
   }
 
-  /** Aborts the run that is under way. The next start finishes what is open. */
+  /** Aborts the current run. The next start finishes what is open. */
   async close(): Promise<void> {
     await this.#background.close()
   }
@@ -119,7 +119,7 @@ export class Erasure {
     await this.#markDone(open)
   }
 
-  /** Counts those that another node should finish, too. */
+  /** Whether any erasure is open, including those that another node should finish. */
   async isAnyOpen(): Promise<boolean> {
     const rows = await this.#options.database.read.all(sql`
       select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
@@ -156,7 +156,7 @@ export class Erasure {
         rowid: sql<number>`erasures.rowid`,
       })
       .from(erasures)
-      // Erasing a deleted project includes what is open in it.
+      // Erasing a deleted project covers its open erasures.
       .innerJoin(projects, eq(projects.id, erasures.projectId))
       .where(
         sql`${isDeleted} and ${projects.deletedAt} is null and ${isOurs}
@@ -192,7 +192,7 @@ export class Erasure {
     for (let step = 0; step < mergeStepsMax && old.length > 0; step++) {
       signal.throwIfAborted()
       const { hasMerged, segments } = await this.#mergeStep(table, isStart ? -mergePages : mergePages)
-      // There is nothing to merge: one segment without deleted entries.
+      // Nothing to merge: there is one segment, without deleted entries.
       if (isStart && !hasMerged) return
       old = old.filter((name) => segments.includes(name))
       isStart = !hasMerged

@@ -34,7 +34,7 @@ interface ProjectErasureOptions {
 interface Contents {
   table: SQL
   key: SQL
-  /** Selects them as `key` and `bytes`. */
+  /** Selects the rows as `key` and `bytes`. */
   rows: SQL
 }
 
@@ -62,7 +62,7 @@ export class ProjectErasure {
 
   /**
    * Call it when a project may have been deleted.
-   * @param projectId a project that this process itself has deleted: requests under way lose access to its data
+   * @param projectId a project that this process has deleted: requests in progress lose access to its data
    */
   schedule(projectId?: number): void {
     if (projectId !== undefined) this.#options.stores.close(projectId)
@@ -74,7 +74,7 @@ export class ProjectErasure {
     return this.#background.now()
   }
 
-  /** Stops after the slice that is under way. The next start does the rest. */
+  /** Stops after the current slice. The next start does the rest. */
   async close(): Promise<void> {
     await this.#background.close()
   }
@@ -102,10 +102,10 @@ export class ProjectErasure {
   async #deleteProject(projectId: number, signal: AbortSignal): Promise<void> {
     const { database, stores, erasure, index } = this.#options
     stores.close(projectId)
-    // An erasure that is under way may still write to the project.
+    // A running erasure may still write to the project.
     await erasure.idle()
     for (const contents of contentsOf(projectId)) await this.#empty(contents, signal)
-    // Cascades to whatever was written since, which is little.
+    // Cascades to what was written since, which is little.
     await database.freeing.delete(projects).where(eq(projects.id, projectId))
     // After the project, so that a late write finds no project rather than a broken keyword index.
     for (const table of [chunkWords(projectId), callWords(projectId)]) await this.#dropWords(table, signal)

@@ -14,7 +14,7 @@ interface ErasureReceiptsOptions {
 const [projectId, id] = [sql.placeholder('projectId'), sql.placeholder('id')]
 
 const queries = preparedQueries((db) => ({
-  // Of a call, an item and an item's earlier texts under the same id: what is not done, or was requested last.
+  // Of a call, an item and earlier texts of an item under the same id: an erasure that is not done, or else the latest.
   newest: db
     .select({ requestedAt: sql<number>`requested_at`, doneAt: sql<number | null>`done_at` })
     .from(
@@ -46,7 +46,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** Says whether every byte of a deleted call or item, or of the calls of a request, is erased. */
+/** Tells whether every byte of a deleted call or item, or of the calls of a request, is erased. */
 export class ErasureReceipts {
   readonly #options: ErasureReceiptsOptions
 
@@ -54,7 +54,7 @@ export class ErasureReceipts {
     this.#options = options
   }
 
-  /** @throws not_found when no record with this id was deleted in the project */
+  /** @throws not_found if no record with this id was deleted in the project */
   async get(projectId: number, id: string): Promise<ErasureReceipt> {
     const { store, recordHash } = this.#options
     const { newest, request } = queries(store(projectId).read)

@@ -11,7 +11,7 @@ interface ErasureRoutesOptions {
   erasureReceipts: ErasureReceipts
 }
 
-/** /v1/erasures: erasing many calls, and whether deleted records are erased. */
+/** /v1/erasures: erases many calls, and tells whether deleted records are erased. */
 export function erasureRoutes({ erasureRequests, erasureReceipts }: ErasureRoutesOptions) {
   return (
     new Elysia({ prefix: '/v1/erasures' })
@@ -25,7 +25,7 @@ export function erasureRoutes({ erasureRequests, erasureReceipts }: ErasureRoute
         },
         { parse: 'json', body: bodyOf(ErasureRequest), detail: docs.requestErasure },
       )
-      // Elysia gives null for an id whose percent-encoding is broken.
+      // Elysia gives null for an id with broken percent-encoding.
       .get('/:id', ({ caller, params }) => erasureReceipts.get(caller.projectId, params.id ?? ''), {
         detail: docs.getErasure,
       })

@@ -52,7 +52,7 @@ export const ErasureRequest = Type.Object(
   },
   {
     title: 'ErasureRequest',
-    // Neither none of them nor two.
+    // Exactly one of them.
     'x-documented': {
       not: {
         anyOf: [

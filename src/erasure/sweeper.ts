@@ -47,7 +47,7 @@ export class Sweeper {
       for (let start = 0; start < stale.length; start += pagesPerWrite) {
         // A pass that stops early must not count as complete.
         signal?.throwIfAborted()
-        // In the writer, since a busy page would change again and again before it is written from here.
+        // In the writer, because a busy page would change again before a write from here reaches it.
         await this.#database.clearStalePages(stale.slice(start, start + pagesPerWrite))
       }
       from = next

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import MarkdownIt from 'markdown-it'
 import { foldText, stemOf } from '../text/words.ts'
 
-/** The guide's pages, in the order in which they are read. */
+/** The guide's pages, in reading order. */
 export const guidePages = [
   'agents',
   'sources',
@@ -46,7 +46,7 @@ export interface Section {
   level: number
   anchor: string
   text: string
-  /** The stems of its words; those of its title stand here several times, so that they count more in a search. */
+  /** The stems of its words. Those of its title are repeated, so that they weigh more in a search. */
   stems: string[]
 }
 
@@ -112,7 +112,7 @@ function textOf(children: { type: string; content: string }[]): string {
   return children.map(({ type, content }) => (/break$/.test(type) ? ' ' : content)).join('')
 }
 
-/** The anchor that GitHub gives a heading, so that links hold there too. */
+/** The anchor of a heading, as GitHub makes it, so that links work there too. */
 export function anchorOf(title: string): string {
   return title
     .toLowerCase()
@@ -120,7 +120,7 @@ export function anchorOf(title: string): string {
     .replaceAll(' ', '-')
 }
 
-/** The sections that have all words of the query, in any form or as the beginning of a word; best first. */
+/** The sections with all words of the query, in any form or as a prefix; best first. */
 export function searchGuide({ pages }: Guide, query: string): GuideHit[] {
   const matchers = matchersOf(query)
   return pages
@@ -135,11 +135,11 @@ function scoreOf({ stems }: Section, matchers: Matcher[]): number {
   return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0)
 }
 
-/** The part of the section where a word of the query is first found, as HTML with these words marked. */
+/** An excerpt from where a word of the query is first found, as HTML with these words marked. */
 export function excerptOf({ text }: Section, query: string): string {
   const matchers = matchersOf(query)
   const isSought = (part: string) => matchers.some((matches) => matches(stemOf(foldText(part))))
-  // Words and what stands between them take turns.
+  // Alternates between words and the text between them.
   const parts = text.split(/([\p{L}\p{N}]+)/u)
   const start = Math.max(0, parts.findIndex(isSought) - 2 * excerptWords.before)
   const end = start + 2 * excerptWords.max
@@ -150,7 +150,7 @@ export function excerptOf({ text }: Section, query: string): string {
   return `${start > 0 ? '… ' : ''}${html}${end < parts.length ? ' …' : ''}`
 }
 
-/** Whether a word, given as its stem, is the sought one in any form, or begins with it. */
+/** Whether a word, given as its stem, is a form of the sought one or begins with it. */
 type Matcher = (stem: string) => boolean
 
 /** One for each word of the query. */

@@ -1,6 +1,6 @@
 import { escapeHtml, excerptOf, type Guide, type GuidePage, guidePath, searchGuide } from './guide.ts'
 
-/** The start of the guide: what each page is about. */
+/** The guide's first page: a summary of each page. */
 export function overviewPage(guide: Guide): string {
   const entries = guide.pages.map(({ name, title, summary }) => entry(name, title, escapeHtml(summary)))
   const main = `<h1>Guide</h1>
@@ -10,7 +10,7 @@ error under <a href="/docs/errors">Errors</a>.</p>
   return layout({ guide, title: 'Guide', main })
 }
 
-/** One page of the guide, with links to those before and after it. */
+/** A page of the guide, with links to the previous and the next one. */
 export function articlePage(guide: Guide, name: GuidePage['name']): string {
   const { pages } = guide
   const at = pages.findIndex((page) => page.name === name)
@@ -31,7 +31,7 @@ export function articlePage(guide: Guide, name: GuidePage['name']): string {
   return layout({ guide, current: page, title: page.title, main })
 }
 
-/** What a search found. */
+/** The results of a search. */
 export function resultsPage(guide: Guide, query: string): string {
   const hits = searchGuide(guide, query)
   const entries = hits.map(({ page, section }) => {

@@ -7,7 +7,7 @@ const folder = fileURLToPath(new URL('./', import.meta.url))
 const queryCharsMax = 200
 const hidden = { detail: { hide: true } }
 
-/** The manual under /docs/guide. It is rendered when it is first asked for. */
+/** The manual under /docs/guide, rendered at the first request. */
 export function guideRoutes() {
   let guide: Guide | undefined
   const read = () => {
@@ -31,7 +31,7 @@ export function guideRoutes() {
   return routes
 }
 
-/** Where a language model finds what: https://llmstxt.org */
+/** The index for language models: https://llmstxt.org */
 function forModels({ pages }: Guide): string {
   const links = pages.map(({ name, title, summary }) => `- [${title}](${guidePath}/${name}): ${summary}`)
   return `# Callbook

@@ -2,9 +2,9 @@ import { AppError } from '../errors.ts'
 import type { RequestContext } from './request-context.ts'
 
 const requestsMax = 1_000
-/** Requests whose body is still arriving: they wait for their client and keep nobody else waiting. */
+/** Requests whose body is still arriving: they wait for their client and delay nobody. */
 const arrivingMax = 4_000
-/** Requests that change something, from people who are not signed in: in all, and from one network. */
+/** Changing requests from people who are not signed in: in all, and from one network. */
 const strangersMax = 400
 const strangersOfNetworkMax = 20
 /** Smaller bodies are not counted: the limit on requests bounds them. */
@@ -21,8 +21,8 @@ export interface WorkLimit {
 }
 
 /**
- * Limits how much is taken on at once. Requests beyond a limit are refused at once, so that neither memory nor latency
- * grows with the load offered. Bytes count once they have arrived: a slow sender holds nothing.
+ * Limits concurrent work. Requests beyond a limit are refused at once, so that neither memory nor latency grows with
+ * the load. Bytes count once they have arrived, so a slow sender holds nothing.
  */
 export class Admission {
   readonly #bodyBytesMax: number
@@ -41,7 +41,7 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** Why the request is refused on arrival; null when it is let in. */
+  /** Why a request is refused on arrival; null if it is admitted. */
   refusalAt({ method, headers }: Request, { path }: RequestContext): AppError | null {
     for (const limit of this.#limits) {
       if (limit.path !== path || method !== 'POST') continue
@@ -67,8 +67,9 @@ export class Admission {
   }
 
   /**
-   * Counts the request, until it is answered, among the few of people who are not signed in: what they send, and how
-   * slowly, does not affect those who are. @param network see `networkOf` @throws unavailable
+   * Counts a request until its answer among those of people who are not signed in, so that these cannot affect others.
+   * @param network see `networkOf`
+   * @throws unavailable
    */
   enterAsStranger(request: Request, network: string): void {
     const ofNetwork = [...this.#strangers.values()].filter((other) => other === network)
@@ -82,7 +83,7 @@ export class Admission {
     return this.#strangers.has(request)
   }
 
-  /** Gives up the request's place while its body arrives. @throws unavailable */
+  /** Frees the request's slot while its body arrives. @throws unavailable */
   async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
     if (this.isStranger(request)) return await receive()
     if (this.#arriving >= arrivingMax) throw tooMuch('Too many request bodies are arriving.')
@@ -96,7 +97,7 @@ export class Admission {
     }
   }
 
-  /** Gives up the request's place while it waits for something to happen: it is no load. */
+  /** Frees the request's slot while it waits for an event, which is no load. */
   async whileWaiting<Value>(wait: () => Promise<Value>): Promise<Value> {
     this.#requests--
     try {
@@ -106,7 +107,7 @@ export class Admission {
     }
   }
 
-  /** Counts what is held of the request's body. @throws unavailable when bodies take up too much already */
+  /** Counts the bytes held of a request's body. @throws unavailable if bodies take up too much already */
   hold(request: Request, bytes: number): void {
     const heldBytes = this.#bodies.get(request) ?? 0
     const moreBytes = Math.max(0, bytes - freeBodyBytes) - heldBytes

@@ -6,12 +6,12 @@ export function callerContext() {
   return new Elysia({ name: 'caller' }).decorate('caller', nobody())
 }
 
-/** The `caller` of a request whose key is not judged yet: no project has the id 0. */
+/** The `caller` before the key is checked: no project has the id 0. */
 function nobody(): Caller {
   return { projectId: 0, keyId: '', scope: null, allowedOrigins: [], clientAddress: () => null }
 }
 
-/** The holder of a key, as the audit trail names who did something. */
+/** The holder of a key, for the audit trail. */
 export function byKey({ keyId, clientAddress }: Caller): By {
   return { actor: { keyId }, address: clientAddress() }
 }

@@ -26,9 +26,9 @@ export interface ClientAddressSources {
 }
 
 /**
- * The address a request is judged by, in canonical form. Each proxy appends the address it received from, so the
- * header is read from the right while the writer of an entry is trusted; anyone may have written what is further left.
- * Null (unknown, passes only `*`) when an entry read on the way is empty or not an address.
+ * The client's address, in canonical form. Each proxy appends the address that it received from, so the header is read
+ * from the right while the writer of an entry is trusted; anyone may have written the rest. Null (unknown, passes only
+ * `*`) if an entry on the way is empty or not an address.
  */
 export function clientAddress({ peer, forwardedFor, trustedProxies }: ClientAddressSources): string | null {
   let address = peer === null ? null : parseAddress(peer)

@@ -5,14 +5,14 @@ const gzipOnly = { gzip: new Blob() }
 const textType = /^(application\/(problem\+)?json|application\/x-ndjson|text\/(?!event-stream))/
 
 /**
- * The same answer, compressed when it is long and its client accepts gzip. The runtimes compress in threads of their
- * own, as fast as the client reads. It has an ETag of its own. `Cache-Control: no-transform` leaves it as it is.
+ * The answer, compressed if it is long and the client accepts gzip, with an ETag of its own. The runtimes compress in
+ * their own threads, as fast as the client reads. `Cache-Control: no-transform` prevents it.
  */
 export async function compressed(request: Request, response: Response): Promise<Response> {
   const { headers } = response
   if (request.method === 'HEAD') return response
   const length = headers.get('content-length')
-  // Before its body is looked at, which makes a stream of it.
+  // Checked before the body is touched, which would make it a stream.
   if (length !== null && Number(length) <= bytesMin) return response
   if (encodingFor(request.headers.get('accept-encoding'), gzipOnly) === null) return response
   if (headers.has('content-encoding') || !textType.test(headers.get('content-type') ?? '')) return response
@@ -33,7 +33,7 @@ export async function compressed(request: Request, response: Response): Promise<
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Reads up to the length that is worth compressing, or the whole body. */
+/** Reads until the body is worth compressing, or to its end. */
 async function begin(reader: ReadableStreamDefaultReader<Bytes>) {
   const parts: Bytes[] = []
   for (let size = 0; size <= bytesMin; ) {
@@ -45,7 +45,7 @@ async function begin(reader: ReadableStreamDefaultReader<Bytes>) {
   return { parts, isWhole: false }
 }
 
-/** A body of the parts and of what the reader still gives. */
+/** A body of these parts and the rest of the reader. */
 function rest(parts: Bytes[], reader: ReadableStreamDefaultReader<Bytes>): ReadableStream<Bytes> {
   return new ReadableStream(
     {

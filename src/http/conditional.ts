@@ -6,20 +6,23 @@ export interface Tags {
   ofProject(projectId: number): Promise<string>
 }
 
-/** Of answers that clients may keep, and ask about again with their tag. Other keys and forms have other answers. */
-// Lower-case, as `jsonHeaders` gives its own: of one name in two cases both would be sent.
+/** Headers of answers that clients may cache and revalidate. Answers vary by key and by form. */
+// Lower-case like `jsonHeaders`, since a name in two cases would be sent twice.
 const kept = { 'cache-control': 'private, no-cache', vary: 'Authorization, Accept, Accept-Encoding' }
 
 /** The headers of a JSON answer that has a tag; never change them. */
 export const taggedHeaders = new Headers({ ...Object.fromEntries(jsonHeaders), ...kept })
 
-/** Whether the client has the answer of this tag, plain or compressed (`If-None-Match`, RFC 9110, 13.1.2). */
+/** Whether the client has the answer with this tag, plain or compressed (`If-None-Match`, RFC 9110, 13.1.2). */
 export function hasAnswer({ headers }: Request, tag: string): boolean {
   const known = headers.get('if-none-match')
   return known !== null && isAmong(known.replace(/(^|,)\s*W\//g, '$1'), tag)
 }
 
-/** Whether a change is for the record of this tag, or for any (`If-Match`, RFC 9110, 13.1.1). Null: there is none. */
+/**
+ * Whether a change is meant for the record with this tag (`If-Match`, RFC 9110, 13.1.1). @param tag null if there is no
+ * record
+ */
 export function isForRecord({ headers }: Request, tag: string | null): boolean {
   const wanted = headers.get('if-match')
   return wanted === null || (tag !== null && isAmong(wanted, tag))
@@ -31,7 +34,7 @@ function isAmong(list: string, tag: string): boolean {
   return plain.includes(tag) || plain.includes('*')
 }
 
-/** The answer with its tag, or 304 without making it when the client has it. */
+/** The answer with its tag, or 304, without making the answer, if the client has it. */
 export async function answerTagged(
   request: Request,
   tag: string,
@@ -47,7 +50,7 @@ function withTag(response: Response, tag: string): Response {
   return response
 }
 
-/** Under the tag that the client has, which may be that of the compressed answer. */
+/** Repeats the client's tag, which may be that of the compressed answer. */
 export function notModified({ headers }: Request, tag: string): Response {
   const packed = tag.replace(/"$/, '-gzip"')
   const isPacked = headers.get('if-none-match')?.includes(packed) ?? false

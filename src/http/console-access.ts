@@ -1,6 +1,6 @@
 import type { Right } from '../identity.ts'
 
-/** Who may send a request to the console's interface. `project` is a public id, as in the path. */
+/** Who may send a request to the console's API. `project` is a public id, as in the path. */
 export type ConsoleAccess =
   | { for: 'everyone' }
   | { for: 'signedIn' }
@@ -9,7 +9,7 @@ export type ConsoleAccess =
 
 const prefix = '/console/api'
 
-/** Parts of a project that everybody in it sees; any other part needs the right to manage the project. */
+/** Parts of a project that all its people see. Other parts need the right to manage the project. */
 const sharedParts = [
   'call-facets',
   'calls',
@@ -22,9 +22,8 @@ const sharedParts = [
 ]
 
 /**
- * Requests for shared parts that need another right than their method says: reading needs `see`, DELETE `delete`, and
- * anything else `change`. A route that only asks, or that deletes by POST, is listed here, and views, which everybody
- * keeps for themselves: see views.ts.
+ * Requests for shared parts whose needed right does not follow from the method (`see` for reading, `delete` for DELETE,
+ * otherwise `change`): routes that only ask, routes that delete by POST, and views, which everybody has: see views.ts.
  */
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
@@ -32,7 +31,7 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^DELETE views\/[^/]+$/, 'see'],
 ]
 
-/** Who may send such a request; null when it is not under the console's interface. */
+/** Who may send such a request; null if it is not for the console's API. */
 export function consoleAccess(method: string, path: string): ConsoleAccess | null {
   if (path !== prefix && !path.startsWith(`${prefix}/`)) return null
   const [first, second, ...rest] = path.slice(prefix.length + 1).split('/')
@@ -43,7 +42,7 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
 
 function rightFor(method: string, parts: string[]): Right {
   if (!parts[0] || !sharedParts.includes(parts[0])) return 'manage'
-  // The router accepts one slash more at the end of a path.
+  // The router accepts one trailing slash.
   const request = `${method} ${parts.join('/').replace(/\/$/, '')}`
   const exception = exceptions.find(([pattern]) => pattern.test(request))
   if (exception) return exception[1]
@@ -51,15 +50,15 @@ function rightFor(method: string, parts: string[]): Right {
   return method === 'DELETE' ? 'delete' : 'change'
 }
 
-/** The largest body from somebody who is not signed in: enough for a password, and no more. */
+/** The largest body from people who are not signed in: enough for a password. */
 export const strangersBodyBytesMax = 16_384
 
-/** Whether the method changes nothing, so that it does no harm when a foreign page makes a browser send it. */
+/** Whether the method changes nothing, so that a forged request does no harm. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Asking who is signed in, signing in, and using a one-time link. */
+/** Routes without sign-in: the session, signing in, and one-time links. */
 function isOpen(method: string, first: string | undefined, second: string | undefined): boolean {
   if (first === 'session' && !second) return isSafe(method) || method === 'POST'
   if (first === 'session' && second === 'code') return method === 'POST'

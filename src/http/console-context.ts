@@ -13,7 +13,7 @@ function nobody(): SignedIn {
   return { personId: '', name: '', email: '', sessionId: '' }
 }
 
-/** The `member` of a request whose project is not found yet: no project has the id 0. */
+/** The `member` before the project is found: no project has the id 0. */
 function nowhere(): Membership {
   return { projectId: 0, publicId: '', role: 'viewer', membersMayDelete: false }
 }

@@ -4,16 +4,16 @@ import type { RequestContexts } from './request-context.ts'
 
 interface ConsoleJudgeOptions {
   contexts: RequestContexts
-  /** Null when the cookies sign nobody in. */
+  /** Null if nobody is signed in. */
   sessions: { signedIn(cookies: string | null): Promise<SignedIn | null> }
-  /** Null when there is no such project, or the person is not in it. */
+  /** Null if there is no such project, or the person is not in it. */
   members: { membership(personId: string, publicProjectId: string): Promise<Membership | null> }
-  /** The id of the person who owns the console; null when nobody does. */
+  /** The id of the console's owner; null if it has none. */
   people: { consoleOwner(): Promise<string | null> }
 }
 
 /**
- * Who sends a request under /console/api, judged by its cookie and path alone; any other request passes.
+ * Checks a request under /console/api by its cookie and path alone, and returns who sends it. Other requests pass.
  * @throws not_signed_in, not_found or forbidden unless the sender may send it
  */
 export type ConsoleJudge = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>

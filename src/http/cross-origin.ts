@@ -1,13 +1,12 @@
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
-// Pages of other origins in a browser: https://fetch.spec.whatwg.org/#http-cors-protocol
+// CORS, for pages of other origins in a browser: https://fetch.spec.whatwg.org/#http-cors-protocol
 
 const secondsPerDay = 86_400
 
 /**
- * The answer to a browser's question whether a page may send a request; null for any other request. The question comes
- * without the key, so it is answered for any page. Whether the page may read what the request itself is answered, the
- * key then says.
+ * The answer to a preflight request; null for any other request. A preflight comes without the key, so any page gets
+ * it. Whether the page may read the answer to the request itself depends on the key.
  */
 export function preflightAnswer(request: Request, contexts: RequestContexts): Response | null {
   const { method, headers } = request
@@ -26,7 +25,7 @@ export function preflightAnswer(request: Request, contexts: RequestContexts): Re
   })
 }
 
-/** Lets a page read the answer, where the key allows its origin. */
+/** Lets a page read the answer, if the key allows its origin. */
 export function allowPage(
   request: Request,
   context: RequestContext,
@@ -38,7 +37,7 @@ export function allowPage(
   context.headers = {
     ...context.headers,
     Vary: 'Origin',
-    // A kept answer would let the page read it with a key that does not allow that.
+    // A cached answer could be read with a key that does not allow the page's origin.
     'Cache-Control': 'no-store',
     ...(isAllowed && { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': '*' }),
   }

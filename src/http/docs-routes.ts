@@ -12,8 +12,8 @@ export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
 
 /**
- * The viewer needs inline styles and icons from data: URLs; scripts are ours alone. The hash is that of the white space
- * in the element with the viewer's settings, which a browser takes for a script.
+ * The viewer needs inline styles, and icons from data: URLs; only our own scripts run. The hash is of the white space
+ * in the element with the viewer's settings, which browsers treat as a script.
  */
 const viewerPolicy = [
   "default-src 'self'",
@@ -25,7 +25,7 @@ const viewerPolicy = [
 ].join('; ')
 export const docsHeaders = { 'Content-Security-Policy': viewerPolicy }
 
-/** What each code means and what a client can do about it; the `detail` in an answer is more exact. */
+/** What each code means and what a client can do. The `detail` of an answer is more specific. */
 const explanations: Record<ErrorCode, string> = {
   missing_authorization:
     'Missing or invalid Authorization header. Send <code>Authorization: Bearer &lt;key&gt;</code>.',
@@ -72,16 +72,16 @@ const explanations: Record<ErrorCode, string> = {
   insufficient_storage: 'Insufficient storage. The disk of the service is full. Nothing was written.',
 }
 
-/** What the OpenAPI plugin does not serve under /docs: the table of errors and the viewer's script. */
+/** The parts of /docs that the OpenAPI plugin does not serve: the table of errors and the viewer's script. */
 export function docsRoutes() {
-  // Through the package's export: Node and Deno resolve no other path in it.
+  // Through the package's export, since Node and Deno resolve no other path.
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
   const scriptFile = join(dirname(main), 'browser', 'standalone.js')
   const hidden = { detail: { hide: true } }
   let script: Promise<ViewerScript> | undefined
   const toScript = async (request: Request) => {
     script ??= compressed(scriptFile).catch((error) => {
-      // Such as too many open files: the next request tries again.
+      // A temporary failure, such as too many open files. The next request tries again.
       script = undefined
       throw error
     })
@@ -98,13 +98,13 @@ export function docsRoutes() {
     .get('/docs/errors', () => toPage(errorsPage()), hidden)
 }
 
-/** People come to the console, programs to the API's docs. */
+/** Redirects browsers to the console, and programs to the API's docs. */
 function toStart({ headers }: Request): Response {
   const Location = wantsPage(headers) ? '/console' : '/docs'
   return new Response(null, { status: 302, headers: { Location, Vary: 'Accept' } })
 }
 
-/** Whether a browser asks for something to show. */
+/** Whether a browser navigates to a page. */
 export function wantsPage(headers: Headers): boolean {
   return headers.get('accept')?.includes('text/html') ?? false
 }
@@ -114,7 +114,7 @@ interface ViewerScript {
   file: StaticFile
 }
 
-/** Read and compressed once: doing so for each slow reader would fill the memory. */
+/** Read and compressed only once, since doing so per reader would fill the memory. */
 async function compressed(path: string): Promise<ViewerScript> {
   const source = readFileSync(path)
   return {

@@ -1,4 +1,4 @@
-// From schemas as the routes have them to an OpenAPI 3.1 document that people and generators read.
+// Turns the routes' schemas into an OpenAPI 3.1 document for people and generators.
 
 import { scopeOf } from './surface.ts'
 
@@ -6,22 +6,22 @@ type Json = Record<string, unknown>
 
 /** No string of a request or an answer holds U+0000. */
 const anyText = '^[^\\u0000]*$'
-/** What an object may hold beyond the properties that are named: JSON without U+0000, in names too. */
+/** Further members of an object: JSON without U+0000, in names too. */
 const anyMembers = {
   propertyNames: { pattern: anyText },
   unevaluatedProperties: { $ref: '#/components/schemas/JsonValue' },
 }
 /** Members of a schema or a media type that hold plain values, not schemas. */
 const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
-/** Others' protocols. Nobody writes a client for them, nor for what monitors ask, so no class is made of their bodies. */
+/** Tags of third parties' protocols. Nobody writes clients for them, so their bodies become no classes. */
 const protocols = ['Integrations', 'Ingest']
 const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
 
 /**
- * Completes the document that the OpenAPI plugin makes. A schema with a `title` is written once, under that name in
- * `components.schemas`, and referred to. So is a parameter that several operations have, under the title of its schema.
- * Every body gets an example, and every answer its headers.
- * @throws Error when two different schemas have one title
+ * Completes the OpenAPI plugin's document. A schema with a `title` is written once, under that name in
+ * `components.schemas`, and referred to. So is a parameter that several operations share. Every body gets an example,
+ * and every answer its headers.
+ * @throws Error if two different schemas have one title
  */
 export function completeDocument(made: object): Json {
   const { paths, webhooks, components, ...rest }: Json = structuredCloneOf(made)
@@ -63,13 +63,13 @@ export function completeDocument(made: object): Json {
 }
 
 /**
- * The schemas that have a title. `x-documented` holds what the document says of a schema beyond or instead of what is
- * checked by it, since code checks it with a better sentence; `false` leaves the schema out.
+ * The schemas with a title. `x-documented` holds what the document says in addition to the schema, or instead of it,
+ * because code checks that with a better message; `false` leaves the schema out.
  */
 class Names {
   readonly schemas = new Map<string, unknown>()
 
-  /** The same value, with a reference in place of each schema that has a title. */
+  /** The value, with schemas that have a title replaced by references. */
   hoist(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((each) => this.hoist(each))
     if (typeof value !== 'object' || value === null) return value
@@ -77,7 +77,7 @@ class Names {
     const part = Object.fromEntries(
       members.map(([name, member]) => [name, values.has(name) ? member : this.hoist(member)]),
     )
-    // Not a schema, but perhaps properties, one of which may be called `title` or `type`.
+    // Not a schema. It may be a map of properties, one of which may be called `title` or `type`.
     if (typeof part.title !== 'string' && typeof part.type !== 'string') return part
     const { title, nullable, description, default: fallback, 'x-message': _, ...schema } = part
     const ofThisUse = JSON.parse(JSON.stringify({ description, default: fallback }))
@@ -96,7 +96,7 @@ class Names {
   }
 }
 
-/** The same schema with every object in it as one `JsonObject` that has to have these properties. */
+/** The schema with every object in it as a `JsonObject` that requires these properties. */
 function withoutClass(schema: Json): Json {
   const { title: _, type, nullable, properties, items, 'x-documented': more, ...rest } = schema
   if (type === 'array') return { ...schema, items: withoutClass(asObject(items)) }
@@ -115,8 +115,8 @@ function withoutClass(schema: Json): Json {
 }
 
 /**
- * A choice without a title may grow, so the document says it as a pattern: a generated client would refuse an answer
- * with a value that its enumeration does not have.
+ * An enumeration without a title may get new values, so it is documented as a pattern: a generated client would refuse
+ * an unknown value.
  */
 function withOpenChoice(chosen: Json): Json {
   const { enum: choices, description, ...schema } = chosen
@@ -127,7 +127,7 @@ function withOpenChoice(chosen: Json): Json {
   return { ...schema, pattern, description: description ? `${description} ${named}` : named }
 }
 
-/** A schema in the words of JSON Schema 2020-12, which OpenAPI 3.1 speaks. */
+/** Converts a schema to JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boolean): Json {
   const { type, ...rest }: Json = { ...schema, ...asObject(more) }
   const nulls = isNullable ? [null] : []
@@ -137,12 +137,12 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
     ...rest,
     ...(isAnyText ? { pattern: anyText } : {}),
     ...(type === 'object' && rest.additionalProperties === undefined ? anyMembers : {}),
-    // Elsewhere null stands among the values where it is allowed.
+    // Here, null is a value of the enumeration only if it is allowed.
     ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }
 }
 
-/** The parameters that several operations have, which refer to them from now on. */
+/** Moves parameters that several operations share to `components`. */
 function shareParameters(operations: Json[]): Json {
   const uses = operations.flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters : []))
   const shared: Json = {}
@@ -165,7 +165,7 @@ function addExample(content: Json, isWhole: boolean): void {
   content.example = exampleOf(asObject(content.schema), isWhole)
 }
 
-/** @param isWhole whether it has every property; else those that are required or have an example of their own */
+/** @param isWhole whether to include all properties, not only those that are required or have an example */
 function exampleOf(schema: Json, isWhole: boolean): unknown {
   if ('example' in schema) return schema.example
   if (schema.nullable === true) return null
@@ -182,7 +182,7 @@ function exampleOf(schema: Json, isWhole: boolean): unknown {
 }
 
 /**
- * Answers that are references have their headers where they are written.
+ * Adds headers to answers, but not to references, which have theirs already.
  * @param isForPages whether pages of other origins may read the answer with a key that allows them
  */
 function addHeaders({ responses, security }: Json, isForPages: boolean): void {
@@ -220,7 +220,7 @@ function contentsOf(bodies: unknown[]): Json[] {
   return bodies.flatMap((body) => Object.values(asObject(asObject(body).content)).map(asObject))
 }
 
-/** Without the symbols and the validators that schemas carry. */
+/** A copy without the schemas' symbols and validators. */
 function structuredCloneOf(value: object): Json {
   return JSON.parse(JSON.stringify(value))
 }

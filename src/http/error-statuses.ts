@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 
-/** The errors of one status: its name in the document, what it means, and one of them. */
+/** The errors of one status: the status's name in the document, its meaning, and an example. */
 export interface ErrorStatus {
   name: string
   description: string
@@ -8,7 +8,7 @@ export interface ErrorStatus {
   title: string
 }
 
-/** What the OpenAPI document says about each status of an error. */
+/** The statuses of errors in the OpenAPI document. */
 export const errorStatuses: Record<number, ErrorStatus> = {
   400: {
     name: 'BadRequest',

@@ -9,7 +9,7 @@ import type { RequestContexts } from './request-context.ts'
 const arrivalMs = 30_000
 const strangersArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
-/** Of longer bodies it is not said where they are malformed: another reading would keep others waiting. */
+/** Longer malformed bodies are not parsed again to find the position, which would delay others. */
 const locatedCharsMax = 1_048_576
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -29,7 +29,7 @@ export interface Upload {
 /** The one media type of a body. */
 export interface BodyForm {
   type: string
-  /** The sentence for a client that sends another. */
+  /** The advice for a client that sends another type. */
   advice: string
 }
 
@@ -50,7 +50,7 @@ interface JsonBodyOptions {
   deletesWithBody: readonly string[]
   /** Patterns of the routes that take an `Upload`, and the most that one may have. */
   uploads: { routes: readonly string[]; bytesMax: number }
-  /** Judges the sender again, whose rights may have ended while the body was arriving. */
+  /** Checks the sender again, whose rights may have ended while the body arrived. */
   judge: (request: Request) => Promise<unknown>
 }
 
@@ -82,7 +82,7 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
   return parseJson(await readBody(request, limits))
 }
 
-/** A body of any media type and encoding, as it was sent. @throws payload_too_large, unavailable or invalid_request */
+/** A body of any media type and encoding, as sent. @throws payload_too_large, unavailable or invalid_request */
 export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   return limits.admission.whileArriving(request, () => readBytes(request, limits))
 }
@@ -95,9 +95,8 @@ async function readUpload(request: Request, limits: BodyLimits): Promise<Upload>
 }
 
 /**
- * Parses JSON whose values can all be given back unchanged: no U+0000, no lone surrogates, no invalid
- * UTF-8, no number beyond the range of a double, no nesting beyond 100 levels.
- * @throws invalid_request naming the field.
+ * Parses JSON that can be returned unchanged: no U+0000, no lone surrogates, no invalid UTF-8, no number beyond the
+ * range of a double, no more than 100 levels. @throws invalid_request naming the field
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -118,8 +117,8 @@ export async function readUncompressed(request: Request, limits: BodyLimits): Pr
 }
 
 /**
- * The parts of a body of lines, as they arrive. The request gives up its place while it waits for them.
- * @throws unsupported_media_type, payload_too_large or unavailable at once, also later, or invalid_request
+ * The parts of a body of lines, as they arrive. The request frees its slot while it waits for them.
+ * @throws unsupported_media_type, payload_too_large or unavailable at once or later, or invalid_request
  */
 export function readParts(request: Request, form: BodyForm, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   checkForm(request.headers, form)
@@ -178,7 +177,7 @@ function checkLength(headers: Headers, bytesMax: number): void {
   if (Number(headers.get('content-length') ?? 0) > bytesMax) throw payloadTooLarge(bytesMax)
 }
 
-/** Only the time of waiting counts, not that of the work in between. */
+/** Counts only the time of waiting, not that of the work in between. */
 async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
@@ -198,7 +197,7 @@ async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uin
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    // Reading fails only because the client went away, which is no failure of ours to log.
+    // Reading fails only if the client has gone away, which is not worth logging.
     throw invalidRequest([{ field: 'body', message: 'must arrive complete' }])
   } finally {
     reader.cancel().catch(() => undefined)
@@ -222,7 +221,7 @@ function decode(bytes: Uint8Array): string | null {
   try {
     return utf8.decode(bytes)
   } catch {
-    // Not UTF-8; the caller finds the field at fault.
+    // Not UTF-8. The caller finds the field.
     return null
   }
 }
@@ -248,7 +247,7 @@ function unreadable(bytes: Uint8Array, text: string | null): AppError {
   return new AppError('invalid_request', 'Invalid request', { detail, errors: [{ field: 'body', message }] })
 }
 
-/** Where JSON goes wrong, which runtimes say in ways of their own or not at all; '' for a text that is too long to ask. */
+/** The position of a JSON syntax error, since runtimes' messages differ; '' if the text is too long to parse again. */
 function whereBroken(text: string): string {
   if (text.length > locatedCharsMax) return ''
   let at = ''
@@ -258,7 +257,7 @@ function whereBroken(text: string): string {
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })
   } catch (error) {
-    // It reads each level inside the one around it, and a body may have more levels than the stack has room for.
+    // The parser is recursive, so many levels can overflow the stack.
     if (!(error instanceof RangeError)) throw error
   }
   return at

@@ -16,7 +16,7 @@ import type { RequestContext, RequestContexts } from './request-context.ts'
 interface JudgeOptions {
   contexts: RequestContexts
   admission: Admission
-  /** Why the data here is too old to be served, in a sentence; null when it is not. */
+  /** Why the local data is too old to be served, as a sentence; null if it is not. */
   staleBecause: () => string | null
   keys: {
     verify(kind: KeyKind, authorization: string | null, clientAddress: () => string | null): Promise<Caller>
@@ -25,14 +25,14 @@ interface JudgeOptions {
   rateLimiter: RateLimiter | null
   judgeConsole: ConsoleJudge
   clientAddress: (request: Request) => string | null
-  /** Where people reach the console, if that is configured. */
+  /** The console's public URL, if one is configured. */
   publicUrl: string | null
 }
 
 /**
- * Judges every request for data, by its surface: freshness, load, then its key or its session. In `onRequest`, the
- * only hook that runs before the body is read and the route is found: a bad key is 401 even when the body is malformed
- * or the path unknown, and a console route that somebody forgets to protect is for owners.
+ * Checks every request by its surface: freshness, load, then its key or session. In `onRequest`, the only hook before
+ * the body is read and the route is found: a bad key is 401 even if the body is malformed or the path unknown, and a
+ * console route that somebody forgets to protect is only for owners.
  */
 export function judge({
   contexts,

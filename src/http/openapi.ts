@@ -41,7 +41,7 @@ const Problem = Type.Object(
   { title: 'Problem' },
 )
 
-/** The documented answers of a route that needs a key: its successes, and every error it can give. */
+/** The documented answers of a route that needs a key: its successes and its errors. */
 export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
   return { ...success, ...problemAnswers([...keyedErrors, ...errors]) }
 }
@@ -80,10 +80,10 @@ const Deleted = Type.Object(
   { title: 'Deleted' },
 )
 
-/** That of a route whose answers have tags. */
+/** The answer 304, for routes with tags. */
 export const notModified = { 304: { $ref: '#/components/responses/NotModified' } }
 
-/** What every DELETE answers. */
+/** The answer to a DELETE. */
 export function deletedAnswer(description: string): Answer {
   return jsonAnswer(description, Deleted)
 }
@@ -92,7 +92,7 @@ export function headerOf(description: string, example: string, required = true):
   return { description, required, schema: { type: 'string' }, example }
 }
 
-/** A parameter in the path, for documentation only: its feature validates it. */
+/** A path parameter, for the document only; its feature validates it. */
 export function pathParameter(
   name: string,
   description: string,
@@ -103,15 +103,15 @@ export function pathParameter(
 }
 
 /**
- * Of a list: the fields of each record. The document tells it in the text alone, since the answer then is not what its
- * schema says, and a generated client could not read it.
+ * The fields of each record of a list. Only described in words, since the answer then differs from its schema, which a
+ * generated client could not read.
  */
 export const fieldsParameter = {
   ...queryParameter('fields', '', { type: 'string' }, 'id'),
   'x-documented': false,
 }
 
-/** A parameter in the query, for documentation only. */
+/** A query parameter, for the document only. */
 export function queryParameter(
   name: string,
   description: string,
@@ -121,7 +121,7 @@ export function queryParameter(
   return { name, in: 'query', required: false, description, schema, example }
 }
 
-/** A header of a request, for documentation only. */
+/** A request header, for the document only. */
 export function headerParameter(
   name: string,
   description: string,
@@ -158,9 +158,9 @@ const tags = [
   { name: 'Service', description: 'Health, metrics, and the key that a request carries.' },
 ]
 
-/** Shows every operation, and switches off what would call the viewer's makers. Their types lag behind. */
+/** Shows every operation, and disables requests to the viewer's makers. The package's types lag behind. */
 const viewerSettings: object = {
-  // The plugin reads the address from here. The viewer takes it from another attribute and calls this one deprecated.
+  // The plugin reads the URL from here. The viewer takes it from another attribute and deprecates this one.
   spec: { url: '/docs/json', toJSON: () => undefined },
   defaultOpenAllTags: true,
   authentication: { preferredSecurityScheme: 'apiKey' },
@@ -177,11 +177,11 @@ interface OpenApiOptions {
   scriptPath: string
   /** Further ways to send a key, by name. */
   securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
-  /** What the service sends, by name: the plugin's document knows nothing of it. */
+  /** The service's webhooks by name, which the plugin's document lacks. */
   webhooks: Record<string, object>
 }
 
-/** The OpenAPI document at /docs/json and /openapi.json, and the page at /docs that shows it with a script we serve. */
+/** The OpenAPI document at /docs/json and /openapi.json, and its viewer at /docs, with a script from this service. */
 export function openApi({ version, scriptPath, securitySchemes, webhooks }: OpenApiOptions) {
   const plugin = swagger({
     path: '/docs',
@@ -225,7 +225,7 @@ export function openApi({ version, scriptPath, securitySchemes, webhooks }: Open
       },
     },
   })
-  // The plugin calls the page's charset `utf8`, which is not its name.
+  // Fixes the charset, which the plugin calls `utf8`.
   for (const { handler } of plugin.routes) {
     if (handler instanceof Response) handler.headers.set('Content-Type', 'text/html; charset=utf-8')
   }
@@ -315,7 +315,7 @@ function problemAnswer(status: number, { description, code, title }: ErrorStatus
   }
 }
 
-/** Our schemas are written in OpenAPI 3.0's dialect of JSON Schema, which TypeBox's types do not know. */
+/** TypeBox's types do not know OpenAPI 3.0's dialect, in which our schemas are written. */
 export function asOpenApi(schema: TSchema): OpenAPIV3.SchemaObject {
   return schema as OpenAPIV3.SchemaObject
 }

@@ -1,10 +1,10 @@
 import { isLoopbackHost } from './host.ts'
 
 /**
- * Whether a page of this origin may call us. Clients that are not browsers send no origin. The service's own origin
- * and this machine's pass. That `Origin` and `Host` agree proves nothing: a name rebound to our address is in
- * both (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning).
- * @param ownOrigin such as `https://callbook.example`; null when none is configured
+ * Whether a page of this origin may send requests. Clients other than browsers send no origin. The service's own origin
+ * and this machine pass. Equal `Origin` and `Host` prove nothing, since DNS rebinding puts a foreign name into both
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning).
+ * @param ownOrigin such as `https://callbook.example`; null if none is configured
  */
 export function isTrustedOrigin(origin: string | null, ownOrigin: string | null): boolean {
   if (origin === null || origin === ownOrigin) return true
@@ -13,9 +13,9 @@ export function isTrustedOrigin(origin: string | null, ownOrigin: string | null)
 }
 
 /**
- * Whether one of our own pages sent the request. Browsers say so with every request that changes something. A name
- * rebound to our address is in both `Origin` and `Host`, but then the cookies of our own name are not sent.
- * Where people use https, a page loaded over http is not ours: anybody on the network may have written it.
+ * Whether one of the console's pages sent the request. Browsers tell the origin of every changing request. DNS
+ * rebinding puts a foreign name into both `Origin` and `Host`, but then our cookies are not sent. With https, a page
+ * loaded over http does not count: anybody on the network may have written it.
  * https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html
  */
 export function isOwnPage(headers: Headers, ownOrigin: string | null): boolean {

@@ -1,7 +1,7 @@
 /**
- * The parameters of a request's query string. Values are separated by commas; `%2C` is a comma within a value. Of a
- * repeated parameter the last counts.
- * @param repeated `all` to take the values of each
+ * The query parameters of a request. Values are separated by commas; `%2C` is a comma within a value. If a parameter is
+ * repeated, the last one counts.
+ * @param repeated `all` to use the values of each
  */
 export function readParameters(url: string, repeated: 'last' | 'all' = 'last'): Record<string, string[]> {
   const query = /\?([^#]*)/.exec(url)?.[1] ?? ''
@@ -14,7 +14,7 @@ export function readParameters(url: string, repeated: 'last' | 'all' = 'last'): 
   return parameters
 }
 
-/** Escapes that are not UTF-8 stay as they are sent, as elsewhere in the service. */
+/** Escapes that are not UTF-8 stay as sent. */
 function unescaped(text: string): string {
   const spaced = text.replaceAll('+', ' ')
   try {

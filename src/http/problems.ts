@@ -7,7 +7,7 @@ import type { Protocol } from './surface.ts'
 interface ProblemsOptions {
   contexts: RequestContexts
   routes: () => RouteTable
-  /** Called with every error that is answered as an internal one. */
+  /** Called with every internal error. */
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
@@ -24,7 +24,7 @@ export function problems({ contexts, routes, onUnexpected }: ProblemsOptions) {
   })
 }
 
-/** @param requestId as in the answer's `X-Request-Id` */
+/** @param requestId the answer's `X-Request-Id` */
 export function toAnswer(error: AppError, requestId: string, protocol: Protocol | null = null): Response {
   const type = protocol ? 'application/json' : 'application/problem+json'
   const headers: Record<string, string> = { ...error.headers, 'Content-Type': type }
@@ -46,7 +46,7 @@ function toProblem(error: AppError, requestId: string): object {
   }
 }
 
-/** Elysia wraps what a body parser throws: then the error is the cause. */
+/** Elysia wraps a body parser's error as the cause of its own. */
 function asAppError(error: unknown): AppError | null {
   if (error instanceof AppError) return error
   return error instanceof Error && error.cause instanceof AppError ? error.cause : null
@@ -56,7 +56,7 @@ function noSuchPath(): AppError {
   return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path. See /docs.' })
 }
 
-/** What to use instead, for methods that other services take on such paths. */
+/** Hints for methods that other services offer on such paths. */
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /^(POST|PUT|PATCH) \/v1\/calls\b/,
@@ -65,7 +65,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
   [/^\w+ \/ingest\/calls\/./, 'PUT merges: absent fields stay as they are. See /docs.'],
 ]
 
-/** What a route answers that was found by another method's `:id`. */
+/** Errors of a route that was found by another method's `:id`. */
 const errorsOfRoutes: ReadonlySet<ErrorCode> = new Set([
   'not_found',
   'invalid_request',
@@ -73,7 +73,7 @@ const errorsOfRoutes: ReadonlySet<ErrorCode> = new Set([
   'unsupported_media_type',
 ])
 
-/** Also for a literal path that matches another method's `:id`, such as GET or PUT /v1/knowledge/search. */
+/** Also for a literal path that matches another method's `:id`, such as GET /v1/knowledge/search. */
 function wrongMethod(method: string, path: string, routes: RouteTable): AppError | null {
   const allowed = routes.methodsOf(path)
   if (allowed.length === 0 || allowed.includes(method)) return null
@@ -84,7 +84,7 @@ function wrongMethod(method: string, path: string, routes: RouteTable): AppError
   })
 }
 
-/** What is answered instead of an error that is not for the client. */
+/** Replaces an error that clients must not see. */
 export function internal(): AppError {
   return new AppError('internal', 'Internal error', {
     detail: 'Something went wrong on our side. The log has the details under this request id.',

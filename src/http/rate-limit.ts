@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
-/** Whether one request is allowed, and what its answer says about the limit. */
+/** Whether a request is allowed, and what its answer tells about the limit. */
 export interface RateLimitDecision {
   allowed: boolean
   /** Requests a minute. */
   limit: number
-  /** Requests that would be allowed at this moment. */
+  /** How many more requests are allowed at this moment. */
   remaining: number
   /** Whole seconds until `remaining` grows, at least 1. */
   resetSeconds: number
@@ -23,15 +23,14 @@ interface Bucket {
 
 const windowSeconds = 60
 const windowMs = windowSeconds * 1000
-// Beyond it the key seen longest ago is forgotten, which forgives it at most one minute's requests.
+// Beyond this number, the least recently used key is forgotten, which gives it at most one minute's requests.
 const keysMax = 10_000
 // Keeps a rounding error from refusing a request that came exactly on time.
 const tolerance = 1e-6
 
 /**
- * At most `perMinute` requests at once for each key, and `perMinute` a minute from then on: a bucket that leaks
- * evenly (the generic cell rate algorithm as a meter, ITU-T I.371), so that nobody waits for a window's end.
- * Refused requests cost nothing.
+ * A leaky bucket for each key: `perMinute` requests at once, and `perMinute` a minute from then on (the generic cell
+ * rate algorithm, ITU-T I.371), so that nobody waits for a window to end. Refused requests do not count.
  */
 export class RateLimiter {
   private readonly perMinute: number
@@ -39,7 +38,7 @@ export class RateLimiter {
   private readonly policy: string
   private readonly buckets = new LRUCache<string, Bucket>({ max: keysMax })
 
-  /** `now` gives milliseconds. @throws RangeError for a limit below 1: without a limit, use no limiter */
+  /** @param options.now milliseconds @throws RangeError for a limit below 1: without a limit, use no limiter */
   constructor({ perMinute, now }: { perMinute: number; now: () => number }) {
     if (!Number.isInteger(perMinute) || perMinute < 1) {
       throw new RangeError(`perMinute must be an integer from 1, not ${perMinute}`)
@@ -74,7 +73,7 @@ export class RateLimiter {
   private levelAt(keyId: string, nowMs: number): number {
     const bucket = this.buckets.get(keyId)
     if (bucket === undefined) return 0
-    // When the clock was set back, nothing leaks this once; from then on the new time counts.
+    // If the clock was set back, nothing leaks this once.
     const elapsedMs = Math.max(0, nowMs - bucket.atMs)
     return Math.max(0, bucket.level - (elapsedMs * this.perMinute) / windowMs)
   }

@@ -1,24 +1,24 @@
 import { pathOf } from './route-table.ts'
 import type { Surface, SurfaceOf } from './surface.ts'
 
-/** What is known about a request: for its judgement, its log line, its metrics and its answer's headers. */
+/** What is known about a request, for its checks, its log line, its metrics and its answer's headers. */
 export interface RequestContext {
   readonly requestId: string
   /** The path of the request's URL. */
   readonly path: string
   readonly surface: Surface
-  /** The request as the runtime handed it over: the only one whose socket the runtime can tell. */
+  /** The runtime's own request object, the only one whose socket it can find. */
   readonly received: Request
   keyId?: string
   /** The request's JSON body, once it is read. */
   body?: unknown
-  /** Headers that every answer to the request carries, such as those of the rate limit. */
+  /** Headers of every answer to the request, such as those of the rate limit. */
   headers: Record<string, string> | undefined
 }
 
 /**
- * Contexts by request. A WeakMap, not Elysia's `store`: requests share the store, and concurrent ones would read each
- * other's key there.
+ * Contexts by request. Not in Elysia's `store`, which concurrent requests share, so that they would read each other's
+ * keys.
  */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>()

@@ -15,7 +15,7 @@ interface RequestLogOptions {
   contexts: RequestContexts
   routes: () => RouteTable
   record: (record: RequestRecord) => void
-  /** Whether people reach the service over https, which browsers are then told to insist on. */
+  /** Whether the service is reached over https, which browsers are then told to require. */
   isSecure: boolean
   /** Milliseconds of a monotonic clock. */
   now: () => number
@@ -23,13 +23,13 @@ interface RequestLogOptions {
 
 type Handle = (request: Request) => Response | Promise<Response>
 
-/** For a year, and for this name alone (RFC 6797): names below it need not be ours. */
+/** For a year, and without subdomains (RFC 6797), which may belong to others. */
 const strictTransport = 'max-age=31536000'
 const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
- * Around every request: its id, the headers of every answer, one record when the answer is ready. In `.wrap`,
- * since Elysia's `onAfterResponse` misses what `onRequest` answers.
+ * Wraps every request: sets its id and the headers of every answer, and logs it when the answer is ready. In `.wrap`,
+ * because Elysia's `onAfterResponse` misses answers from `onRequest`.
  */
 export function requestLog({ admission, contexts, routes, record, isSecure, now }: RequestLogOptions) {
   const isGoodHost = hostCheck()
@@ -67,12 +67,12 @@ export function requestLog({ admission, contexts, routes, record, isSecure, now 
 
 type Wrap = Parameters<Elysia['wrap']>[0]
 
-/** Elysia hands `.wrap` its own fetch function, which its types describe as a function of unknowns. */
+/** Elysia passes `.wrap` its fetch function, typed as a function of unknowns. */
 function asWrap(around: (handle: Handle) => Handle): Wrap {
   return around as unknown as Wrap
 }
 
-/** Clients send the same `Host` again and again, so the last good one is not parsed anew. */
+/** Caches the last valid `Host`, since clients repeat it. */
 function hostCheck(): (request: Request) => boolean {
   let lastGood: string | null = null
   return ({ headers }) => {
@@ -84,7 +84,7 @@ function hostCheck(): (request: Request) => boolean {
   }
 }
 
-/** Refused before anything else: such a `Host` makes a URL that nobody can read. */
+/** Refused first, because such a `Host` makes an unreadable URL. */
 function badHost(): AppError {
   return invalidRequest([{ field: 'Host', message: 'must be one host name or address' }])
 }
@@ -98,7 +98,7 @@ function finish(headers: Headers, { requestId, headers: more }: RequestContext):
   completeHeaders(headers)
   headers.set('X-Request-Id', requestId)
   for (const name in more) {
-    // An answer may vary by other headers, too.
+    // Appended, since an answer may vary by other headers, too.
     if (name === 'Vary') headers.append(name, more[name] ?? '')
     else headers.set(name, more[name] ?? '')
   }

@@ -1,10 +1,10 @@
 import { AppError } from '../errors.ts'
 
-/** How much of one answer is made at once: each part costs a turn of the event loop. */
+/** The size of a part of an answer. Each part costs a turn of the event loop. */
 const partBytes = 1_048_576
-/** Of all answers together; beyond it parts are single slices, and no large document is read. */
+/** The limit of all answers together. Beyond it, parts are single slices, and no large document is read. */
 const heldBytesMax = 67_108_864
-/** Smaller documents stop counting once they are made: a socket takes at least most of one at once. */
+/** Smaller documents stop counting once they are made, because a socket takes most of one at once. */
 const countedBytesMin = 262_144
 const retryAfterSeconds = 1
 const encoder = new TextEncoder()
@@ -12,18 +12,18 @@ const encoder = new TextEncoder()
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Bounds the memory of answers that clients have not read yet. A client that asks and does not read costs memory, so
- * all answers share one limit; beyond it, an answer continues only as its client reads.
+ * Bounds the memory of unread answers. All answers share one limit; beyond it, an answer continues only as its client
+ * reads.
  */
 export class ResponseBuffers {
   readonly #held = { bytes: 0 }
 
   /**
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
-   * still a problem answer; each further part once the client has taken the one before.
-   * @param sliceBytesMax room for the largest slice is kept until the end if it is large
-   * @returns the bytes themselves of a small body
-   * @throws unavailable when there is none
+   * still a problem answer. Each further part is made once the client has taken the previous one.
+   * @param sliceBytesMax the largest slice; if large, room for it is kept until the end
+   * @returns bytes for a small body
+   * @throws unavailable if there is no room
    */
   async streamOf(
     head: string,
@@ -38,7 +38,7 @@ export class ResponseBuffers {
     let isWhole = false
     const make = async () => {
       share.hold(keptBytes)
-      // Before reading, since many answers may be about to read.
+      // Reserved before reading, since many answers may be about to read.
       share.hold(Math.max(keptBytes, this.#held.bytes < heldBytesMax ? partBytes : 0))
       const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
         share.end()
@@ -77,8 +77,8 @@ export class ResponseBuffers {
   }
 
   /**
-   * A body that goes on until the client leaves, each part made once the client has taken the one before. `make` calls
-   * `admit` before it makes a part of that many bytes, which throws `unavailable` when there is no room for it.
+   * A body that continues until the client leaves. Each part is made once the client has taken the previous one. `make`
+   * calls `admit` before it makes a part of that many bytes, which throws `unavailable` if there is no room.
    */
   endlessOf(
     make: (admit: (bytes: number) => void, signal: AbortSignal) => AsyncGenerator<string>,
@@ -111,8 +111,8 @@ export class ResponseBuffers {
   }
 
   /**
-   * What `make` gives, with its document as a body. Before `make` reads a large document it calls `admit`, which throws
-   * `unavailable` when answers hold too much memory already.
+   * The result of `make`, with its document as a body. `make` calls `admit` before it reads a large document, which
+   * throws `unavailable` if answers hold too much memory already.
    */
   bodyOf<Made extends { document: string | Bytes }>(
     make: (admit: (bytes: number) => void) => Promise<Made>,
@@ -128,7 +128,7 @@ export class ResponseBuffers {
       share.end()
       return made
     }
-    // Not async: most documents are small, and another promise would cost them more than this does.
+    // Not async, since another promise would cost more than making a small document.
     return make(admit).then(give, (error) => {
       share.end()
       throw error
@@ -140,7 +140,7 @@ export class ResponseBuffers {
   }
 }
 
-/** One answer's part of what all hold. After its end it holds nothing, whatever is still being made. */
+/** The memory that one answer holds. After its end it holds nothing, even if a part is still being made. */
 class Share {
   readonly #all: { bytes: number }
   #isOver = false
@@ -166,7 +166,7 @@ class Share {
   }
 }
 
-/** A document as a body that ends its share when the client has taken all of it. */
+/** A document as a body. Ends its share when the client has taken all of it. */
 function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint8Array> {
   const document = typeof text === 'string' ? encoder.encode(text) : text
   share.hold(document.length)
@@ -175,7 +175,7 @@ function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint
     {
       pull(controller) {
         if (sent < document.length) {
-          // Whatever a socket does not take at once is copied.
+          // In parts, because the runtime copies what a socket does not take at once.
           controller.enqueue(document.subarray(sent, sent + partBytes))
           sent += partBytes
         } else {

@@ -1,4 +1,4 @@
-/** Finds the pattern and the methods of a path. A literal part of a pattern wins over a parameter. */
+/** Finds the pattern and the methods of a path. A literal part of a pattern takes precedence over a parameter. */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
   /** Patterns with a parameter before their end, by the number of their parts. */
@@ -16,7 +16,7 @@ export class RouteTable {
 
   /** The pattern that a path matches, such as `/v1/calls/:id`; null when there is none. */
   patternOf(path: string): string | null {
-    // The router accepts one slash more at the end of a path.
+    // The router accepts one trailing slash.
     const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
     if (this.#methods.has(bare)) return bare
     const pattern = `${bare.slice(0, bare.lastIndexOf('/'))}/:id`
@@ -24,7 +24,7 @@ export class RouteTable {
     return this.#deepPatternOf(bare.split('/'))
   }
 
-  /** The methods that a path takes; none when there is no such path. */
+  /** The methods of a path; none if there is no such path. */
   methodsOf(path: string): string[] {
     const pattern = this.patternOf(path)
     return pattern ? [...(this.#methods.get(pattern) ?? [])].sort() : []
@@ -47,8 +47,8 @@ export class RouteTable {
 }
 
 /**
- * The request with an absolute URL. Without a usable `Host` its URL is a path alone, from which the router and the
- * judges would each read a different path.
+ * The request with an absolute URL. Without a valid `Host`, its URL is only a path, which the router and the checks
+ * would read differently.
  */
 export function withAbsoluteUrl(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://unknown.invalid${request.url}`, request) : request

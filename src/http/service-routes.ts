@@ -10,11 +10,11 @@ import { jsonAnswer, problemAnswers } from './openapi.ts'
 interface ServiceRoutesOptions {
   /** Why the service is not ready, in a sentence; null when it is. */
   notReadyBecause: () => Promise<string | null>
-  /** How far behind its primary a replica is; null where nothing is replicated. */
+  /** How far a replica is behind its primary; null without replication. */
   replication: () => Static<typeof Replication> | null
   metricsText: () => Promise<string>
   metricsToken: string | null
-  /** Whether people or proxies reach the service: a request from this machine may then come from anywhere. */
+  /** Whether others reach the service, so that a request from this machine may be forwarded. */
   isPublished: boolean
   peerAddress: PeerAddress
 }
@@ -49,7 +49,7 @@ const Readiness = Type.Object(
   { title: 'Readiness' },
 )
 
-/** Health, readiness and metrics, for whoever runs the service. */
+/** Health, readiness and metrics, for operators. */
 export function serviceRoutes({
   notReadyBecause,
   replication,
@@ -121,8 +121,8 @@ function toReadiness(reason: string | null, replication: Static<typeof Replicati
 }
 
 /**
- * Whether the request comes from this machine, names it, and was forwarded by nobody. `Host` gives away a foreign name
- * that resolves to us, and a proxy that adds no header.
+ * Whether the request comes from this machine, addresses it, and was not forwarded. `Host` reveals a foreign name that
+ * resolves to us, and a proxy that adds no header.
  */
 function isFromHere({ headers }: Request, peer: string | null): boolean {
   return isLoopback(peer) && isLoopbackHost(headers.get('host') ?? '') && !isForwarded(headers)

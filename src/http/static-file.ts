@@ -2,22 +2,22 @@ export type Encoding = 'br' | 'gzip'
 
 /** A file served from memory. */
 export interface StaticFile {
-  /** As in Content-Type. */
+  /** The Content-Type. */
   type: string
-  /** Blobs, because answers share them: of bytes, each answer would hold a copy until its client has read it. */
+  /** Blobs, which answers share. Each answer would copy bytes until its client has read them. */
   plain: Blob
   encoded: Partial<Record<Encoding, Blob>>
 }
 
 interface FileAnswerOptions {
-  /** Changes with the file's content. */
+  /** Identifies the file's content, for its tag. */
   name: string
-  /** Headers of the request. */
+  /** The request's headers. */
   asked: Headers
   cacheControl: string
 }
 
-/** Answers with the file in the smallest encoding that the client accepts, or with 304 when it has that already. */
+/** Answers with the smallest encoding of the file that the client accepts, or with 304 if the client has it. */
 export function answerFile(
   { type, plain, encoded }: StaticFile,
   { name, asked, cacheControl }: FileAnswerOptions,
@@ -35,7 +35,7 @@ export function answerFile(
   return new Response((encoding && encoded[encoding]) ?? plain, { headers })
 }
 
-/** The smallest encoding we have that the client accepts (RFC 9110, 12.5.3); null for none. */
+/** The smallest available encoding that the client accepts (RFC 9110, 12.5.3); null for none. */
 export function encodingFor(accepted: string | null, encoded: StaticFile['encoded']): Encoding | null {
   const refused = /^q=0(\.0*)?$/
   const known = (accepted ?? '').split(',').flatMap((part) => {

@@ -3,23 +3,23 @@ import type { AppError } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
 import { type ConsoleAccess, consoleAccess, isSafe, strangersBodyBytesMax } from './console-access.ts'
 
-/** The part of the service that a request is for: what decides how it is judged. */
+/** The part of the service that a request is for, which determines how it is checked. */
 export interface Surface {
-  /** The kind of key that opens it; null when it takes no key. */
+  /** The kind of key that it needs; null for none. */
   readonly keyKind: KeyKind | null
-  /** The scope that an API key needs; null where it takes none. */
+  /** The scope that an API key needs; null if it takes none. */
   readonly scope: KeyScope | null
   /** Whether pages of other origins may use it with a key that allows them. */
   readonly isForPages: boolean
-  /** Who may use it, when it is the console's interface. */
+  /** Who may use it, if it belongs to the console's API. */
   readonly access: ConsoleAccess | null
-  /** Whether platforms send their events there, which carry a signature instead of a key. */
+  /** Whether platforms send events there, signed instead of with a key. */
   readonly isForSources: boolean
-  /** The protocol spoken there, when it is not our own. */
+  /** The third party's protocol spoken there; null for our own. */
   readonly protocol: Protocol | null
-  /** A larger body is 413. */
+  /** Larger bodies are 413. */
   readonly bodyBytesMax: number
-  /** Headers that every answer there carries. */
+  /** Headers of every answer there. */
   readonly headers?: Record<string, string>
 }
 
@@ -27,13 +27,13 @@ export interface Surface {
 export interface Protocol {
   /** Such as `/integrations/other`: the path itself and everything below it. */
   readonly prefix: string
-  /** `ingest` where ingest keys open it; by default API keys that may search do. */
+  /** `ingest` if it needs an ingest key; by default, any API key that may search will do. */
   readonly keyKind?: 'ingest'
-  /** The value to judge instead of the Authorization header, where the key may also come another way. */
+  /** The value to use instead of the Authorization header, if the key may also come another way. */
   authorizationOf?(headers: Headers): string | null
   /** The JSON body of an error. Its status and headers are the same everywhere. */
   errorBody(error: AppError): object
-  /** The whole answer of an error, where another body than JSON or another status is wanted. */
+  /** The whole answer to an error, if it needs another body than JSON or another status. */
   errorAnswer?(error: AppError, request: Request): Response
 }
 
@@ -47,7 +47,7 @@ interface SurfacesOptions {
   docsHeaders: Record<string, string>
 }
 
-/** Routes that need less than their method says: reading needs `read`, anything else `full`. */
+/** Routes that need a lower scope than their method suggests: `read` for reading, `full` otherwise. */
 const scopes: ReadonlyMap<string, KeyScope> = new Map([
   ['GET /v1/key', 'search'],
   ['HEAD /v1/key', 'search'],
@@ -55,7 +55,7 @@ const scopes: ReadonlyMap<string, KeyScope> = new Map([
   ['POST /v1/knowledge/preview', 'read'],
 ])
 
-/** The scope that a key needs for a request under /v1. A route that nobody lists can only be too strict. */
+/** The scope that a request under /v1 needs. If a route is missing above, that is only too strict. */
 export function scopeOf(method: string, path: string): KeyScope {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path

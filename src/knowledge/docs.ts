@@ -12,7 +12,7 @@ import {
 } from '../http/openapi.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
 
-// What the OpenAPI document says about the routes of knowledge.
+// The routes of knowledge in the OpenAPI document.
 
 const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
@@ -37,7 +37,7 @@ const ifNoneMatch: OpenAPIV3.ParameterObject = {
   example: '"none"',
 }
 
-/** Of the answer to a change. */
+/** Headers of the answer to a change. */
 const changedHeaders = {
   ETag: { $ref: '#/components/headers/ETag' },
   'Callbook-Index': headerOf('`ready` if vector search finds it, too; otherwise `pending`.', 'ready'),
@@ -60,7 +60,7 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
   example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
 }
 
-/** Of requests that ask a question during a call. */
+/** A header of requests that ask a question during a call. */
 export const callHeader: OpenAPIV3.ParameterObject = {
   name: 'X-Call-Id',
   in: 'header',

@@ -70,7 +70,7 @@ export class Follower {
   }
 
   async close(): Promise<void> {
-    // Not awaited: what the index has begun may take minutes. It ends when the index is closed.
+    // Not awaited: the index may need minutes to finish. Closing the index ends that.
     for (const job of this.#jobs.values()) void job.close()
     await this.#polling.close()
   }

@@ -19,13 +19,13 @@ interface IdempotentCreatesOptions {
   now: () => number
 }
 
-/** What is stored of a request: keyed hashes of its key and body. */
+/** The keyed hashes of a request's key and body, which are all that is stored of them. */
 interface Hashes {
   keyHash: string
   bodyHash: string
 }
 
-/** An item, and whether an earlier request made it. */
+/** An item, and whether an earlier request created it. */
 export type Outcome = CreatedItem & { isReplayed: boolean }
 
 /**
@@ -34,7 +34,7 @@ export type Outcome = CreatedItem & { isReplayed: boolean }
  */
 export class IdempotentCreates {
   readonly #options: IdempotentCreatesOptions
-  /** The hashed keys of requests that are under way. */
+  /** The hashed keys of requests in progress. */
   readonly #running = new Set<string>()
 
   constructor(options: IdempotentCreatesOptions) {
@@ -69,7 +69,7 @@ export class IdempotentCreates {
     try {
       return { ...(await this.#options.knowledge.add(projectId, input, { alongside })), isReplayed: false }
     } catch (error) {
-      // Another process was first with the same key, so nothing of this item was stored.
+      // Another process has used the same key first, so nothing of this item was stored.
       const isSecond = isTaken(error, 'idempotent_creates.project_id')
       const replayed = isSecond ? await this.#replay(projectId, hashes) : null
       if (replayed) return replayed

@@ -36,11 +36,11 @@ export interface StoredChunk extends ChunkPreview {
 interface ChunkCounts {
   chunks: number
   pending: number
-  /** How many of the pending ones were never tried. */
+  /** How many pending chunks were never tried. */
   untried: number
-  /** When the first of them is due, in milliseconds since 1970. */
+  /** When the first pending chunk is due, in milliseconds since 1970. */
   nextTryAt: number | null
-  /** The last failure of the chunk that is due first. */
+  /** The last error of that chunk. */
   lastError: string | null
 }
 
@@ -72,7 +72,7 @@ export class IndexedItems {
 
   async get(projectId: number, id: string): Promise<ItemDetails> {
     const { knowledge } = this.#options
-    // Before the item: an editor of one that changes in between is then told.
+    // Read before the item: if that changes in between, its editor is told.
     const changeSeq = await knowledge.changeSeq(projectId, id)
     const item = await knowledge.get(projectId, id)
     const summary = { ...item, changeSeq, textBytes: Buffer.byteLength(item.text) }
@@ -114,7 +114,7 @@ export class IndexedItems {
         chunks: sql<number>`(select count(*) from chunks where item_seq = seq)`,
         pending: sql<number>`count(label)`,
         untried: sql<number>`coalesce(sum(attempts = 0), 0)`,
-        // The only minimum, so that SQLite takes the error from the same row: sqlite.org/lang_select.html#bareagg
+        // The query's only minimum, so SQLite takes the error from the same row: sqlite.org/lang_select.html#bareagg
         nextTryAt: sql<number | null>`min(next_attempt_at)`,
         lastError: sql<string | null>`last_error`,
       })

@@ -112,7 +112,7 @@ export class Indexer {
     run.now().catch(() => undefined)
   }
 
-  /** Resolves when nothing is being embedded. */
+  /** Resolves when all runs have ended. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.idle()))
   }
@@ -122,7 +122,7 @@ export class Indexer {
     const { read, write } = this.#store(projectId)
     const { space } = this.#options.embedder
     const ofProject = sql`select 1 from ${chunks} where project_id = ${projectId}`
-    // Two questions, each of which the index answers at once. A single one would go through the project's chunks.
+    // Two queries, which the index answers at once. A single one would scan the project's chunks.
     const [foreign] = await read.all(sql`
       select 1 where exists (${ofProject} and embedding_space < ${space})
         or exists (${ofProject} and embedding_space > ${space})`)
@@ -138,7 +138,7 @@ export class Indexer {
     await this.#leases.endAll(projectId)
   }
 
-  /** Stops once what is being written is stored. All other chunks stay pending. */
+  /** Stops after the writes in progress. All other chunks stay pending. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#waiters.close()
@@ -307,7 +307,9 @@ function labelsOf(rows: readonly { label: number }[]): number[] {
   return rows.map(({ label }) => label)
 }
 
-/** The more often a text may have caused a failure, the smaller its batch, so that one bad text cannot block others. */
+/**
+ * The more often a text may have caused a failure, the smaller its batch, so that one bad text cannot block the others.
+ */
 function inBatches(due: PendingChunk[], batchTextsMax: number): PendingChunk[][] {
   const batches: PendingChunk[][] = []
   for (const chunk of due.toSorted((a, b) => a.refusals - b.refusals)) {

@@ -23,9 +23,9 @@ import { leaseMsDefault } from './leases.ts'
 import type { ChangePreview, ItemChange, NewItem } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
 
-/** Attempts before the answer is 503: other processes keep changing the item. */
+/** After so many conflicts with other processes, the answer is 503. */
 const attemptsMax = 20
-/** Of items whose ids clients choose. */
+/** The ids that clients may choose. */
 const ownIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
 interface ItemChangesOptions {
@@ -42,22 +42,22 @@ interface ItemChangesOptions {
 
 export type ChangedItem = CreatedItem & { outcome: 'created' | 'changed' | 'unchanged' }
 
-/** What one request wants, and what it has found out so far. */
+/** A request, and what has been found out for it so far. */
 interface Request {
   projectId: number
   id: string
-  /** The new item, for what is stored. */
+  /** Makes the new item from the stored one. */
   toInput: (stored: StoredItem | null) => NewItem
   isWanted: Precondition
-  /** For the item as it was read last. */
+  /** The swap for the item as it was last read. */
   plan: Omit<Swap, 'vectors'> | null
-  /** By embedded text. */
+  /** Vectors by embedded text. */
   vectors: Map<string, Float32Array>
   /** Whether to embed before the swap. */
   embeds: boolean
 }
 
-/** What a try has come to: it is committed, other texts are to be embedded first, or another process was faster. */
+/** The result of a try: committed; texts to embed first; or null if another process was faster. */
 type Tried = { finish: () => Promise<ChangedItem> } | { toEmbed: string[] } | null
 
 /** Replaces and changes items: search finds the old text until it finds the new one. */
@@ -98,7 +98,7 @@ export class ItemChanges {
     return this.#change(projectId, id, toInput, isWanted)
   }
 
-  /** The chunks that the changed item would have, and which of them are there already. */
+  /** The chunks that the changed item would have, and how they differ from the stored ones. */
   async preview(projectId: number, id: string, { name, text }: NewItem): Promise<ChangePreview> {
     const { knowledge, textThreads, store } = this.#options
     knowledge.checkSize(text)
@@ -159,7 +159,7 @@ export class ItemChanges {
     checkOwnId(id)
     const { config, knowledge, indexer, recordHash } = this.#options
     const idHash = recordHash(projectId, 'item', id)
-    // The id is in use again, so it is no deletion to readers of changes. Its receipt stays.
+    // The id is in use again, so readers of changes must not see a deletion. Its receipt stays.
     const alongside = () => [
       sql`update or replace ${erasures} set kind = 'text'
         where project_id = ${projectId} and kind = 'item' and id_hash = ${idHash}`,
@@ -211,7 +211,7 @@ export class ItemChanges {
   }
 }
 
-/** Names of routes, which take other methods, and ids that only the service makes. */
+/** Names of routes with other methods, and the form of ids that only the service makes. */
 const reservedIdPattern = /^(?:search|preview|files)$|^kn_/
 
 /** @param id null for a path whose escapes are not UTF-8, whatever the router's types say */

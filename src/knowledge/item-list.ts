@@ -3,21 +3,21 @@ import { Item } from './schemas.ts'
 
 export type ItemField = keyof Item
 
-/** An item's fields in their order. */
+/** An item's fields in order. */
 export const itemFields = Object.keys(Item.properties) as ItemField[]
 
-/** Which items to list, and what of them. */
+/** Which items to list, and which of their fields. */
 export interface ItemListRequest {
-  /** None for all of them. */
+  /** All items by default. */
   limit?: number | undefined
   cursor?: string | undefined
   fields?: readonly ItemField[] | undefined
 }
 
-/** Slices of a JSON array's content. */
+/** The content of a JSON array, in slices. */
 export interface ItemSlices {
   slices: AsyncGenerator<string>
-  /** The cursor of the next page; null on the last one. */
+  /** The cursor of the next page; null on the last page. */
   next: string | null
 }
 

@@ -22,10 +22,10 @@ export interface ItemRow extends ItemHead {
   text: string
 }
 
-/** An item as it is changed. */
+/** An item that is to be changed. */
 export interface StoredItem extends ItemRow {
   seq: number
-  /** The number of its last change. */
+  /** The change number of its last change. */
   changeSeq: number
 }
 
@@ -99,7 +99,7 @@ export const itemQueries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** Items as JSON with some of their fields, separated by commas, some at a time. */
+/** Items as JSON with some of their fields, separated by commas, in slices. */
 export async function* readSlices(
   read: ReadDatabase,
   sizes: readonly SizedRow[],
@@ -116,7 +116,7 @@ export async function* readSlices(
   }
 }
 
-/** An item as it is served. */
+/** An item as the API returns it. */
 export function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
   return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
 }

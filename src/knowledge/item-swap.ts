@@ -25,25 +25,25 @@ export interface StoredChunk {
   isEmbedded: number
 }
 
-/** An item as it is stored and as it is to be, and what becomes of its chunks. */
+/** The stored and the new version of an item, and what becomes of its chunks. */
 export interface Swap {
   stored: StoredItem
   next: StoredItem
   chunks: readonly Chunk[]
-  /** As `toChunkRows` gives them. */
+  /** From `toChunkRows`. */
   words: string
   before: readonly StoredChunk[]
   changes: ChunkChanges<StoredChunk>
-  /** By embedded text. Chunks without one become pending. */
+  /** Vectors by embedded text. Chunks without one become pending. */
   vectors: ReadonlyMap<string, Float32Array>
 }
 
 export interface Swapped {
-  /** The number of the change. */
+  /** The change number of the swap. */
   changeSeq: number
-  /** The project's knowledge version after it. */
+  /** The project's knowledge version after the swap. */
   version: number
-  /** Labels of the new chunks. */
+  /** Labels of the new chunks that have vectors. */
   embedded: number[]
   pending: number[]
 }
@@ -63,7 +63,7 @@ export class ItemSwap {
       from ${chunks} where item_seq = ${itemSeq} order by position`)
   }
 
-  /** Null when the item has changed since it was read, or is gone: nothing is written then. */
+  /** Null, and nothing is written, if the item has changed or was deleted since it was read. */
   async run(projectId: number, swap: Swap): Promise<Swapped | null> {
     const { write } = this.#options.store(projectId)
     const { stored, next, changes } = swap
@@ -101,7 +101,7 @@ export class ItemSwap {
     return { ...updated, ...raised, embedded: labels(1), pending: labels(0) }
   }
 
-  /** With the vectors that are known, or those of chunks with the same embedded text. */
+  /** Inserts chunks with known vectors, or those of chunks with the same embedded text. */
   #insertChunks(projectId: number, swap: Swap, now: number, isCurrent: SQL): SQL {
     const { stored, next, chunks: all, changes, vectors } = swap
     const known: Float32Array[] = []
@@ -130,14 +130,14 @@ export class ItemSwap {
   }
 }
 
-/** Labels ascend, so the new ones are those above all that the item had. */
+/** Labels ascend, so the new ones are those above all earlier ones of the item. */
 function insertNewWords(projectId: number, { stored, next, words, before }: Swap, isCurrent: SQL): SQL {
   const newest = Math.max(0, ...before.map(({ label }) => label))
   const where = sql`label > ${newest} and ${isCurrent}`
   return insertWords(projectId, { itemSeq: stored.seq, itemName: next.name, words, where })
 }
 
-/** Chunks that stay and have moved, because of what was added or removed before them. */
+/** Updates the positions of chunks that stay, after chunks before them were added or removed. */
 function movedChunks({ chunks: all, changes }: Swap, isCurrent: SQL): SQL {
   const moved = all.flatMap(({ position, overlapChars }) => {
     const stored = changes.kept.get(position)

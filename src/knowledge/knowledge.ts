@@ -23,14 +23,14 @@ import { insertWords } from './word-rows.ts'
 
 const pageLimitDefault = 20
 
-/** Gives the statements to commit in the same transaction as the item. */
+/** Makes statements that are committed in the same transaction as the item. */
 type Alongside = (itemId: string) => readonly SQL[]
 
 interface StoreOptions {
-  /** How long the chunks are reserved for this process; 0 when any process may embed them at once. */
+  /** How long only this process may embed the chunks; 0 for no lease. */
   leaseMs?: number
   alongside?: Alongside | undefined
-  /** The item's id, of the caller's choosing; a new one by default. */
+  /** The item's id; a new one by default. */
   id?: string | undefined
 }
 
@@ -59,12 +59,12 @@ interface KnowledgeOptions {
   log: Pick<Log, 'warn'>
 }
 
-/** Whether an item of this last change is the one to change; null when there is none. */
+/** Whether to change an item, given the number of its last change; null if there is no item. */
 export type Precondition = (changeSeq: number | null) => boolean
 
 export interface CreatedItem {
   item: Item
-  /** The number of its last change. */
+  /** The change number of its last change. */
   changeSeq: number
   /** Whether vector search finds it. */
   isIndexed: boolean
@@ -122,7 +122,7 @@ export class Knowledge {
     return { item, changeSeq: created?.changeSeq ?? 0, labels: inserted.map(({ label }) => label) }
   }
 
-  /** The chunks that the text would be stored as. */
+  /** The chunks that the text would become. */
   async preview(text: string): Promise<Preview> {
     this.checkSize(text)
     const { rows } = await this.#options.textThreads.toChunkRows(text)
@@ -130,7 +130,7 @@ export class Knowledge {
     return { data: previewed.map(toChunkPreview) }
   }
 
-  /** Items, newest first: all of them by default. Those deleted meanwhile are left out. */
+  /** Items, newest first, all by default. Items deleted meanwhile are left out. */
   async list(
     projectId: number,
     { limit, cursor, fields = itemFields }: ItemListRequest = {},
@@ -144,7 +144,7 @@ export class Knowledge {
     return { slices: readSlices(read, sizes, fields), next: last ? writeCursor(last) : null }
   }
 
-  /** Items as JSON by their row numbers, without those that are not there. */
+  /** Items as JSON by row number. Deleted ones are absent. */
   async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
     const { bySeqs } = itemQueries(this.#options.store(projectId).read)
@@ -158,7 +158,7 @@ export class Knowledge {
     { limit = pageLimitDefault, cursor, name = '' }: ItemsRequest,
   ): Promise<ItemPage> {
     const { read, readAside } = this.#options.store(projectId)
-    // Only a search by name scans many rows. One more row shows whether there is a next page.
+    // Only a search by name scans many rows, so it runs aside. One more row shows whether there is a next page.
     const found = await itemQueries(name ? readAside : read).page.all({
       ...{ projectId, name, rows: limit + 1 },
       ...readCursor(cursor),
@@ -171,13 +171,13 @@ export class Knowledge {
     }
   }
 
-  /** How many items have this in their names; all of them without a name. */
+  /** How many items have this in their names; all items without a name. */
   async count(projectId: number, name = ''): Promise<number> {
     const { readAside } = this.#options.store(projectId)
     return (await itemQueries(readAside).count.get({ projectId, name }))?.items ?? 0
   }
 
-  /** The name of each item and the SHA-256 of its text: enough to tell whether an item exists already. */
+  /** The name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
   async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
     return await this.#options.store(projectId).read.all(sql`
       select name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
@@ -196,17 +196,17 @@ export class Knowledge {
     return figures
   }
 
-  /** Every item's head, newest first. */
+  /** All items without their texts, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
     return await itemQueries(this.#options.store(projectId).read).heads.all({ projectId })
   }
 
-  /** Null when the project has no such item. */
+  /** Null if the project has no such item. */
   async head(projectId: number, id: string): Promise<ItemHead | null> {
     return (await itemQueries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
   }
 
-  /** The number of the item's last change. @throws not_found */
+  /** The change number of the item's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
     const row = await itemQueries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
     if (!row) throw itemNotFound()
@@ -243,7 +243,7 @@ export class Knowledge {
     if (!found) throw itemNotFound()
     const { seq: itemSeq, changeSeq } = found
     const idHash = this.#options.recordHash(projectId, 'item', id)
-    // Whoever wants this version of it deletes no other.
+    // With a precondition, only the version that it was checked on is deleted.
     const item = sql`select seq from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq}
       and ${isWanted ? sql`change_seq = ${changeSeq}` : sql`true`}`
     const [raised, , , deletedChunks, , deletedItems] = await write.batch([
@@ -270,7 +270,7 @@ export class Knowledge {
     return { id, deleted: true }
   }
 
-  /** Call it once the rows of these chunks are deleted. Never fails. */
+  /** Call it after the rows of these chunks are deleted. Never fails. */
   async removeFromIndex(
     projectId: number,
     chunks: readonly { label: number }[],
@@ -281,12 +281,12 @@ export class Knowledge {
     try {
       await index.remove(projectId, labels, version)
     } catch (error) {
-      // The deletion holds: search leaves out chunks without a row, and the follower updates the index.
+      // The deletion stays in force: search leaves out chunks without a row, and the follower updates the index.
       log.warn({ error, projectId }, 'The vector index did not remove vectors; the follower will try again')
     }
   }
 
-  /** @throws payload_too_large when an item cannot hold the text */
+  /** @throws payload_too_large if the text is too long for an item */
   checkSize(text: string): void {
     const bytes = Buffer.byteLength(text)
     const { knowledgeTextBytesMax: textBytesMax } = this.#options.config

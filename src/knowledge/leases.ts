@@ -4,9 +4,11 @@ import type { StoreOf } from '../db/store.ts'
 
 /** How long a lease lasts unless its process extends it. After that, another process may embed the chunks. */
 export const leaseMsDefault = 15_000
-/** A lease or retry further ahead was written before the clock went back, and no longer counts. */
+/** A lease or retry further ahead was written before the clock was set back, and is ignored. */
 export const waitMsMax = 900_000
-/** Every query for due chunks names the held ones. Chunks beyond this number wait until their lease has ended. */
+/**
+ * How many held chunks are remembered: every query for due chunks lists them. Further ones wait until their lease ends.
+ */
 const heldMax = 10_000
 
 interface LeasesOptions {
@@ -79,7 +81,7 @@ export class Leases {
           select value from json_each(${JSON.stringify([...this.heldIn(projectId)])}))
           and embedding_space is null and leased_until is not null`)
     } catch {
-      // The project is gone, or another process may embed the chunks as well, which does no harm.
+      // The project was deleted, or another process may embed the chunks as well, which does no harm.
     }
   }
 }

@@ -9,14 +9,14 @@ export const notBlank = {
   'x-documented': { pattern: '^[^\\u0000]*[^\\s\\ufeff\\u0000][^\\u0000]*$' },
 }
 
-/** For documents only: an id that no item has is 404. */
+/** Only for the OpenAPI document: an unknown id is 404. */
 export const ItemId = Type.String({
   title: 'ItemId',
   pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$',
   example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
 })
 
-/** What a client sends to create an item. The size limit of `text` is in bytes and configurable, so it is not here. */
+/** The body that creates an item. The size limit of `text` is in bytes and configurable, so it is not here. */
 export const NewItem = Type.Object(
   {
     name: Type.String({
@@ -34,7 +34,7 @@ export const NewItem = Type.Object(
 )
 export type NewItem = Static<typeof NewItem>
 
-/** What a client sends to change an item: each field replaces its own. */
+/** The body that changes an item: each field that it has is replaced. */
 export const ItemChange = Type.Partial(NewItem, { title: 'KnowledgeItemChange' })
 export type ItemChange = Static<typeof ItemChange>
 
@@ -50,7 +50,7 @@ export const UploadedFile = Type.Object(
   { title: 'KnowledgeFile' },
 )
 
-/** A knowledge item as clients get it: exactly these five fields. */
+/** A knowledge item as the API returns it: exactly these five fields. */
 export const Item = Type.Object(
   {
     id: ItemId,
@@ -97,7 +97,7 @@ export type ChunkPreview = Static<typeof ChunkPreview>
 export const Preview = Type.Object({ data: Type.Array(ChunkPreview) }, { title: 'Preview' })
 export type Preview = Static<typeof Preview>
 
-/** The chunks that an item would have after a change, and what becomes of the stored ones. */
+/** The chunks that an item would have after a change, and how they differ from the stored ones. */
 export interface ChangePreview {
   data: (ChunkPreview & { change: ChunkFate })[]
   /** How many stored chunks have no successor. */

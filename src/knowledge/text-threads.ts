@@ -12,8 +12,8 @@ const embeddingNiceness = 5
 const idleMs = 60_000
 
 /**
- * Chunks and embeds long texts on two threads, so that the main thread goes on answering requests: 150 KB take 8 ms to
- * chunk and 25 ms to embed. Embedding has the lower priority, since requests wait for chunks only.
+ * Chunks and embeds long texts on two threads, so that the main thread keeps answering requests: 150 KB take 8 ms to
+ * chunk and 25 ms to embed. Embedding has the lower priority, since requests wait only for chunks.
  */
 export class TextThreads {
   readonly #chunking = openThread('The chunker', 0)

@@ -6,7 +6,7 @@ import { toIndexedWords } from '../text/words.ts'
 interface WordRowsOptions {
   itemSeq: number | SQL
   itemName: string
-  /** As `toChunkRows` gives them. */
+  /** From `toChunkRows`. */
   words: string
   /** Which of the item's chunks; all of them by default. */
   where?: SQL

@@ -55,7 +55,7 @@ export async function openLog({ level, format }: LogOptions): Promise<OpenLog> {
   return { log, recordRequest, close: () => lines.close() }
 }
 
-/** None of the values needs escaping: we make or check each of them. */
+/** No value needs escaping, since each is made or checked here. */
 function requestLine(record: RequestRecord, time: string): string {
   const { requestId, method, route, status, durationMs, keyId } = record
   const key = keyId === undefined ? '' : `"keyId":"${keyId}",`

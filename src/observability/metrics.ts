@@ -16,10 +16,10 @@ interface ReplicationTotals {
 }
 
 interface WatchedParts {
-  /** Chunks to embed. */
+  /** How many chunks wait to be embedded. */
   countPending: () => Promise<number>
   index: { states(): Promise<IndexTotals[]> }
-  /** `replication` is null where nothing is replicated. */
+  /** `replication` is null without replication. */
   database: { replication(): ReplicationTotals | null }
   changeWatch: { readonly count: number }
 }

@@ -15,7 +15,7 @@ import { nameProblem } from '../validation.ts'
 const idsNamedMax = 10
 
 export interface Project {
-  /** Names the project inside the database; never shown. */
+  /** The project's internal id; never shown. */
   readonly projectId: number
   /** `prj_…`: the project's id as people and commands see it. */
   readonly id: string
@@ -37,7 +37,7 @@ interface ProjectsOptions {
 }
 
 interface NewProject {
-  /** A person's id; null for a project that only keys and the command line reach. */
+  /** A person's id; null for a project that only keys and the command line use. */
   ownerId?: string | null
   by?: By | undefined
   /** Further conditions for creating the project. */

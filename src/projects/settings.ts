@@ -18,10 +18,10 @@ interface SettingsOptions {
 
 const check = compileCheck(SettingsChange)
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-/** Regions that CLDR names and ISO 3166-1 does not have as countries. */
+/** CLDR regions that are not countries by ISO 3166-1. */
 const noCountries = ['EU', 'EZ', 'UN', 'XA', 'XB', 'ZZ']
 
-/** Changes how projects keep personal data. */
+/** Changes projects' settings. */
 export class Settings {
   readonly #options: SettingsOptions
 
@@ -30,14 +30,14 @@ export class Settings {
   }
 
   /**
-   * Changes the settings that `change` names. Each change is in the audit trail. They hold from the next request.
+   * Changes settings and records each change in the audit trail. Takes effect with the next request.
    * @throws invalid_request naming each bad field; forbidden unless `by` owns the project
    */
   async change(projectId: number, change: SettingsChange, by?: By): Promise<ProjectSettings> {
     const { settingsOf, write, audit } = this.#options
     const wanted = normalized(check(change))
     const current: Record<string, unknown> = { ...(await settingsOf(projectId)) }
-    // A body may name more, and even other columns of the project.
+    // A body may have other members, even names of other columns.
     const changed = Object.entries(wanted).filter(
       ([name, value]) =>
         Object.hasOwn(settingsColumns, name) &&
@@ -59,7 +59,7 @@ export class Settings {
   }
 }
 
-/** Kinds without repetition, the country in capitals, and the time zone as it is written. */
+/** Removes repeated kinds, makes the country upper-case, and spells the time zone as IANA does. */
 function normalized({ redact, country, timeZone, ...rest }: SettingsChange): SettingsChange {
   const isCountry = (code: string) =>
     /^[A-Z]{2}$/.test(code) && !noCountries.includes(code) && regions.of(code) !== undefined
@@ -81,7 +81,7 @@ function normalized({ redact, country, timeZone, ...rest }: SettingsChange): Set
   }
 }
 
-/** A value as the audit trail says it. */
+/** A value as text for the audit trail. */
 function shown(value: unknown): string {
   if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return 'off'
   return value === true ? 'on' : String(value)

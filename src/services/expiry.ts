@@ -15,8 +15,8 @@ interface ExpiryOptions {
 }
 
 /**
- * Each hour deletes old secrets, those of webhooks too, a day after their rotation, failures after a week, and the
- * questions that projects keep no longer.
+ * Hourly deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, and
+ * expired questions.
  */
 export class Expiry {
   readonly #background: Background
@@ -42,7 +42,7 @@ export class Expiry {
     this.#background.soon()
   }
 
-  /** Deletes what is over. */
+  /** Deletes everything that has expired. */
   run(): Promise<void> {
     return this.#background.now()
   }

@@ -137,11 +137,11 @@ export class Lifecycle {
     parts.search.close()
     parts.earlyEmbedder.close()
     parts.metrics.close()
-    // No run begins from now on. They wait for each other, so they are aborted together.
+    // Starts no more runs. These parts wait for each other, so they are aborted together.
     const { erasureRequests, projectErasure, erasure, sweeper } = parts
     const aborting = [this.#owning, erasureRequests, projectErasure, erasure, sweeper]
     const aborted = aborting.map((part) => part.close())
-    // What the others ask of the index from now on is refused, so that none of them waits until it is filled.
+    // From now on the index refuses requests, so that no other part waits until it is filled.
     const indexSaved = parts.index.close()
     await parts.indexer.close()
     await parts.textThreads.close()

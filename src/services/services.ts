@@ -104,7 +104,7 @@ export async function openServices({ role, takesFolder = role === 'service', ...
   }
 }
 
-/** What nearly every part works with: the configuration, the log, the clock and the database. */
+/** What nearly every part needs: the configuration, the log, the clock and the database. */
 async function openCommon({
   config,
   log,
@@ -125,12 +125,12 @@ async function openCommon({
     recordHash: createRecordHash(idHashKey),
     audit: new AuditTrail({ read, readAside, write, now, log }),
     settingsOf: createSettingsReader({ read, dataVersion }),
-    /** On a remote database several processes do the same work: one at a time, by its lease. */
+    /** Several processes on a remote database may do the same work, one at a time by its lease. */
     leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),
   }
 }
 
-/** What turns texts into vectors, and the index of these. */
+/** The embedder and the vector index. */
 async function openIndexing({ config, log, database, owner }: Common, role: ServicesOptions['role']) {
   const metrics = new Metrics()
   const textThreads = new TextThreads()
@@ -140,7 +140,7 @@ async function openIndexing({ config, log, database, owner }: Common, role: Serv
     folder: join(config.dataDir, 'indexes'),
     space: embedder.space,
     savesFiles: owner.isOwner,
-    // A command does not search, so a slow or missing index does not concern it.
+    // A command does not search, so warnings about the index are of no interest.
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
@@ -160,7 +160,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const search = new Search({ ...common, embedder, index, metrics })
   const holds = new Holds({ ...common, erasure })
   const questions = new Questions({ ...common, erasure, holds })
-  // The console's playground and `knowledge check` use `search`: nobody has asked those questions.
+  // The console's playground and `knowledge check` use `search`, because no agent asks those questions.
   const askedSearch = new AskedSearch({ search, questions })
   const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log: common.log })

@@ -2,7 +2,7 @@ import type { Services } from '../services/services.ts'
 import type { FirstStart } from './bootstrap.ts'
 
 /**
- * What a start prints for people. On the first start it holds secrets, so it never goes through the log.
+ * What a start prints for people. The first start's text has secrets, so it never goes through the log.
  * @param address where the server listens, such as `http://127.0.0.1:3000`
  */
 export function startBanner(

@@ -119,7 +119,7 @@ async function run(
     keepAliveSeconds: config.keepAliveSeconds,
     fetch: app.fetch,
   })
-  // Only now, when nothing can fail any more: the start that makes the key must also print it.
+  // Last, when nothing can fail any more: the start that makes the key must also print it.
   const first = await bootstrap(services)
 
   let isStopping = false

@@ -6,7 +6,7 @@ export function csvLine(cells: readonly (string | number | boolean | null)[]): s
 }
 
 /**
- * A spreadsheet takes a cell that begins so for a formula, some after white space:
+ * Spreadsheets treat such cells as formulas, some even after white space:
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
 const formula = /^\s*[=+@-]/

@@ -2,7 +2,7 @@
 export function graphemeStart(text: string, from: number, at: number): number {
   if (at >= text.length || isPlainStart(text, at)) return at
   const near = Math.max(from, at - graphemeCharsMax)
-  // A flag is a pair of regional indicators. Only from the start of their run can we tell which two are a pair.
+  // A flag is a pair of regional indicators. Which two form a pair is known only from the start of their run.
   const windowStart = isRegionalIndicator(text, near) ? from : near
   const segments = segmenter.segment(text.slice(windowStart, at + graphemeCharsMax))
   const start = windowStart + (segments.containing(at - windowStart)?.index ?? 0)

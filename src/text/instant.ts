@@ -9,16 +9,18 @@ const time = '(?:[01][0-9]|2[0-3]):[0-5][0-9]'
 // On the first and the last day, whether a time with an offset is in range depends on the offset.
 const years = '(?=19[7-9]|[2-9])(?!1970-01-01.*[+]|9999-12-31.*-[0-9:]+$)'
 
-/** For documents: the same for times that exist, from 1970 to 9999, so that a value which matches is accepted. */
+/** For the OpenAPI document: only times that exist, from 1970 to 9999, so that every match is accepted. */
 export const certainInstantPattern = `^${years}${day}[Tt]${time}(?::[0-5][0-9](?:[.][0-9]{1,9})?)?(?:[Zz]|[+-]${time})$`
 
 const instant = new RegExp(instantPattern)
 const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** For documents: the same, or a day alone. */
+/** For the OpenAPI document: the same, or a date. */
 export const certainTimeOrDayPattern = `^${years}${day}(?:[Tt]${time}(?::[0-5][0-9](?:[.][0-9]{1,9})?)?(?:[Zz]|[+-]${time}))?$`
 
-/** Milliseconds since 1970 of an ISO time; null for another text, a day such as 30 February, or one out of range. */
+/**
+ * Milliseconds since 1970; null for a text that is not an ISO time, does not exist (30 February) or is out of range.
+ */
 export function readInstant(text: string): number | null {
   if (!instant.test(text)) return null
   const time = Date.parse(text.toUpperCase())

@@ -3,11 +3,11 @@ const newline = 0x0a
 export interface Line {
   /** 1 for the first. */
   number: number
-  /** Without its ending; null when it is longer than the limit. */
+  /** The line without its ending; null if it is longer than the limit. */
   bytes: Buffer | null
   /** Bytes of the source up to the line's end. */
   end: number
-  /** Whether the rest of what has arrived holds no further whole line. */
+  /** Whether no further whole line has arrived yet. */
   isLastArrived: boolean
 }
 

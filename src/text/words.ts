@@ -59,7 +59,7 @@ const unspacedRuns = new RegExp(`(?:${unspacedScripts}\\p{M}*)+`, 'gu')
 const splitAtUnspaced = new RegExp(`((?:${unspacedScripts}\\p{M}*)+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspacedScripts}`, 'u')
 const markedCharacters = /\P{M}\p{M}*|\p{M}+/gu
-/** They choose a glyph, such as an emoji in colour. Kept, they would become part of the word beside them. */
+/** They select a glyph, such as a coloured emoji, and would otherwise become part of the adjacent word. */
 const variationSelectors = /\p{Variation_Selector}+/gu
 
 /** For every code unit: whether it separates words, belongs to a word, or belongs to a script without spaces. */
@@ -86,7 +86,7 @@ function withoutExcess(text: string): string {
   return text.replace(unseenInWords, '').replace(endlessMarks, '$1')
 }
 
-/** Soft hyphens and joiners say where a word may be broken. Without them it is the same word. */
+/** Soft hyphens and joiners, which do not change a word. */
 const unseenInWords = /[\u00ad\u2060\ufeff]+/g
 const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
@@ -109,7 +109,7 @@ export function firstOf(run: string): string {
   return run.match(markedCharacters)?.[0] ?? run
 }
 
-/** The last character, which is also indexed alone: then a query of one character finds it wherever it stands. */
+/** The last character, which is also indexed alone, so that a query of one character finds it at the end of a run. */
 export function lastOf(run: string): string {
   return run.match(markedCharacters)?.at(-1) ?? run
 }

@@ -1,8 +1,8 @@
 const msPerMinute = 60_000
 
 /**
- * By how many milliseconds the clocks of a time zone, such as `Europe/Berlin`, are ahead of UTC at an instant.
- * @returns null for a time zone that is unknown here
+ * Returns a function that tells how far a time zone, such as `Europe/Berlin`, is ahead of UTC, in milliseconds.
+ * @returns null for an unknown time zone
  */
 export function clockOf(zone: string): ((at: number) => number) | null {
   if (zone === 'UTC') return () => 0
@@ -15,9 +15,9 @@ export function clockOf(zone: string): ((at: number) => number) | null {
   }
 }
 
-/** The name of a time zone of the IANA database as it is written there; null for any other text. */
+/** The IANA name of a time zone; null for any other text. */
 export function zoneName(zone: string): string | null {
-  // An offset such as `+02:00` knows no summer time.
+  // An offset such as `+02:00` has no daylight saving time.
   return /^[A-Za-z]/.test(zone) ? (formatOf(zone)?.resolvedOptions().timeZone ?? null) : null
 }
 
@@ -33,7 +33,7 @@ function formatOf(zone: string): Intl.DateTimeFormat | null {
       minute: 'numeric',
     })
   } catch {
-    // It throws for a time zone that it does not know.
+    // It throws for an unknown time zone.
     return null
   }
 }

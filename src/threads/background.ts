@@ -72,7 +72,7 @@ export class Background {
   async #runNext(): Promise<void> {
     do await this.#running?.catch(() => undefined)
     while (this.#running)
-    // The await above leaves `now` the time to set it.
+    // `now` has set it during the await above.
     this.#queued = null
     this.#closing.signal.throwIfAborted()
     this.#running = this.#run()
@@ -89,7 +89,7 @@ export class Background {
       this.#retryMs = retryMs
       if (againMs !== null) this.soon(againMs)
     } catch (error) {
-      // After `close`, a failure is what aborting the run has done.
+      // After `close`, the failure is that of the abort.
       if (!this.isClosed) onFailure(error)
       this.#notBefore = performance.now() + this.#retryMs
       this.#dueAt = this.#notBefore
@@ -104,7 +104,7 @@ export class Background {
   #setTimer(): void {
     clearTimeout(this.#timer)
     if (this.isClosed || this.#dueAt === Number.POSITIVE_INFINITY) return
-    // `onFailure` hears of failures, and the next run is set by then.
+    // Failures go to `onFailure`, and the next run is scheduled by then.
     const run = () => void this.now().catch(() => undefined)
     this.#timer = setTimeout(run, Math.max(0, this.#dueAt - performance.now()))
     this.#timer.unref()

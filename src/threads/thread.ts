@@ -32,7 +32,10 @@ export type ThreadReply =
   | { kind: 'event'; event: unknown }
 
 export interface ThreadOptions<Data, Event> {
-  /** The worker's file as `new URL('./…-worker.ts', import.meta.url)`, literally: the builds look for this form. */
+  /**
+   * The worker's file as `new URL('./…-worker.ts', import.meta.url)`, literally, because the builds search for this
+   * form.
+   */
   script: URL
   /** The subject of error messages, such as "The writer". */
   name: string
@@ -97,7 +100,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     if (!this.isUp) throw unavailable(`${name} is restarting. Nothing was done.`)
     if (this.#waiting.size >= waitingMax) throw unavailable(`${name} has too many requests waiting.`)
     this.#worker ??= this.#start()
-    // The worker answers a method with what that method of its interface returned: see serve.ts.
+    // The worker answers with the method's result: see serve.ts.
     return (await this.#post(this.#worker, method, args)) as Result<Api, Name>
   }
 
@@ -146,7 +149,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
   #post(worker: Worker, method: string, args: unknown[]): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      // First the message, which fails for arguments that cannot be cloned: such a request does not wait.
+      // Posted first: it fails for arguments that cannot be cloned, and such a request must not wait.
       worker.postMessage({ id, method, args } satisfies ThreadRequest)
       this.#waiting.set(id, { resolve, reject })
     })
@@ -154,7 +157,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
 
   #receive(reply: ThreadReply): void {
     if (reply.kind === 'event') {
-      // The worker sends the events that its own interface names.
+      // The worker sends only events of its interface.
       this.#options.onEvent?.(reply.event as Event)
       return
     }

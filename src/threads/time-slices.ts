@@ -5,7 +5,7 @@ export type Work<Result> = Generator<undefined, Result, undefined>
 
 const sliceMs = 5
 
-/** Runs long work in slices of a few milliseconds, one work after the other, so that other requests are answered in between. */
+/** Runs long work in slices of a few milliseconds, one after the other, so that other requests get a turn. */
 export class TimeSlices {
   #last: Promise<unknown> = Promise.resolve()
 
@@ -24,7 +24,7 @@ export class TimeSlices {
   }
 }
 
-/** Does all of the work without a pause. */
+/** Runs all of the work without a pause. */
 export function finished<Result>(work: Work<Result>): Result {
   let step = work.next()
   while (!step.done) step = work.next()

@@ -32,6 +32,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('button', { name: 'I have stored it' }).click()
     const steps = page.getByRole('region', { name: 'First steps' })
+    expect(await page.getByText('Calls per day').count()).toBe(0)
     const command = await steps.locator('pre').textContent()
     const [, key] = /Bearer (ck_ingest_\w+)'/.exec(command ?? '') ?? []
     expect(await findings(page, 'moderate')).toEqual([])
@@ -44,6 +45,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     })
     expect(sent.status).toBe(201)
     await steps.getByText('Send your first call: done').waitFor()
+    await page.getByText('Calls per day').waitFor()
     const item = { name: 'Hours', description: '', text: 'We open at nine.' }
     await set.owner.send('POST', `/projects/${project}/knowledge`, item)
     await steps.getByText('Add your first knowledge item: done').waitFor()

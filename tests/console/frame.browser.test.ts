@@ -83,6 +83,15 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     const page = await openTab(`/p/${project.id}/overview`)
     await page.getByRole('button', { name: /^Project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
+    await page.getByLabel('Name').and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    // The menu is gone, so the focus goes to what opened it.
+    await page
+      .getByRole('button', { name: /^Project/ })
+      .and(page.locator(':focus'))
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'New project' }).click()
     await page.getByLabel('Name').fill('Harbour')
     await page.getByRole('button', { name: 'Create project' }).click()
     await page.getByRole('button', { name: /^Project Harbour/ }).waitFor()
@@ -183,6 +192,20 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText(set.owner.email).last().waitFor()
+  })
+
+  test('a page whose code cannot be loaded says so, and can be tried again', async () => {
+    const tab = await tabs.open({ person: set.owner })
+    await tab.open(`/p/${project.id}/settings/general`)
+    await heading(tab.page, 'General').waitFor()
+    await tab.context.setOffline(true)
+    await tab.page.getByRole('link', { name: 'Playground' }).click()
+    await tab.page.getByText('Callbook is not responding').first().waitFor()
+    await tab.context.setOffline(false)
+    await tab.page.getByRole('button', { name: 'Try again' }).click()
+    await heading(tab.page, 'Playground').waitFor()
+    // The browser reports the error that the page shows.
+    tab.complaints.length = 0
   })
 
   test('nothing moves for whoever asks for less motion', async () => {

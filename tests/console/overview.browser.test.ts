@@ -46,7 +46,14 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     expect(await agents.count()).toBe(5)
     await page.getByRole('button', { name: 'Show 4 more' }).click()
     await agents.nth(8).waitFor()
+    // By keyboard: below the mouse a tooltip would open, outside of the page's regions.
+    await page.getByRole('button', { name: 'Show as table' }).first().press('Enter')
+    await page.getByRole('button', { name: 'Show as table' }).press('Enter')
     expect(await findings(page, 'moderate')).toEqual([])
+    await page.getByRole('link', { name: '1m to 2m' }).click()
+    await page.getByText('112 calls', { exact: true }).waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Show 94 of 106 more' }).click()
     await page.getByRole('link', { name: 'Reason 099' }).click()
     await page.getByText('1 call', { exact: true }).waitFor()
     expect(await page.locator('[data-call]').getAttribute('data-call')).toBe('call-99')
@@ -54,6 +61,8 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
 
   test('has no empty card higher than its sentence, and no labels that overlap on a phone', async () => {
     const project = await set.mintProject()
+    const createdAt = new Date().toISOString()
+    await putCalls(service.services, project.projectId, [{ id: 'live', createdAt }])
     const { page, open } = await tabs.open({ person: set.owner, width: 375 })
     await open(`/p/${project.id}/overview`)
     const none = page.getByText('No completed calls in this period.')
@@ -62,7 +71,6 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     expect((await durations.boundingBox())?.height).toBeLessThan(110)
     expect(await page.getByRole('heading', { name: /^Failures by/ }).count()).toBe(0)
 
-    const createdAt = new Date().toISOString()
     const call = { id: 'one', createdAt, status: 'completed' as const, duration: 60 }
     await putCalls(service.services, project.projectId, [{ ...call, details: { agent: { id: 'desk' } } }])
     await page.getByRole('heading', { name: 'Failures by agent' }).waitFor()

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe-core checks: all that it does by itself and the size of targets, or only what depends on colours. */
+/** The axe-core rules: the default ones and the size of targets, or only those that depend on colours. */
 const rules = {
   all: { rules: { 'target-size': { enabled: true } } },
   colors: { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } },
@@ -25,7 +25,7 @@ export async function findings(
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }
 
-/** Whether the page scrolls sideways, which no width should make it do. */
+/** How far the page scrolls sideways, as a problem; none if it does not, as it should at every width. */
 export async function sidewaysOverflow(page: Page): Promise<string[]> {
   const px = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',

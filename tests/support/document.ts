@@ -13,7 +13,7 @@ export async function readDocument(url: string): Promise<OpenAPIV3_1.Document> {
   return await (await fetch(`${url}/docs/json`)).json()
 }
 
-/** The operations of a document, with what they refer to in place of the references. */
+/** The operations of a document, with references replaced by their targets. */
 export function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
   const { paths = {} } = resolved(document, document)
   return Object.entries(paths).flatMap(([path, item = {}]) =>
@@ -25,7 +25,7 @@ export function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
   )
 }
 
-/** What refers to itself stays without what it says of its parts. */
+/** Replaces references by their targets. A recursive schema is not expanded again. */
 export function resolved<Value>(value: Value, document: object): Value {
   const resolve = (part: unknown, within: readonly string[] = []): unknown => {
     if (Array.isArray(part)) return part.map((member) => resolve(member, within))

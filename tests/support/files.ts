@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib'
 
-// Files as the programs of people write them, as small as they can be.
+// Minimal files in the formats of common programs.
 
 export interface PdfText {
   x?: number

@@ -23,7 +23,7 @@ export function canSetReadOnly(): boolean {
     writeSync(file, 'refused')
     return false
   } catch {
-    // What was to be shown.
+    // The write was refused, as it should be.
     return true
   } finally {
     closeSync(file)

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 
-/** An event as an endpoint gets it. */
+/** An event as it arrives at an endpoint. */
 export interface Received {
   path: string
   headers: IncomingHttpHeaders
@@ -26,7 +26,7 @@ export interface Receiver {
   received: Received[]
   /** Connections that are open now. */
   open(): number
-  /** How the next requests are answered; 204 by default. */
+  /** Answers the next requests; with 204 by default. */
   answer: (event: Received, response: ServerResponse) => void
   close(): Promise<void>
 }
@@ -80,5 +80,5 @@ export function verify(secret: string, { body, headers }: Received): void {
   new Webhook(secret).verify(body, headers as Record<string, string>)
 }
 
-/** For the service: where receivers are. */
+/** Lets the service send webhooks to loopback. */
 export const receiverEnv = { WEBHOOK_ALLOW_PRIVATE: '127.0.0.1' }

@@ -39,11 +39,11 @@ export interface ReferenceAnswer {
 export class Reference {
   readonly calls = new Map<string, ReferenceCall>()
   readonly deleted = new Set<string>()
-  /** Calls whose start no request has named. */
+  /** Calls whose `createdAt` no request has set. */
   readonly undated = new Set<string>()
   items: ReferenceItem[] = []
 
-  /** @param createdAt of a call that is new and names no time */
+  /** @param createdAt the start of a new call whose request has none */
   put(id: string, change: ReferenceChange, createdAt: string): ReferenceAnswer {
     if (change.transcript && change.appendTranscript) return { status: 400 }
     if (this.deleted.has(id)) return { status: 410 }

@@ -14,43 +14,43 @@ interface Span {
 
 interface Planted {
   text: string
-  /** What is to be redacted. */
+  /** The spans that must be redacted. */
   truth: Span[]
 }
 
-/** Of one kind, or of all together. */
+/** The accuracy for one kind, or for all together. */
 export interface Accuracy {
-  /** How many are to be redacted, and of those how many are, whole and as their kind. */
+  /** How many values must be redacted, and how many of those are, whole and as their kind. */
   wanted: number
   found: number
-  /** How many marks there are, and how many of those stand for one, with no word more. */
+  /** How many marks there are, and how many of those replace exactly one value. */
   marks: number
   right: number
 }
 
 export interface Measured {
   kinds: Map<RedactionKind | 'all', Accuracy>
-  /** Some texts with what was done to them wrongly. */
+  /** Some texts with their errors. */
   wrong: string[]
 }
 
-/** More often what is more often said. */
+/** Frequent kinds are planted more often. */
 const planted = [
   ...['phone', 'phone', 'phone', 'phone', 'card', 'card', 'email', 'email', 'iban', 'ssn'],
   ...['decoy', 'decoy'],
 ] as (RedactionKind | 'decoy')[]
-/** A mark may take a space or a bracket with it. */
+/** A mark may include an adjacent space or bracket. */
 const excessCharsMax = 2
 const wrongShownMax = 400
 
 /**
- * The phone numbers that the real dialogues hold of their own, by the shapes that they have there, as read by eye: the
- * other runs of seven digits in them are addresses and amounts.
+ * Phone numbers in the real dialogues, by their shapes there, as read by eye. The other runs of seven digits are
+ * addresses and amounts.
  */
 const realNumbers =
   /(?<![\w$,+-]|\d[. ])(?:\+\d[\d -]{7,}\d|\(\d{3}\) \d{3}-\d{4}|\d{3}[- ]\d{3}[- ]\d{4}|\d{1,2} \d{4}[ -]\d{4}|\d \d\d \d\d \d\d \d\d|\d{5} \d{5}|\d{4} \d{6}|\d{2}-\d{3} \d{4})(?![\w-]|[.,]\d)/g
 
-/** Plants a value into each dialogue, and looks at what is redacted of it and of the rest. */
+/** Plants a value into each dialogue, and checks what is redacted of it and of the rest. */
 export function measureAccuracy(dialogues: readonly Turn[][], forms: Forms, seed: number): Measured {
   const random = createRandom(seed)
   const kinds = new Map<RedactionKind | 'all', Accuracy>(
@@ -86,7 +86,7 @@ export function measureAccuracy(dialogues: readonly Turn[][], forms: Forms, seed
   return { kinds, wrong }
 }
 
-/** Before or after what is said. */
+/** Plants a sentence before or after a turn's text. */
 function plantInto(content: string, { values, sentences }: Forms, random: () => number): Planted {
   const kind = pick(random, planted)
   const value = pick(random, values[kind])(random)
@@ -112,7 +112,7 @@ function realOf(content: string): Planted {
   return { text: content, truth }
 }
 
-/** What the marks of a text stand for. */
+/** The spans that a text's marks replace. */
 function marksOf(text: string, redacted: string): Span[] {
   const spans: Span[] = []
   const parts = redacted.split(/\[(phone|email|card|iban|ssn)\]/)

@@ -33,7 +33,7 @@ export function digits(random: Random, count: number): string {
   return Array.from({ length: count }, () => Math.floor(random() * 10)).join('')
 }
 
-/** Ten digits of an American number that can be given out. */
+/** Ten digits of an assignable American number. */
 export function americanNumber(random: Random): string {
   for (;;) {
     const number = `${2 + Math.floor(random() * 8)}${digits(random, 2)}${2 + Math.floor(random() * 8)}${digits(random, 6)}`
@@ -41,7 +41,7 @@ export function americanNumber(random: Random): string {
   }
 }
 
-/** A number of another country, as it is written from abroad. */
+/** A number of another country in international form. */
 export function foreignNumber(random: Random): string {
   for (;;) {
     const [country, start, more] = pick(random, abroad)
@@ -92,12 +92,12 @@ export function inGroups(text: string, sizes: readonly number[], gap: string): s
   return groups.filter((group) => group !== '').join(gap)
 }
 
-/** A digit a word: `four one five`. */
+/** One word per digit: `four one five`. */
 export function inWords(text: string, gap = ' ', zero = 'zero'): string {
   return [...text].map((char) => (char === '0' ? zero : numeralWords[Number(char)])).join(gap)
 }
 
-/** Two digits a word where that is said: `forty one twelve`, `oh five`. */
+/** Two digits per word where people say so: `forty one twelve`, `oh five`. */
 export function inPairs(text: string): string {
   const pairs = text.match(/\d\d?/g) ?? []
   return pairs
@@ -110,7 +110,7 @@ export function inPairs(text: string): string {
     .join(' ')
 }
 
-/** With `double` where a digit comes twice. */
+/** With `double` for a repeated digit. */
 export function inDoubles(text: string): string {
   return (text.match(/(\d)\1|\d/g) ?? [])
     .map((part) => (part.length === 2 ? `double ${inWords(part.charAt(0))}` : inWords(part)))

@@ -6,7 +6,7 @@ import { nameProblem } from '../../validation.ts'
 import { labelsMax, type Review } from '../schemas.ts'
 import { flaggedTurnsMax, type ReviewChange } from './schemas.ts'
 
-/** What lists show of a review. */
+/** The parts of a review that lists show. */
 export function marksOf(review: Review | null): ReviewMarks | null {
   if (!review) return null
   const { note, flaggedTurns, ...said } = saidIn(review)
@@ -14,8 +14,10 @@ export function marksOf(review: Review | null): ReviewMarks | null {
 }
 
 /**
- * The review after a person's change; null when it says nothing any more. An evaluation marks the call as reviewed.
- * @param by the person's name @param at ISO 8601 @param turns how many the call has
+ * The review after a person's change; null if it is empty. An evaluation marks the call as reviewed.
+ * @param by the person's name
+ * @param at ISO 8601
+ * @param turns how many turns the call has
  * @throws invalid_request for too many labels or flags; no_such_turn; note_has_changed
  */
 export function changeReview(
@@ -39,13 +41,13 @@ export function changeReview(
   return isDeepStrictEqual(after, before) ? stored : { ...after, by, at }
 }
 
-/** A review that was imported may not have all members. */
+/** Fills in members that an imported review may lack. */
 function saidIn(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
   const { evaluation = null, note = null, labels = [], flaggedTurns = [] } = stored ?? {}
   return { evaluation, note, labels, reviewed: stored?.reviewed ?? evaluation !== null, flaggedTurns }
 }
 
-/** What the audit trail says of a change: one action for each kind of thing that it names. */
+/** The audit actions of a change: one for each kind of thing that it changes. */
 export function actionsOf(change: ReviewChange): AuditAction[] {
   const { evaluation, note, reviewed, addLabels, removeLabels, flagTurns, unflagTurns } = change
   const actions: (readonly [AuditAction, boolean])[] = [
@@ -77,7 +79,7 @@ function trimmed(text: string | null): string | null {
   return text?.trim() ? text.trim() : null
 }
 
-/** Whether somebody else has written another note meanwhile. */
+/** Whether somebody else has changed the note meanwhile. */
 function isOutdated(
   noteBefore: string | null | undefined,
   stored: string | null,

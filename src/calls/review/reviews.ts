@@ -6,7 +6,7 @@ import type { Review } from '../schemas.ts'
 import { actionsOf, changeReview } from './review.ts'
 import type { LabelChange, ReviewChange } from './schemas.ts'
 
-/** Calls that one transaction changes, so that other requests are answered in between. */
+/** How many calls one transaction changes, so that other requests get a turn. */
 const callsPerWrite = 50
 
 /** Who reviews a call. */
@@ -15,15 +15,15 @@ export interface Reviewer {
   by: By
 }
 
-/** What a request to label calls has done. */
+/** The result of labelling calls. */
 export interface Labelled {
-  /** The ids of calls whose labels are different now. */
+  /** The ids of calls whose labels have changed. */
   changed: string[]
-  /** Calls that were left as they are, such as those that the project does not have. */
+  /** Calls that were not changed, such as unknown ones. */
   failed: { id: string; message: string }[]
 }
 
-/** What people say of calls: evaluation, note, labels, flags. Platforms never change it. */
+/** People's reviews of calls: evaluation, note, labels, flags. Platforms never change them. */
 export class Reviews {
   readonly #ingest: Ingest
   readonly #now: () => number
@@ -34,9 +34,8 @@ export class Reviews {
   }
 
   /**
-   * Changes the review of a call. Of two people who change the same member, the last wins; a note that another person has
-   * changed since `noteBefore` stays.
-   * @throws not_found; no_such_turn; note_has_changed
+   * Changes the review of a call. If two people change one member, the last wins; but a note that somebody has changed
+   * since `noteBefore` stays. @throws not_found; no_such_turn; note_has_changed
    */
   async change(projectId: number, id: string, change: ReviewChange, reviewer: Reviewer): Promise<void> {
     await this.#changeAll(projectId, [id], change, reviewer, (_, error) => {
@@ -44,7 +43,7 @@ export class Reviews {
     })
   }
 
-  /** Adds labels to many calls and takes others from them. */
+  /** Adds labels to many calls and removes others. */
   async label(
     projectId: number,
     { ids, add = [], remove = [] }: LabelChange,

@@ -12,15 +12,15 @@ const Turns = Type.Array(Type.Integer({ minimum: 0, maximum: transcriptTurnsMax 
 
 const Note = Type.Unsafe<string | null>({ type: 'string', maxLength: 10_000, nullable: true })
 
-/** What a person changes of a call's review. Each member that is sent replaces its own. */
+/** A change of a call's review. Each member that is sent replaces the stored one. */
 export const ReviewChange = Type.Partial(
   Type.Object({
     evaluation: Type.Unsafe<string | null>({ type: 'string', minLength: 1, maxLength: 200, nullable: true }),
     note: Note,
-    // What the note was when the person began to edit it. Another note by now is not overwritten.
+    // The note when the person began to edit it. If it has changed since, it is not overwritten.
     noteBefore: Note,
     reviewed: Type.Boolean(),
-    // One by one, so that two people who label a call at the same time keep each other's labels.
+    // Additions instead of the whole list, so that two people who label a call at once keep each other's labels.
     addLabels: Labels,
     removeLabels: Labels,
     flagTurns: Turns,
@@ -30,7 +30,7 @@ export const ReviewChange = Type.Partial(
 )
 export type ReviewChange = Static<typeof ReviewChange>
 
-/** Labels to add to calls and to take from them. */
+/** Labels to add to calls and to remove. */
 export const LabelChange = Type.Object(
   {
     ids: Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: callsPerRequestMax }),

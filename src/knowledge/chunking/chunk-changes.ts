@@ -1,16 +1,16 @@
 import { type Chunk, embeddedText } from './chunks.ts'
 
-/** An item's name and its chunks, as they are stored. */
+/** An item's name and its stored chunks. */
 export interface StoredChunks<Stored> {
   name: string
   chunks: readonly Stored[]
 }
 
-/** What becomes of an item's chunks when the item is changed. Both maps are by position in the new text. */
+/** What becomes of an item's chunks when it changes. Both maps are by position in the new text. */
 export interface ChunkChanges<Stored> {
   /** Chunks that stay as they are. */
   kept: Map<number, Stored>
-  /** Chunks that replace others of the same embedded text, whose vectors they take. */
+  /** Chunks that replace others with the same embedded text, and so take over their vectors. */
   alike: Map<number, Stored>
   removed: Stored[]
 }
@@ -38,7 +38,7 @@ export function compareChunks<Stored extends Pick<Chunk, 'heading' | 'text'>>(
   return { kept, alike, removed }
 }
 
-/** `kept`: with its vector. `changed`: in place of a chunk under the same heading. */
+/** `kept`: stays with its vector. `changed`: replaces a chunk under the same heading. */
 export type ChunkFate = 'kept' | 'changed' | 'added'
 
 /** What happened to each chunk of the new text, and how many old chunks have no successor. */

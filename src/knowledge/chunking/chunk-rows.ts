@@ -20,7 +20,7 @@ export function toChunkRows(text: string): ChunkRows {
   }
 }
 
-/** The chunk as agents are given it, with its lengths in code points. */
+/** The chunk as agents get it, with its lengths in code points. */
 export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {
   const given = withLabels(text)
   const characters = [...given].length

@@ -13,7 +13,7 @@ export interface Chunk {
   overlapChars: number
 }
 
-/** Part of every embedding space. Raise it when a change gives other chunks or other embedded text. */
+/** Part of every embedding space. Raise it when a change alters chunks or their embedded text. */
 export const chunkerVersion = 4
 
 /** Smaller chunks are merged with a neighbour under the same parent heading. */

@@ -117,7 +117,7 @@ function rankAt(text: string, at: number): number {
 
 /** Full stops of scripts that put no space after them. */
 const wideStops = codesOf('。！？｡')
-/** Among them the Arabic question mark and the danda of Indian scripts. */
+/** Including the Arabic question mark and the danda of Indian scripts. */
 const stops = codesOf('.!?…؟।')
 
 function codesOf(characters: string): ReadonlySet<number> {

@@ -12,14 +12,14 @@ export function frontMatterEnd(text: string): number {
   return closes.test(text) ? closes.lastIndex : start
 }
 
-/** A value of a text's front matter, in YAML or TOML, on one line; null when there is none that is a text. */
+/** A text value in front matter, YAML or TOML, on one line; null if there is none. */
 export function frontMatterValue(text: string, key: 'title' | 'name' | 'description'): string | null {
   const frontMatter = text.slice(0, frontMatterEnd(text))
   const line = new RegExp(`^${key}[ \\t]*[:=][ \\t]*([^\\r\\n]*)((?:\\r?\\n[ \\t]+[^\\r\\n]+)*)`, 'm').exec(
     frontMatter,
   )
   const first = line?.[1]?.trim() ?? ''
-  // A text may go on in indented lines, with or without the mark of a block.
+  // A text may continue on indented lines, with or without a block indicator.
   const further = (line?.[2] ?? '').replace(/\s+/g, ' ').trim()
   const whole = `${/^[|>][-+]?$/.test(first) ? '' : first} ${further}`.trim()
   const value = unquoted(whole) ?? whole.replace(/(?:^|[ \t])#.*$/s, '').trim()

@@ -11,7 +11,7 @@ export interface Heading {
   source: string
 }
 
-/** The headings of a Markdown text by CommonMark, front matter left out. */
+/** The headings of a Markdown text by CommonMark, without its front matter. */
 export function findHeadings(text: string): Heading[] {
   const bodyStart = frontMatterEnd(text)
   const outline = new Outline(withLineFeeds(text.slice(bodyStart)))
@@ -19,7 +19,7 @@ export function findHeadings(text: string): Heading[] {
   return outline.headings.map((heading) => ({ ...heading, start: bodyStart + heading.start }))
 }
 
-/** The parser knows only `\n`. The length stays the same, so all offsets do. */
+/** The parser knows only `\n`. The length stays the same, and so do all offsets. */
 function withLineFeeds(text: string): string {
   return text.replaceAll('\r\n', ' \n').replaceAll('\r', '\n')
 }

@@ -2,8 +2,8 @@
 const quickShare = 0.25
 
 /**
- * How many texts a request holds: half as many after one that was not answered in time, twice as many after one
- * that was answered quickly. A model on a slow CPU takes minutes for what a hosted one answers at once.
+ * How many texts a request holds. A timeout halves the number, a quick answer doubles it: a model on a slow CPU takes
+ * minutes for what a hosted one answers at once.
  */
 export class BatchSize {
   readonly #limits: { max: number; timeoutMs: number }
@@ -19,7 +19,7 @@ export class BatchSize {
   }
 
   timedOut(sent: number): void {
-    // Half of what was sent: several requests of one size may time out, and halve it only once.
+    // Half of what was sent, so that several timed-out requests of one size halve it only once.
     this.#texts = Math.max(1, Math.min(this.#texts, sent >> 1))
   }
 

@@ -15,11 +15,11 @@ import { unlessAborted } from './unless-aborted.ts'
 
 const failuresInRowMax = 5
 const retriesMax = 2
-/** The caller schedules longer waits. */
+/** Longer waits are left to the caller. */
 const retryAfterMsMax = 2_000
-/** When to come back while another request tries whether the provider works again. */
+/** The delay to report while another request tests whether the provider works again. */
 const trialMs = 1_000
-/** The longest that nothing is sent because the provider asked for it. */
+/** The longest pause that the provider can ask for. */
 const silenceMsMax = 60_000
 const queriesAtOnceMax = 16
 const requestsWaitingMax = 256
@@ -27,7 +27,7 @@ const requestsWaitingMax = 256
 export interface CircuitOptions {
   /** How many requests for documents run at once; queries have slots of their own. */
   concurrency: number
-  /** How long nothing is sent after `failuresInRowMax` failures. */
+  /** How long to pause after `failuresInRowMax` failures. */
   restMs: number
   /** The first wait before a retry; doubled and jittered. */
   retryDelayMsMin: number
@@ -107,7 +107,7 @@ export class Circuit {
   }
 }
 
-/** A request that timed out has had its time: half of its texts, or the caller, comes next. */
+/** Not after a timeout: the next try has half of the texts, or is the caller's. */
 function isRetriable({ isTransient, kind }: RequestFailure): boolean {
   return isTransient && kind !== 'timeout'
 }

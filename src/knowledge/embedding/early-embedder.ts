@@ -24,7 +24,7 @@ export class EarlyEmbedder {
     return this.#options.embedder.space
   }
 
-  /** @returns the vectors, by text, that there are when `timeoutMs` is over or the embedder has failed */
+  /** @returns the vectors, by text, that have arrived when `timeoutMs` is over or the embedder has failed */
   async embed(texts: readonly string[], timeoutMs: number): Promise<Map<string, Float32Array>> {
     const vectors = new Map<string, Float32Array>()
     if (this.#underWay >= requestsMax || timeoutMs <= 0) return vectors
@@ -47,7 +47,7 @@ export class EarlyEmbedder {
     return new Map(vectors)
   }
 
-  /** Aborts what is under way. */
+  /** Aborts the requests in flight. */
   close(): void {
     this.#closing.abort(new Error('The service is closing'))
   }

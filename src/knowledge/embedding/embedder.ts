@@ -1,6 +1,6 @@
 /**
- * Turns texts into vectors of unit length. Implementations never answer partly: either one finite vector
- * of the right dimension for each text, in order, or an EmbeddingError.
+ * Turns texts into vectors of unit length: one finite vector of the right dimension for each text, in order. If any is
+ * missing, throws an EmbeddingError.
  */
 export interface Embedder {
   /**
@@ -8,25 +8,25 @@ export interface Embedder {
    * and chunker version. Vectors of different spaces are never compared.
    */
   readonly space: string
-  /** Length of every vector; null while neither stored vectors nor an answer told it. */
+  /** Length of every vector; null until a stored vector or an answer tells it. */
   readonly dimensions: number | null
   /**
-   * The weight of the vector ranking in hybrid search, where the keyword ranking weighs 1. It is low where vectors
-   * know little more than the words.
+   * The weight of the vector ranking in hybrid search; the keyword ranking has 1. Low for vectors that add little to
+   * keywords.
    */
   readonly rankWeight: number
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
   readonly destination: string
   /** How many texts to pass in one call; fewer while the provider is slow. */
   readonly batchTextsMax: number
-  /** How many calls for documents are worth making at once: one where this process does the work itself. */
+  /** How many calls for documents to make at once; one if this process does the work itself. */
   readonly batchesAtOnce: number
   embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]>
-  /** Ends what it runs in this process. */
+  /** Stops its worker, if it has one. */
   close?(): Promise<void>
 }
 
-/** Some models want queries and documents marked by different prefixes. */
+/** Some models need different prefixes for queries and documents. */
 export type EmbeddingKind = 'query' | 'document'
 
 interface EmbeddingErrorOptions {

@@ -8,7 +8,7 @@ interface FailureOptions {
   retryAfterMs?: number | undefined
 }
 
-/** Why a request brought no vectors. */
+/** Why a request returned no vectors. */
 export class RequestFailure extends EmbeddingError {
   readonly kind: FailureKind
 
@@ -24,7 +24,7 @@ export class RequestFailure extends EmbeddingError {
     return ['timeout', 'network', 'limited', 'away', 'failed', 'unreadable'].includes(this.kind)
   }
 
-  /** Whether half of the texts may work where all of them did not. */
+  /** Whether half of the texts may work when all of them did not. */
   get isBatchAtFault(): boolean {
     return ['tooLarge', 'tooLong', 'padded', 'timeout'].includes(this.kind)
   }
@@ -91,7 +91,7 @@ function retryAfter(header: string | null, nowMs: number): number | undefined {
 
 /** While it loads a model, the hosted service answers how many seconds that will take. */
 async function loadingMs(response: Response): Promise<number | undefined> {
-  // The status alone says enough where the body is not JSON.
+  // If the body is not JSON, the status has to do.
   const body: unknown = await response.json().catch(() => null)
   const seconds = typeof body === 'object' && body !== null && 'estimated_time' in body && body.estimated_time
   return typeof seconds === 'number' ? waitMs(seconds * 1_000) : undefined

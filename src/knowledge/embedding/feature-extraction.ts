@@ -23,7 +23,7 @@ export function featureExtraction(options: FeatureExtractionOptions) {
   return {
     /** Without user, password and query, which may be secrets. */
     destination: url.origin + url.pathname,
-    /** What the provider answers, unchecked. @throws RequestFailure */
+    /** The provider's answer, unchecked. @throws RequestFailure */
     async request(inputs: string[], signal: AbortSignal): Promise<unknown> {
       const timeout = AbortSignal.timeout(timeoutMs)
       // With `endpointUrl` the client does not look up providers, some of which serve other vectors of the same model.
@@ -80,7 +80,7 @@ async function readWhole(response: Response): Promise<Response> {
   return new Response(new Blob(parts), { status, headers })
 }
 
-/** `ECONNREFUSED` or the like, from wherever the runtime keeps it. */
+/** A code such as `ECONNREFUSED`, wherever the runtime keeps it. */
 function networkCode(error: unknown): string | null {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^[A-Za-z_]{1,60}$/.test(at.code)) return at.code

@@ -18,12 +18,12 @@ export interface HuggingFaceOptions extends Partial<CircuitOptions> {
   fetch?: typeof fetch
   /** How long one request may take; queries also end with the caller's signal. */
   timeoutMs?: number
-  /** Told the outcome of every request; `error` names what went wrong, never a text or the token. */
+  /** Called with the outcome of every request. `error` names what went wrong, never a text or the token. */
   observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
 }
 
 const batchTextsMax = 32
-/** With MiniLM's vectors a higher weight moved exact word matches down: `bun run bench:retrieval`. */
+/** A higher weight moved exact word matches down, with MiniLM's vectors: `bun run bench:retrieval`. */
 const rankWeight = 0.3
 
 /**
@@ -71,7 +71,7 @@ class HuggingFaceEmbedder implements Embedder {
     const batches: string[][] = []
     const { batchTextsMax: size } = this
     for (let from = 0; from < inputs.length; from += size) batches.push(inputs.slice(from, from + size))
-    // The first failure is the answer, and cancels this call's other requests.
+    // The first failure decides the result and cancels this call's other requests.
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
     try {
@@ -93,7 +93,7 @@ class HuggingFaceEmbedder implements Embedder {
       if (!(error instanceof RequestFailure) || !error.isBatchAtFault || inputs.length === 1) throw error
       if (error.kind === 'timeout') this.#batchSize.timedOut(inputs.length)
     }
-    // The server takes fewer or shorter texts at a time than were sent.
+    // The server takes fewer or shorter texts at once than were sent.
     const half = Math.ceil(inputs.length / 2)
     const first = await this.#embedBatch(inputs.slice(0, half), kind, signal)
     return first.concat(await this.#embedBatch(inputs.slice(half), kind, signal))
@@ -118,7 +118,7 @@ class HuggingFaceEmbedder implements Embedder {
   }
 }
 
-/** The embedding space of a model's vectors. Throws when the model's id cannot be one. */
+/** The embedding space of a model's vectors. Throws if the model's id is not valid. */
 export function spaceOf(model: string): string {
   const { prefixes, pooling } = traitsOf(model)
   return `huggingface:${model}:main/${prefixes}/${pooling}/normalised:chunks-v${chunkerVersion}`

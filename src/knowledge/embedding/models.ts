@@ -5,16 +5,16 @@ export interface ModelTraits {
   prefixes: keyof typeof prefixes
   query: string
   document: string
-  /** How to make one vector of token vectors, where the server leaves that to us. */
+  /** How to make one vector of token vectors, for servers that return these. */
   pooling: Pooling
-  /** How much of a text the model reads; null for a model that we do not know. */
+  /** How many tokens the model reads; null for an unknown model. */
   tokensMax: number | null
 }
 
 /** The mean of all token vectors, or the vector of the first token. */
 export type Pooling = 'mean' | 'cls'
 
-/** What we know of a model, by its id on the hub. Throws when it cannot be an id. */
+/** What is known about a model, by its id on the hub. Throws if the id is not valid. */
 export function traitsOf(model: string): ModelTraits {
   if (!/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)?$/.test(model))
     throw new Error(`"${model}" is not the id of a Hugging Face model`)
@@ -23,7 +23,7 @@ export function traitsOf(model: string): ModelTraits {
   return { prefixes: name, ...prefixes[name], pooling, tokensMax }
 }
 
-/** What to send for a text: with its prefix, without lone surrogates (JSON parsers refuse them), never empty. */
+/** The text to send: with its prefix, without lone surrogates, which JSON parsers refuse, and never empty. */
 export function prepareInput(text: string, kind: EmbeddingKind, traits: ModelTraits): string {
   const prefixed = (kind === 'query' ? traits.query : traits.document) + text.toWellFormed()
   const sent = traits.tokensMax === null ? prefixed : truncate(prefixed, traits.tokensMax - 2)
@@ -31,8 +31,8 @@ export function prepareInput(text: string, kind: EmbeddingKind, traits: ModelTra
 }
 
 /**
- * Cuts a text after about as many tokens, for servers that fail rather than truncate. An estimate on the safe
- * side for prose: a word piece has four letters; digits, marks and other scripts' characters count one each.
+ * Cuts a text after about so many tokens, for servers that fail instead of truncating. An estimate on the safe side for
+ * prose: four letters count as one token; digits, marks and characters of other scripts as one each.
  */
 function truncate(text: string, tokensMax: number): string {
   if (text.length <= tokensMax) return text
@@ -55,7 +55,7 @@ function truncate(text: string, tokensMax: number): string {
 
 const bgeQuery = 'Represent this sentence for searching relevant passages: '
 
-/** What is put before a text, by the model cards. */
+/** The prefixes of texts, from the model cards. */
 const prefixes = {
   none: { query: '', document: '' },
   query: { query: 'query: ', document: '' },
@@ -67,7 +67,7 @@ const prefixes = {
 
 type Family = [ids: RegExp, prefixes: keyof typeof prefixes, pooling: Pooling, tokensMax: number | null]
 
-/** By the model cards and their `1_Pooling/config.json`; the first whose expression matches the id. */
+/** From the model cards and `1_Pooling/config.json`. The first expression that matches the id counts. */
 const families: readonly Family[] = [
   [/bge-(small|base|large)-en/, 'bge-en', 'cls', 512],
   [/bge-(small|base|large)-zh/, 'bge-zh', 'cls', 512],

@@ -7,7 +7,7 @@ const notFinite = { detail: 'an entry is not a finite number' }
 interface ExpectedVectors {
   count: number
   pooling: Pooling
-  /** Null while any length is right that all vectors share. */
+  /** Null if any length will do that all vectors share. */
   dimensions: number | null
 }
 
@@ -32,8 +32,8 @@ export function readVectors(
 }
 
 /**
- * Some servers pad the texts of a batch to the longest, and the mean would count the padding. Where all texts have
- * equally many token vectors, each is sent again alone, which leaves nothing to pad.
+ * Some servers pad the texts of a batch to the longest, and the mean would include the padding. So if all texts have
+ * equally many token vectors, each is sent again alone.
  */
 function mayBePadded(rows: unknown[]): boolean {
   const counts = rows.map((row) => (Array.isArray(row) && Array.isArray(row[0]) ? row.length : 0))

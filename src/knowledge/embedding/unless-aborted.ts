@@ -1,6 +1,6 @@
 /**
- * What the work comes to, or a rejection as soon as the signal aborts. The signal, which may live as long as the service,
- * keeps nothing of work that is done.
+ * The result of the work, or a rejection as soon as the signal aborts. Leaves no listener on the signal, which may live
+ * as long as the service.
  */
 export async function unlessAborted<Value>(
   work: Promise<Value>,

@@ -2,14 +2,16 @@ import Papa from 'papaparse'
 import { decodeAny } from './decode.ts'
 import { type Converted, unreadable } from './file-text.ts'
 
-/** A table as a list: one line a row, each value with the name of its column, so that a row says all by itself. */
+/**
+ * A table as a list: one line per row. Each value has the name of its column, so that a row can be understood alone.
+ */
 export function readCsv(bytes: Uint8Array): Converted {
   const { data, errors } = Papa.parse<string[]>(decodeAny(bytes), { skipEmptyLines: 'greedy' })
   const broken = errors.find(({ code }) => code === 'MissingQuotes')
   if (broken) throw unreadable(`The quotes of row ${(broken.row ?? 0) + 1} are not closed.`)
   const [header = [], ...rows] = data
   const text = rows.map((row) => toLine(header, row)).join('\n')
-  // A table of one row is all header.
+  // A table of one row has only a header.
   return { title: null, description: null, text: rows.length === 0 ? toLine([], header) : text }
 }
 

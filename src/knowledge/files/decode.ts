@@ -1,16 +1,19 @@
 import { unreadable } from './file-text.ts'
 
-/** How far into a page its charset may be named. https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding */
+/**
+ * How far into a page its charset may be declared.
+ * https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding
+ */
 const charsetWithinBytes = 1_024
 
-/** The text of a file that is served byte for byte, so it has to be UTF-8. @throws FileRefusal */
+/** The text of a file that is stored unchanged, which must be UTF-8. @throws FileRefusal */
 export function decodeText(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes, true)
   if (text === null) throw unreadable('The file is not valid UTF-8. Save it as UTF-8 and send it again.')
   return text
 }
 
-/** The text of a file that is converted: UTF-8, UTF-16 with its mark, the named charset, or else Windows-1252. */
+/** The text of a file to convert: UTF-8, UTF-16 with a byte order mark, the declared charset, or else Windows-1252. */
 export function decodeAny(bytes: Uint8Array, namesCharset = false): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -26,7 +29,7 @@ function decodeUtf8(bytes: Uint8Array, ignoreBOM: boolean): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM }).decode(bytes)
   } catch {
-    // Not UTF-8; the caller knows what else it may be.
+    // Not UTF-8. The caller tries other encodings.
     return null
   }
 }
@@ -35,7 +38,7 @@ function decoderOf(charset: string): TextDecoder {
   try {
     return new TextDecoder(charset)
   } catch {
-    // The file names a charset that nobody knows.
+    // The declared charset is unknown.
     return new TextDecoder('windows-1252')
   }
 }

@@ -7,7 +7,7 @@ import { checkArchive } from './zip.ts'
 
 // mammoth 1.13 sets `__proto__`, which Deno does not allow, so it stays at 1.12.
 
-/** A Word document. Images, comments and macros are left out; nothing that it refers to is fetched. */
+/** Reads a Word document, without images, comments and macros. Nothing that it links to is fetched. */
 export async function readDocx(bytes: Uint8Array): Promise<Converted> {
   const core = new DOMParser().parseFromString(
     checkArchive(bytes, 'docProps/core.xml') ?? '<properties/>',

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path/posix'
 
-/** What a file is, by its name's extension. */
+/** The kind of a file, by its extension. */
 export type FileKind = 'text' | 'html' | 'pdf' | 'docx' | 'csv'
 
 const kinds: Record<string, FileKind> = {
@@ -14,10 +14,10 @@ const kinds: Record<string, FileKind> = {
   '.csv': 'csv',
 }
 
-/** For people: the extensions of the files that can be read. */
+/** The readable files, for messages. */
 export const readableFiles = '.md, .txt, .html, .pdf, .docx and .csv files'
 
-/** Null for a file that cannot be read. */
+/** Null for an unsupported extension. */
 export function fileKind(fileName: string): FileKind | null {
   return kinds[extname(fileName).toLowerCase()] ?? null
 }

@@ -19,13 +19,13 @@ const idleMs = 60_000
 
 interface FileReaderOptions {
   readWithinMs?: number
-  /** By how much the process may grow while a file is read. */
+  /** How much memory reading a file may add to the process. */
   memoryBytesMax?: number
 }
 
 /**
- * Reads files as items, one at a time, on a thread of its own. A file that takes too long or too much memory ends the
- * thread and is refused; the next file starts another.
+ * Reads files as items in a worker thread, one at a time. A file that takes too much time or memory is refused, and the
+ * thread is replaced.
  */
 export class FileReader {
   readonly #thread = new Thread<FileApi, null>({
@@ -61,7 +61,7 @@ export class FileReader {
     return await answered(this.#queued(() => this.#thread.ask('readForm', type, body)))
   }
 
-  /** Whether one more file would be refused. */
+  /** Whether the next file would be refused. */
   get isFull(): boolean {
     return this.#slots.executionSlots + this.#slots.queueSlots === 0
   }
@@ -76,7 +76,7 @@ export class FileReader {
     return await this.#slots.execute(() => this.#guarded(read))
   }
 
-  /** Ends the thread when its time is up, or when the process has grown too much. */
+  /** Ends the thread if it exceeds the time or memory limit. */
   async #guarded<Value>(read: () => Promise<Value>): Promise<Value> {
     const startedAt = performance.now()
     const memoryBytes = process.memoryUsage.rss()
@@ -96,7 +96,7 @@ export class FileReader {
   }
 }
 
-/** What a file is refused with, as an answer. A refusal of the thread's own arrives as its code and message. */
+/** Turns refusals into answers. A refusal from the thread arrives as a code and a message. */
 async function answered<Value>(reading: Promise<Value>): Promise<Value> {
   try {
     return await reading

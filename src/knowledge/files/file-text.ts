@@ -1,21 +1,21 @@
-/** A file as an item: what it says in Markdown, and how it is called. */
+/** A file as an item: its text in Markdown, its name and its description. */
 export interface FileText {
   name: string
   description: string
   text: string
 }
 
-/** What a converter reads: titles and descriptions are as the file has them, null when it has none. */
+/** What a converter returns. Title and description are those in the file; null if it has none. */
 export interface Converted {
   title: string | null
   description: string | null
   text: string
 }
 
-/** Why nothing can be made of an upload: its form is wrong, its type is not one of ours, or its content is at fault. */
+/** Why an upload is refused: its form is malformed, its type is not supported, or its content cannot be read. */
 export type RefusalCode = 'bad_form' | 'unknown_type' | 'unreadable'
 
-/** Thrown when a file is refused. The message is a sentence for whoever sent it. */
+/** A refused file. The message is a sentence for the person who sent it. */
 export class FileRefusal extends Error {
   readonly code: RefusalCode
 

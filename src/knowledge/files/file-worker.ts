@@ -3,7 +3,7 @@ import { serve } from '../../threads/serve.ts'
 import { readForm } from './form.ts'
 import { readFile } from './read-file.ts'
 
-// Requests go before files.
+// Requests are more urgent than files.
 lowerPriority(10)
 
 const api = { readFile, readForm }

@@ -1,22 +1,22 @@
 import { FileRefusal, type FileText } from './file-text.ts'
 import { readFile } from './read-file.ts'
 
-/** An upload that was read. */
+/** An upload. */
 export interface FormFile {
   file: FileText
-  /** Every name of the form's parts; what is not `file` is not read. */
+  /** The names of all parts. Only `file` is read. */
   parts: Record<string, true>
 }
 
 /**
- * Reads a form's part named `file`.
- * @param type the Content-Type, which names the boundary of the parts
+ * Reads the part `file` of a form.
+ * @param type the Content-Type, which has the boundary of the parts
  * @throws FileRefusal
  */
 export async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
   const form = await parse(type, bytes)
   const [file, ...more] = form.getAll('file')
-  // Bun leaves out an empty name, whatever its types say.
+  // Bun leaves out an empty name, although its types do not say so.
   if (!(file instanceof File) || !file.name || more.length > 0)
     throw new FileRefusal('bad_form', 'must be one part of the form, with a file name')
   const parts = Object.fromEntries([...form.keys()].map((name) => [name, true as const]))
@@ -28,7 +28,7 @@ async function parse(type: string, bytes: Uint8Array): Promise<FormData> {
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
   } catch {
-    // Runtimes say in ways of their own what is wrong with a form.
+    // The runtimes' own messages differ.
     throw new FileRefusal('bad_form', 'must be a part of a whole multipart/form-data body')
   }
 }

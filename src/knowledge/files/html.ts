@@ -4,14 +4,16 @@ import { decodeAny } from './decode.ts'
 import type { Converted } from './file-text.ts'
 import { toMarkdown } from './markdown.ts'
 
-/** What is around the content of a page. */
+/** Elements that surround the content of a page. */
 const frame =
   'script, style, noscript, template, iframe, svg, nav, footer, aside, [role=navigation], [hidden], title'
-/** Less of a page's text than this is no article: the page is a list of questions, for example. */
+/**
+ * If the article found has less of the page's text than this, the page is not an article, but a list of questions, say.
+ */
 const articleShareMin = 0.5
 const lengthOfTagMax = 2_000
 
-/** A web page's main content. Nothing that it refers to is fetched, and no script runs. */
+/** Reads a web page's main content. Nothing that it links to is fetched, and no script runs. */
 export function readHtml(bytes: Uint8Array): Converted {
   const document = parsePage(decodeAny(bytes, true))
   const title = document.querySelector('title')?.textContent ?? null
@@ -24,11 +26,11 @@ function mainContent(document: Document): HTMLElement {
   const articles = document.querySelectorAll('article')
   const main = document.querySelector('main, [role=main]') ?? (articles.length === 1 ? articles[0] : null)
   if (main && sizeOf(main) > 0) return main as HTMLElement
-  // The article is cut out of the document itself.
+  // A copy, since extracting the article changes the document.
   const body = document.body.cloneNode(true) as HTMLElement
   const article = new Readability(document).parse()?.content
   const read = article ? parsePage(article).body : null
-  // A page that is mostly a table loses it, since the article is made of the table's rows.
+  // Extraction may lose the table of a page that is mostly a table.
   const keepsTables = read?.querySelectorAll('table').length === body.querySelectorAll('table').length
   return read && keepsTables && sizeOf(read) >= articleShareMin * sizeOf(body) ? read : body
 }
@@ -37,7 +39,7 @@ function sizeOf(element: Element): number {
   return element.textContent?.replace(/\s+/g, '').length ?? 0
 }
 
-/** The parser needs the tags that HTML lets authors leave out. */
+/** Adds the tags that HTML lets authors leave out, because the parser needs them. */
 function parsePage(html: string): Document {
   const outer = new RegExp(`<(?:!doctype|/?(?:html|head|body))(?:\\s[^<>]{0,${lengthOfTagMax}})?>`, 'gi')
   const inner = html.replace(outer, '')

@@ -1,12 +1,14 @@
 import TurndownService from 'turndown'
 
-/** Links that mean something outside of their page. */
+/** Links that work outside their page. */
 const absoluteLink = /^(?:https?:|mailto:|tel:)[^\s()]+$/i
-/** At the start of a line these would be read as a heading, a quotation, a list or a rule. */
+/** At the start of a line, these would be read as a heading, a quotation, a list or a rule. */
 const structure = /^(\s*)(#{1,6}(?=\s)|>|[-+*](?=\s)|={3,}|-{3,}|`{3,}|~{3,})/gm
 const numbered = /^(\s*\d{1,9})([.)])(?=\s)/gm
 
-/** HTML as Markdown: headings, lists, tables, code and links to other sites stay; images become their description. */
+/**
+ * Converts HTML to Markdown. Keeps headings, lists, tables, code and absolute links; images become their descriptions.
+ */
 export function toMarkdown(root: HTMLElement): string {
   const turndown = new TurndownService({
     headingStyle: 'atx',
@@ -23,7 +25,7 @@ export function toMarkdown(root: HTMLElement): string {
     filter: 'a',
     replacement: (content, node) => {
       const href = elementOf(node).getAttribute('href') ?? ''
-      // Beside a heading, for copying its address.
+      // A heading's link to itself.
       if (href.startsWith('#') && /^[#¶§]?$/.test(content.trim())) return ''
       return absoluteLink.test(href) && content.trim() !== '' ? `[${content}](${href})` : content
     },
@@ -33,12 +35,15 @@ export function toMarkdown(root: HTMLElement): string {
     replacement: (_, node) => `\n\n\`\`\`\n${node.textContent?.replace(/\n$/, '') ?? ''}\n\`\`\`\n\n`,
   })
   addTables(turndown)
-  // The library escapes every mark, and `snake\_case` is neither read aloud nor found.
+  // The library escapes every mark, but `snake\_case` can be neither read aloud nor found.
   turndown.escape = (text) => text.replace(structure, '$1\\$2').replace(numbered, '$1\\$2')
   return turndown.turndown(root)
 }
 
-/** Tables with their first row as the header. A table around other tables is layout: its cells are paragraphs. */
+/**
+ * Converts tables, with the first row as the header. A table that contains tables is layout, so its cells become
+ * paragraphs.
+ */
 function addTables(turndown: TurndownService): void {
   const layouts = new WeakMap<object, boolean>()
   const isLayout = (node: Node) => {
@@ -69,7 +74,7 @@ function addTables(turndown: TurndownService): void {
 
 const columnsMax = 100
 
-/** What stands between the rows, such as a caption, comes before them. */
+/** Adds the rule below the header row, and moves other lines, such as a caption, before the table. */
 function withRule(content: string): string {
   const lines = content.split('\n').filter((line) => line.trim() !== '')
   const rows = lines.filter((line) => line.startsWith('| '))
@@ -81,7 +86,7 @@ function withRule(content: string): string {
   )
 }
 
-/** The rules above are for elements, and the library names their type more generally. */
+/** The rules above match only elements, but the library's type is wider. */
 function elementOf(node: Node): HTMLElement {
   return node as HTMLElement
 }

@@ -1,33 +1,33 @@
-/** Words that stand beside each other, without a gap wider than a space between them. */
+/** Adjacent words, without a gap wider than a space between them. */
 export interface Cell {
   x: number
   endX: number
   text: string
 }
 
-/** What stands on one line, in the order in which the page draws it: columns of a page are lines of their own. */
+/** Words on one line, in drawing order. Columns of a page are lines of their own. */
 export interface Line {
   y: number
-  /** The size of its font, in points. */
+  /** The font size, in points. */
   size: number
   cells: Cell[]
 }
 
-/** A piece of text as the parser gives it. */
+/** A piece of text from the parser. */
 interface Item {
   str: string
   width: number
-  /** A matrix: the last two numbers are where it stands, the others how large it is and how it is turned. */
+  /** A matrix: the last two numbers are the position, the others scale and rotation. */
   transform: number[]
 }
 
-/** Gaps in parts of the font's size: a wider one separates words, and a still wider one cells. */
+/** Gaps as fractions of the font size: wider ones separate words, and still wider ones cells. */
 const wordGap = 0.15
 const cellGap = 1.2
-/** How far what stands on one line may be apart vertically: an index or a footnote's mark is. */
+/** How far apart text of one line may be vertically, such as an index or a footnote mark. */
 const lineDrift = 0.5
 
-/** The lines of a page. White space is read from where the words stand. */
+/** The lines of a page. White space follows from the positions of the words. */
 export function toLines(items: readonly unknown[]): Line[] {
   const lines: Line[] = []
   for (const item of items) {
@@ -46,7 +46,7 @@ export function toLines(items: readonly unknown[]): Line[] {
   return lines
 }
 
-/** Dots that lead to a page's number are no text. */
+/** Removes dot leaders, as in a table of contents. */
 function readable(text: string): string {
   return text
     .replace(/(?:[.·…]\s?){5,}/g, ' … ')

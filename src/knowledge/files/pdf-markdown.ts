@@ -1,33 +1,33 @@
 import type { Line } from './pdf-lines.ts'
 import { findTable } from './pdf-tables.ts'
 
-/** Larger than the body's text by this factor is a heading, if it is short. */
+/** A short text that is larger than the body text by this factor is a heading. */
 const headingFactor = 1.15
 const headingCharsMax = 150
 const headingLevelsMax = 4
-/** Lines further apart than the usual ones by this factor are paragraphs. */
+/** A line spacing larger than usual by this factor separates paragraphs. */
 const paragraphFactor = 1.3
-/** From this many pages on, what stands at the edge of most of them is a header or a footer. */
+/** With at least so many pages, text at the edge of most of them is a header or a footer. */
 const framedPagesMin = 4
 /** A number alone, or as in `Page 3 of 10`. */
 const pageNumber = /^\P{L}{0,3}\p{L}{0,8}\P{L}{0,3}\d+(?:\P{L}{1,3}\p{L}{0,8}\P{L}{1,3}\d+)?\P{L}{0,3}$/u
 const bullet = /^[•●○▪▫■□◦‣⁃∙·–—*-]\s+(?=\S)/
 const numbered = /^(?:\d{1,3}|[a-z])[.)]\s+\S/
-/** In a paragraph these would make a heading, a quotation or a rule of it. */
+/** At the start of a paragraph, these would be read as a heading, a quotation or a rule. */
 const structure = /^(?=#{1,6}\s|>|={3,}|-{3,}|`{3,}|~{3,})/
 
 type BlockKind = 'heading' | 'item' | 'paragraph' | 'table'
 
 interface Block {
   kind: BlockKind
-  /** Of a heading: the size of its font. */
+  /** The font size. */
   size: number
   text: string
-  /** Where its last line stands. */
+  /** The position of its last line. */
   y: number
 }
 
-/** The text of pages as Markdown. */
+/** Converts pages to Markdown. */
 export function toMarkdown(pages: readonly Line[][]): string {
   const bodySize = commonest(pages.flat().map((line) => [rounded(line.size), textOf(line).length]))
   const framed = withoutFrame(pages, bodySize)
@@ -45,9 +45,9 @@ export function toMarkdown(pages: readonly Line[][]): string {
 }
 
 interface Measure {
-  /** The size of the font of most of the text. */
+  /** The font size of most of the text. */
   bodySize: number
-  /** The distance of two lines of a paragraph, in sizes of the font. */
+  /** The line spacing within a paragraph, in font sizes. */
   leading: number
 }
 
@@ -88,13 +88,13 @@ function addLine(line: Line, before: Line | null, { bodySize, leading }: Measure
   blocks.push({ kind: isItem ? 'item' : 'paragraph', size, text, y: line.y })
 }
 
-/** Whether a line is the next one of the same paragraph. */
+/** Whether a line continues the paragraph of the line before. */
 function isBelow(line: Line, before: Line, leading: number): boolean {
   const distance = before.y - line.y
   return distance > 0 && distance <= leading * paragraphFactor * Math.max(line.size, before.size)
 }
 
-/** Words that are divided at the end of a line are put together. */
+/** Joins two lines, and the parts of a hyphenated word. */
 function joined(text: string, next: string): string {
   const isDivided = /\p{Ll}[-\u00ad]$/u.test(text) && /^\p{Ll}/u.test(next)
   return isDivided ? text.slice(0, -1) + next : `${text} ${next}`
@@ -115,11 +115,11 @@ function textOf({ cells }: Line): string {
   return cells.map(({ text }) => text).join(' ')
 }
 
-/** The pages without their numbers, and without the lines that stand at the top or the bottom of most of them. */
+/** The pages without page numbers, headers and footers. */
 function withoutFrame(pages: readonly Line[][], bodySize: number): Line[][] {
   if (pages.length < framedPagesMin) return [...pages]
   const seen = new Map<string, number>()
-  // A page keeps its middle: a short one may have nothing but what another has, too.
+  // A page keeps its middle, since everything on a short page may also be on others.
   const edgesOf = (lines: Line[]) =>
     lines.filter(
       (line, at) => (at < 2 || at >= lines.length - 2) && lines.length > 4 && line.size <= bodySize,
@@ -145,7 +145,7 @@ function rounded(size: number): number {
   return Math.round(size * 2) / 2
 }
 
-/** The value with the largest weight; 0 when there is none. */
+/** The value with the largest weight; 0 if there is none. */
 function commonest(weighted: Iterable<number[]>): number {
   const weights = new Map<number, number>()
   for (const [value = 0, weight = 0] of weighted) weights.set(value, (weights.get(value) ?? 0) + weight)

@@ -2,7 +2,7 @@ import type { Cell, Line } from './pdf-lines.ts'
 
 const rowsMin = 2
 const columnsMax = 20
-/** The rows of a table may be further apart than the lines of a paragraph, by this factor. */
+/** How much larger the spacing of table rows may be than that of lines. */
 const rowFactor = 2.5
 
 interface Span {
@@ -11,9 +11,9 @@ interface Span {
 }
 
 /**
- * The table that begins at a line: lines that each have several cells, which stand above each other. Lines without a
- * first cell go on with the row above.
- * @param leading the distance of two lines of a paragraph, in sizes of the font
+ * The table that starts at a line: lines with several cells each, aligned in columns. Lines without a first cell
+ * continue the row above.
+ * @param leading the line spacing within a paragraph, in font sizes
  */
 export function findTable(
   lines: readonly Line[],
@@ -39,7 +39,7 @@ export function findTable(
   return { markdown, lines: run.length }
 }
 
-/** The lines from one on that may be of one table. */
+/** The lines from one on that may belong to one table. */
 function runOf(lines: readonly Line[], at: number, leading: number): Line[] {
   const run: Line[] = []
   for (let next = lines[at]; next; next = lines[at + run.length]) {
@@ -55,7 +55,7 @@ function runOf(lines: readonly Line[], at: number, leading: number): Line[] {
   return run
 }
 
-/** Cells that stand above each other are of one column, however they are aligned. */
+/** The columns: cells that overlap horizontally, however they are aligned. */
 function columnsOf(run: readonly Line[]): Span[] {
   const spans = run.flatMap(({ cells }) => (cells.length > 1 ? cells : []))
   const columns: Span[] = []

@@ -4,13 +4,13 @@ import { type Line, toLines } from './pdf-lines.ts'
 import { toMarkdown } from './pdf-markdown.ts'
 
 const pagesMax = 2_000
-/** What programs write as the title of a document that has none: `Microsoft Word - report.docx`, `untitled`. */
+/** Titles that programs write into untitled documents: `Microsoft Word - report.docx`, `untitled`. */
 const noTitle = /^(?:microsoft \w+ - .*|untitled.*|.*\.[a-z]\w{1,3})$/i
 
-/** A PDF's text, as its layout shows it: what is large is a heading, what stands in columns is a table. */
+/** Reads a PDF. Large text becomes a heading, and aligned columns become a table. */
 export async function readPdf(bytes: Uint8Array): Promise<Converted> {
   const loading = getDocument({
-    // The parser takes the bytes for itself.
+    // A copy, since the parser takes over the bytes.
     data: new Uint8Array(bytes),
     disableFontFace: true,
     useSystemFonts: false,
@@ -19,7 +19,7 @@ export async function readPdf(bytes: Uint8Array): Promise<Converted> {
     enableXfa: false,
     verbosity: 0,
   })
-  // Without a handler the parser would ask for the password and wait.
+  // Without a handler, the parser would wait for the password.
   loading.onPassword = () => {
     throw unreadable('The file is password-protected.')
   }

@@ -8,15 +8,14 @@ import { type Converted, FileRefusal, type FileText, unreadable } from './file-t
 const descriptionCharsMax = 2_000
 
 export interface FileContent {
-  /** With its extension, which determines the file's kind. A path is fine. */
+  /** A name or a path. Its extension determines the file's kind. */
   name: string
   bytes: Uint8Array
 }
 
 /**
- * Reads a file as an item: its text as Markdown, named by its title, else by its name. Markdown and plain text stay byte
- * for byte.
- * @throws FileRefusal
+ * Reads a file as an item: its text as Markdown, named by its title or else by its file name. Markdown and plain text
+ * stay byte for byte. @throws FileRefusal
  */
 export async function readFile({ name, bytes }: FileContent): Promise<FileText> {
   const kind = fileKind(name)
@@ -51,7 +50,7 @@ async function convert(kind: FileKind, bytes: Uint8Array): Promise<Converted> {
   }
 }
 
-/** The packages are large, so each is loaded when the first file of its kind comes. */
+/** Loaded when the first file of a kind arrives, since the packages are large. */
 const converters: Record<Exclude<FileKind, 'text'>, (bytes: Uint8Array) => Promise<Converted>> = {
   html: async (bytes) => (await import('./html.ts')).readHtml(bytes),
   pdf: async (bytes) => await (await import('./pdf.ts')).readPdf(bytes),

@@ -11,10 +11,10 @@ const commentBytesMax = 65_535
 const stored = 0
 
 /**
- * Checks that an archive is whole and not too large when it is expanded, before a library opens it that believes the
- * sizes which the archive names. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
- * @returns the text of one entry; null when the archive has none of this name
- * @throws FileRefusal, or a RangeError when an offset is beyond the end
+ * Checks that an archive is complete and not too large when expanded. Libraries trust the sizes that it declares.
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+ * @returns the text of one entry; null if the archive has no entry of this name
+ * @throws FileRefusal, or a RangeError for an offset beyond the end
  */
 export function checkArchive(bytes: Uint8Array, wanted: string): string | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -38,7 +38,7 @@ export interface SavedIndex {
   /** Labels whose row is deleted and whose vector was overwritten. */
   deadLabels: number[]
   bytes: number
-  /** Shows whether another file has taken this one's path since. */
+  /** Shows whether the path has been given to another file since. */
   inode: number
 }
 

@@ -2,21 +2,21 @@ import type { Hnswlib } from './addon.ts'
 import { Graph } from './graph.ts'
 import type { VectorHit, VectorRow } from './rows.ts'
 
-/** How long vectors are added before messages are answered again: a search waits for one slice at most. */
+/** How long vectors are added before messages are answered again. A search waits for at most one slice. */
 const sliceMs = 4
 const rowsPerRead = 64
-/** As many queued vectors as one item has at most. A search compares them one by one, in 2 ms. */
+/** The most queued vectors that a search compares, as many as one item can have. Comparing them takes 2 ms. */
 const comparedMax = 2_048
 
 /** A graph and the queue of labels that are still to be added to it. */
 export class Filling {
   readonly #hnswlib: Hnswlib
-  /** The labels in the queue, oldest first, each with a number that is higher than those before. */
+  /** The labels in the queue, oldest first, with ascending numbers. */
   readonly #pending = new Map<number, number>()
   #lastNumber = 0
   /** Called when labels have left the queue. */
   readonly #waiters: (() => void)[] = []
-  /** Vectors read and not added yet, the next one last. */
+  /** Vectors that were read and are not yet added, the next one last. */
   #read: VectorRow[] = []
   #graph: Graph | null
 
@@ -45,7 +45,7 @@ export class Filling {
   }
 
   /**
-   * The nearest, best first, those in the queue included. Null when the graph cannot tell.
+   * The nearest vectors, best first, including those in the queue. Null if the graph cannot find enough.
    * @param nearest compares vectors one by one
    */
   async search(
@@ -54,16 +54,16 @@ export class Filling {
     nearest: (labels: readonly number[]) => Promise<VectorHit[]>,
   ): Promise<VectorHit[] | null> {
     const hits = this.#graph?.search(query, limit) ?? []
-    // Many equal vectors can link only to each other, so that no path leads on to the others.
+    // Many equal vectors may be linked only to each other, with no path to the others.
     if (hits.length < Math.min(limit, this.#graph?.labels.size ?? 0)) return null
-    // The newest: a reconcile may have queued thousands before them.
+    // Only the newest, since a reconcile may have queued thousands before them.
     const queued = [...this.#pending.keys()].slice(-comparedMax)
     if (queued.length === 0) return hits
     const others = await nearest(queued)
     return [...hits, ...others].sort((a, b) => b.similarity - a.similarity).slice(0, limit)
   }
 
-  /** Resolves when every label that is in the queue now has been added or removed. */
+  /** Resolves when every label now in the queue has been added or removed. */
   async settled(): Promise<void> {
     const last = this.#lastNumber
     const oldest = () => this.#pending.values().next().value ?? Number.POSITIVE_INFINITY
@@ -78,7 +78,7 @@ export class Filling {
     this.#wake()
   }
 
-  /** Removes every other label. Returns whether there was one. */
+  /** Removes all other labels. Returns whether there were any. */
   keepOnly(labels: ReadonlySet<number>): boolean {
     const held = [...(this.#graph?.labels ?? []), ...this.#pending.keys()]
     const others = held.filter((label) => !labels.has(label))
@@ -86,7 +86,7 @@ export class Filling {
     return others.length > 0
   }
 
-  /** Reads the vectors that are added next. Labels whose row was deleted leave the queue. */
+  /** Reads the vectors to add next. Labels whose row was deleted leave the queue. */
   async read(readVectors: (labels: readonly number[]) => Promise<VectorRow[]>): Promise<void> {
     if (this.#read.length > 0) return
     const labels: number[] = []

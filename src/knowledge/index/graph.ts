@@ -74,7 +74,7 @@ export class Graph {
     if (this.#live.delete(label)) this.#dead.add(label)
   }
 
-  /** The nearest, best first. Fewer than `limit` when no path through the graph leads to more. */
+  /** The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more. */
   search(query: Float32Array, limit: number): VectorHit[] {
     const wanted = Math.min(limit, this.#live.size)
     if (wanted === 0) return []

@@ -10,24 +10,21 @@ import { type IndexReport, verifyFile } from './verification.ts'
 const hitsMax = 1_000
 const retryMs = 1_000
 
-/** What the thread of the index is started with. */
+/** What the index thread is started with. */
 export interface IndexWorkerData {
   /** Where the rows are. */
   readsAt: ReadLocation
-  /** Where the index files are, one a project. */
+  /** The folder of the index files, one per project. */
   folder: string
   /** Only rows of this embedding space are indexed. */
   space: string
-  /** Only the one process that owns the folder writes there; others load its files. See `takeFiles`. */
+  /** Whether this process writes the files: only the owner of the folder does. See `takeFiles`. */
   savesFiles: boolean
-  /** Search the rows instead of a graph, as without the addon. */
+  /** Searches the rows instead of a graph, as without the addon. */
   exact?: boolean
 }
 
-/**
- * One HNSW graph a project over the vectors in the rows. Where the addon cannot be loaded there is no graph, and search
- * compares every row.
- */
+/** An HNSW graph per project over the vectors in the rows. If the addon cannot be loaded, search compares every row. */
 export class Indexes {
   readonly #reader: Reader
   readonly #rows: VectorRows
@@ -55,7 +52,7 @@ export class Indexes {
     if (!addon.hnswlib) log('warn', 'Vector search compares every row and is slow', { reason: addon.reason })
   }
 
-  /** Makes the index equal the rows: loads its file if sound, adds what is missing, removes what is deleted. */
+  /** Makes the index equal the rows: loads its file if that is sound, adds what is missing, removes what is deleted. */
   async reconcile(projectId: number): Promise<IndexState> {
     const state = await this.#project(projectId)?.reconcile()
     return state ?? { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
@@ -103,22 +100,22 @@ export class Indexes {
       : this.#rows.nearest(projectId, query, count, labels)
   }
 
-  /** Resolves when no byte of a vector whose row is deleted is in the project's file. */
+  /** Resolves when the project's file has no byte of a vector whose row is deleted. */
   async eraseDeleted(projectId: number): Promise<void> {
     if (!this.#savesFiles) return
     const project = this.#project(projectId)
-    // Without hnswlib the file cannot be rewritten. A later start with hnswlib builds another from the rows.
+    // Without hnswlib, the file cannot be rewritten. A later start with hnswlib builds a new one from the rows.
     if (!project) return this.#files.remove(projectId)
     await project.eraseDeleted()
   }
 
-  /** Compares the file with the rows; changes nothing. */
+  /** Compares the file with the rows, without changing either. */
   async verify(projectId: number): Promise<IndexReport> {
     const { hnswlib } = this.#addon
     return verifyFile(projectId, { hnswlib, rows: this.#rows, files: this.#files })
   }
 
-  /** Builds the index anew from the rows and saves it. */
+  /** Rebuilds the index from the rows and saves it. */
   async rebuild(projectId: number): Promise<void> {
     await this.#project(projectId)?.rebuild()
   }
@@ -148,7 +145,7 @@ export class Indexes {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const project of this.#projects.values()) {
-      // Go on to save the others. The next start builds this one from the rows.
+      // The others still have to be saved. The next start builds this one from the rows.
       await project.close().catch((error) => this.#logFailure('An index could not be saved', project, error))
     }
     this.#reader.close()

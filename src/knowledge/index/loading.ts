@@ -12,7 +12,7 @@ export interface LoadOptions {
   files: IndexFiles
 }
 
-/** Reads a project's graph from its file, if the file is sound and belongs to these rows. */
+/** Reads a project's graph from its file, if that is sound and belongs to these rows. */
 export async function loadGraph(
   projectId: number,
   { hnswlib, rows, files }: LoadOptions,
@@ -28,7 +28,7 @@ export async function loadGraph(
       // hnswlib opens the file again. The inode shows that it read the file that was checked.
       if ((await stat(path)).ino === saved.inode) return { graph, saved, problem }
     } catch (error) {
-      // Another process may have deleted the file; then the next check finds none.
+      // Another process may have deleted the file; the next check then finds none.
       lastProblem = String(error)
     }
     graph?.free()

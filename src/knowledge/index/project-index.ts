@@ -24,19 +24,18 @@ export interface IndexState {
   vectors: number
   /** Removed vectors that the graph still holds. */
   tombstones: number
-  /** Of the project's file when this process last wrote or read it; 0 when there is none. */
+  /** The size of the project's file when this process last wrote or read it; 0 if there is none. */
   fileBytes: number
 }
 
 export interface ProjectIndexOptions extends LoadOptions {
-  /** Whether this process writes the file. */
   savesFiles(): boolean
   log: IndexLog
   /** Called when there are vectors to add: see `hasWork`. */
   onWork(): void
 }
 
-/** Labels that were added or removed while the rows were read. */
+/** Labels that are added or removed while the rows are read. */
 type Changes = Record<'added' | 'removed', Set<number>>
 
 /** One project's index: a graph, the queue of labels to add to it, and the file that it is saved in. */
@@ -49,14 +48,13 @@ export class ProjectIndex {
   #next: Filling | null = null
   #loading: Promise<void> | null = null
   #isLoaded = false
-  /** Whether the graph has held every row once. Until then, search reads the rows. */
+  /** Whether the graph has ever held every row. Until then, search reads the rows. */
   #isComplete = false
   #rebuilding: Promise<void> | null = null
   /** hnswlib is writing the graph on a thread of its own, so nothing may be added to it. */
   #isWriting = false
-  /** One for each read of the rows that is under way. */
-  readonly #concurrent = new Set<Changes>()
-  /** Vectors that are still to be added count as added. */
+  readonly #changesDuringReads = new Set<Changes>()
+  /** Queued vectors count as added. */
   readonly #version = new FollowedVersion()
   /** The index has the chunks of every replacement up to this one. */
   #replacedSeq = 0
@@ -107,14 +105,14 @@ export class ProjectIndex {
   async add(labels: readonly number[], version?: number): Promise<void> {
     // Until the index is loaded and compared with the rows, search reads the rows.
     if (!this.#isLoaded) return this.#inBackground(this.reconcile())
-    for (const { added } of this.#concurrent) for (const label of labels) added.add(label)
+    for (const { added } of this.#changesDuringReads) for (const label of labels) added.add(label)
     this.#enqueue(labels)
     if (version !== undefined) this.#version.changed(version)
     if (this.#isComplete) await this.#settled()
   }
 
   remove(labels: readonly number[], version?: number): void {
-    for (const { removed } of this.#concurrent) for (const label of labels) removed.add(label)
+    for (const { removed } of this.#changesDuringReads) for (const label of labels) removed.add(label)
     if (!this.#isLoaded) return
     this.#current.remove(labels)
     this.#next?.remove(labels)
@@ -129,7 +127,7 @@ export class ProjectIndex {
     replacedSeq = 0,
   ): Promise<VectorHit[]> {
     const exact = (only = labels) => this.#options.rows.nearest(this.id, query, limit, only)
-    // A filter inside hnswlib calls JavaScript for every vector it meets. Reading a row takes 1.4 us.
+    // Not filtered by hnswlib, which would call JavaScript for every vector it visits. Reading a row takes 1.4 us.
     if (labels || !this.#isComplete) return exact()
     if (this.#replacedSeq < replacedSeq) {
       await this.#followRows()
@@ -142,12 +140,12 @@ export class ProjectIndex {
     return this.#workable() !== null
   }
 
-  /** Adds one slice of what is pending. */
+  /** Adds one slice of the queue. */
   async work(): Promise<void> {
     const filling = this.#workable()
     if (!filling) return
     await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
-    // A save has begun meanwhile. It calls `onWork` when it ends.
+    // A save has started meanwhile. It calls `onWork` when it ends.
     if (this.#isWriting && filling === this.#current) return
     filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
@@ -159,7 +157,7 @@ export class ProjectIndex {
     try {
       await this.#saver.now()
     } catch {
-      // The file cannot be replaced, perhaps on a full disk. Deleting it loses nothing: the rows have everything.
+      // If the file cannot be replaced, as on a full disk, it is deleted. Nothing is lost: the rows have everything.
       await this.#removeFile()
       this.#changed()
     }
@@ -207,7 +205,7 @@ export class ProjectIndex {
     if (this.#isLoaded) return
     if (problem !== null) {
       this.#log('warn', 'An index file cannot be used and is being rebuilt from the rows', { problem })
-      // The file is not needed any more, and may hold vectors that must be erased.
+      // The file is no longer needed, and may hold vectors that must be erased.
       if (this.#options.savesFiles()) await this.#removeFile()
     }
     if (graph) this.#current = new Filling(this.#options.hnswlib, graph)
@@ -218,17 +216,17 @@ export class ProjectIndex {
   }
 
   /**
-   * Removes labels without a row and enqueues rows that the graph lacks. Labels that are added or removed while the rows
-   * are read stay so.
-   * @returns the version of the rows, or an earlier one; null when the project is deleted
+   * Removes labels without a row and enqueues rows that the graph lacks. Changes that arrive while the rows are read
+   * are kept.
+   * @returns the version of the rows, or an earlier one; null if the project is deleted
    */
   async #followRows(): Promise<number | null> {
     const changes = { added: new Set<number>(), removed: new Set<number>() }
-    this.#concurrent.add(changes)
+    this.#changesDuringReads.add(changes)
     try {
       return await this.#compare(changes)
     } finally {
-      this.#concurrent.delete(changes)
+      this.#changesDuringReads.delete(changes)
     }
   }
 
@@ -260,7 +258,7 @@ export class ProjectIndex {
     this.#options.onWork()
   }
 
-  /** Resolves when everything enqueued is in the graph, even if another graph replaces it meanwhile. */
+  /** Resolves when the queue is in the graph, even if another graph replaces this one meanwhile. */
   async #settled(): Promise<void> {
     let filling: Filling
     do {

@@ -13,9 +13,9 @@ export interface VectorHit {
   similarity: number
 }
 
-/** What an index file must say about itself to be loaded. */
+/** What the header of an index file must say for the file to be loaded. */
 export interface ExpectedHeader {
-  /** Changes when the database is restored from a backup: files of another generation mean nothing. */
+  /** A restore of the database changes it: files of another generation are worthless. */
   generation: string
   space: string
   /** Null when the project has no vectors. */
@@ -43,8 +43,8 @@ export class VectorRows {
   }
 
   /**
-   * The project's knowledge version and its number of vectors; null when the project is deleted. Read it before the
-   * labels, which are then at least as new.
+   * The project's knowledge version and number of vectors; null if the project is deleted. Read it before the labels,
+   * which are then at least as new.
    */
   async summary(projectId: number): Promise<{ version: number; vectors: number } | null> {
     return (await this.#queries.summary.get({ projectId, space: this.#space })) ?? null
@@ -56,7 +56,7 @@ export class VectorRows {
     return JSON.parse(row?.labels ?? '[]').sort((a: number, b: number) => a - b)
   }
 
-  /** The vectors of those of `labels` that have one. */
+  /** The vectors of these labels, as far as they have one. */
   async vectors(projectId: number, labels: readonly number[]): Promise<VectorRow[]> {
     const values = { projectId, space: this.#space, labels: JSON.stringify(labels) }
     const rows = await this.#queries.vectors.all(values)
@@ -64,8 +64,8 @@ export class VectorRows {
   }
 
   /**
-   * The nearest vectors, best first, by comparing each one with libSQL's own distance: exact, and slow for many.
-   * @param labels the only ones to compare; all of the project unless given
+   * The nearest vectors, best first, by comparing each one with libSQL's distance function. Exact, but slow for many.
+   * @param labels the only ones to compare; all of the project by default
    */
   async nearest(
     projectId: number,
@@ -90,7 +90,7 @@ function prepare(db: ReadDatabase) {
   const ofLabels = sql`${chunks.label} in (select value from json_each(${sql.placeholder('labels')}))
     and +${chunks.projectId} = ${projectId} and +${chunks.embeddingSpace} = ${space}`
   const distance = sql<number>`vector_distance_cos(${chunks.embedding}, ${sql.placeholder('query')})`
-  // A vector of another length cannot be compared, and would fail the whole query.
+  // Comparing a vector of another length would fail the whole query.
   const isComparable = sql`length(${chunks.embedding}) = ${sql.placeholder('bytes')}`
   const nearest = (condition: SQL) =>
     db

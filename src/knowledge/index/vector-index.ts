@@ -6,7 +6,7 @@ import type { IndexLog } from './project-index.ts'
 const requestsWaitingMax = 2_000
 const closeWithinMs = 15_000
 
-/** Every project's index, in a thread of its own. */
+/** The indexes of all projects, in a worker thread. */
 export type VectorIndex = Pick<Indexes, keyof Indexes>
 
 export interface VectorIndexOptions extends IndexWorkerData {
@@ -38,7 +38,7 @@ export function openVectorIndex({ log = () => undefined, ...data }: VectorIndexO
   const ask = <Name extends keyof VectorIndex>(name: Name) => {
     return (...args: Parameters<VectorIndex[Name]>) => thread.ask(name, ...args)
   }
-  /** The same for methods after which the thread holds the project's index. */
+  /** The same for methods that load the project's index in the thread. */
   const open = <Name extends 'reconcile' | 'follow' | 'add' | 'rebuild'>(name: Name) => {
     return (...args: Parameters<VectorIndex[Name]>) => {
       projects.add(args[0])

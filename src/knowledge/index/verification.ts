@@ -6,22 +6,22 @@ import type { VectorRows } from './rows.ts'
 
 const samplesMax = 25
 const neighbours = 10
-/** Similarities this close count as equal: of equally near vectors either is right. */
+/** Similarities this close count as equal, so either vector is right. */
 const tolerance = 1e-5
 
-/** An index file compared with the rows. Only `problem` and `labelsWithoutRow` are faults. */
+/** The result of comparing an index file with the rows. Only `problem` and `labelsWithoutRow` are faults. */
 export interface IndexReport {
   projectId: number
-  /** Why the file would not be loaded (damaged, of another space, …); null when it is sound or missing. */
+  /** Why the file would not be loaded (damaged, of another space, …); null if it is sound or missing. */
   problem: string | null
   fileBytes: number
   fileVectors: number
   rowVectors: number
   /** Vectors in the file whose row is deleted. */
   labelsWithoutRow: number[]
-  /** Rows that are not in the file yet: they wait to be indexed or saved. */
+  /** Rows that are not in the file yet, because they wait to be indexed or saved. */
   rowsNotInFile: number
-  /** Share of the true ten nearest vectors that the file's index finds, over a sample; null without an index. */
+  /** The share of the true ten nearest vectors that the graph finds, over a sample; null without an index. */
   recallAt10: number | null
 }
 

@@ -2,7 +2,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { ItemHead } from '../item-rows.ts'
 
 type Test<Field> = (field: Field) => boolean
-/** Makes the test from a condition's value; `at` is the condition's place in the request. */
+/** Makes a test from a condition's value. `at` is the condition's index in the request. */
 type ToTest<Field> = (value: unknown, at: number) => Test<Field>
 
 export interface DifyCondition {
@@ -18,7 +18,7 @@ export interface MetadataCondition {
 
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
-/** Upper and lower case differ, as in Dify's own filters. */
+/** Case-sensitive, like Dify's own filters. */
 const textTests: Record<string, ToTest<string>> = {
   contains: compare(asText, (text, part) => text.includes(part)),
   'not contains': compare(asText, (text, part) => !text.includes(part)),
@@ -51,7 +51,7 @@ const name = toField('a text', textTests, (item) => item.name)
 const description = toField('a text', textTests, (item) => item.description)
 const id = toField('a text', textTests, (item) => item.id)
 const createdAt = toField('a time', timeTests, (item) => item.createdAt)
-/** What can be filtered by, under the names that records and items have for it. */
+/** The fields that can be filtered by, under the names in records and in items. */
 const fields = new Map(
   Object.entries({ name, title: name, description, id, document_id: id, created_at: createdAt, createdAt }),
 )
@@ -68,7 +68,7 @@ const oneOf = (name: string[], comparison_operator: string[], value?: object) =>
 })
 const times = Object.keys(timeTests).filter((operator) => !operator.includes('empty'))
 
-/** Conditions that can be checked, for documents: which operators a name has, and which values those have. */
+/** The supported conditions, for the documentation: each name's operators and values. */
 export const checkableConditions = [
   oneOf([...textNames, ...timeNames], ['empty', 'not empty']),
   oneOf(textNames, ['in', 'not in'], { type: 'array', items: { type: 'string' } }),
@@ -83,8 +83,8 @@ export const checkableConditions = [
 export const conditionNames = [...fields.keys()]
 
 /**
- * The items that a search is limited to; null for no limit.
- * @throws invalid_request for a condition that cannot be checked, since ignoring it would find too much
+ * The items to search; null for all. @throws invalid_request for an unsupported condition, since ignoring it would find
+ * too much
  */
 export function itemFilterOf(condition: MetadataCondition | null | undefined): Test<ItemHead> | null {
   const tests = condition?.conditions?.map(toItemTest) ?? []
@@ -132,7 +132,7 @@ function asTexts(value: unknown, at: number): string[] {
   throw refusal(at, 'value', 'must be a list of texts')
 }
 
-/** A date (its first moment, UTC), a time with its zone, or seconds since 1970 as Dify's own time fields have. */
+/** Reads a date (from 00:00 UTC), a time with its zone, or, as in Dify's own time fields, seconds since 1970. */
 function asTimeMs(value: unknown, at: number): number {
   if (typeof value === 'number') return value * 1_000
   const time = typeof value === 'string' && isoDate.test(value) ? Date.parse(value) : Number.NaN
@@ -140,7 +140,7 @@ function asTimeMs(value: unknown, at: number): number {
   throw refusal(at, 'value', 'must be a date, a time with its zone, or seconds since 1970')
 }
 
-/** Whether the calendar has the date: the 30th of February is parsed as a day in March. */
+/** Whether the date exists: `Date` reads the 30th of February as a day in March. */
 function isDay(date: string): boolean {
   return new Date(date).toISOString().startsWith(date)
 }

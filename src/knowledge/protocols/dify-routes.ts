@@ -14,7 +14,7 @@ import { toQuery } from './query-text.ts'
 interface DifyRoutesOptions {
   search: Pick<AskedSearch, 'search'>
   knowledge: Pick<Knowledge, 'head' | 'heads'>
-  /** Tell what people call the caller's project. */
+  /** Gives the id and the name of the caller's project. */
   projects: { get(projectId: number): Promise<{ id: string; name: string }> }
 }
 
@@ -22,7 +22,7 @@ const prefix = '/integrations/dify'
 
 export const difyProtocol: Protocol = { prefix, errorBody: toErrorBody }
 
-/** /integrations/dify: the knowledge as an external knowledge base. */
+/** /integrations/dify: serves a project's knowledge as an external knowledge base. */
 export function difyRoutes(options: DifyRoutesOptions) {
   return new Elysia({ prefix })
     .use(callerContext())
@@ -57,7 +57,7 @@ async function retrieve(
   return { records: toRecords(answer.data, retrieval_setting) }
 }
 
-/** The item that is meant; null for the whole project. @throws UnknownKnowledge */
+/** The item with this id; null for the whole project. @throws UnknownKnowledge */
 async function findItem(
   { knowledge, projects }: DifyRoutesOptions,
   projectId: number,

@@ -22,7 +22,7 @@ const Condition = Type.Object(
   { 'x-documented': { anyOf: checkableConditions } },
 )
 
-// Dify itself writes null for what is not set, here and below.
+// Dify writes null for members that are not set, here and below.
 const NullableCondition = Type.Unsafe<MetadataCondition | null>({
   type: 'object',
   nullable: true,
@@ -38,7 +38,7 @@ export const DifyRequest = Type.Object({
     description: "The id or the name of the key's project, or the id of one of its items.",
     example: 'default',
   }),
-  // Dify sends a user's message as it is, however long.
+  // Dify sends a user's whole message, however long.
   query: Type.String({
     ...notBlank,
     description: 'Of a longer text, only the last 2,000 characters are used.',

@@ -4,7 +4,7 @@ import { type SearchHit, searchLimitMax } from '../schemas.ts'
 import type { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
 import { errorSentence } from './error-sentence.ts'
 
-/** The same answer whether the knowledge is another project's or does not exist. */
+/** The same error whether the knowledge belongs to another project or does not exist. */
 export class UnknownKnowledge extends AppError {
   constructor() {
     super('not_found', 'Knowledge not found', {
@@ -23,12 +23,12 @@ const errorCodes: Partial<Record<ErrorCode, number>> = {
   forbidden: 1002,
 }
 
-/** Dify asks for as many records as its user has set; search takes from 1 to 50. */
+/** Dify's user sets how many records to ask for; search returns 1 to 50. */
 export function limitOf({ top_k: wanted }: DifyRequest['retrieval_setting']): number | undefined {
   return wanted == null ? undefined : Math.min(Math.max(wanted, 1), searchLimitMax)
 }
 
-/** Only `content` reaches the model, so it says where it stands; Dify 1.13 fails without a `document_id`. */
+/** Only `content` reaches the model, so it includes the name and heading. Dify 1.13 fails without a `document_id`. */
 export function toRecords(
   hits: SearchHit[],
   { score_threshold }: DifyRequest['retrieval_setting'],
@@ -44,7 +44,7 @@ export function toRecords(
     }))
 }
 
-/** Dify suggests three codes and leaves the others to us: they are the HTTP status. */
+/** Dify defines three codes. Other errors use their HTTP status as the code. */
 export function toErrorBody(error: AppError): DifyError {
   const code = error instanceof UnknownKnowledge ? 2001 : (errorCodes[error.code] ?? error.status)
   return { error_code: code, error_msg: errorSentence(error) }

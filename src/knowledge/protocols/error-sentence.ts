@@ -1,6 +1,6 @@
 import type { AppError, FieldError } from '../../errors.ts'
 
-/** What went wrong, for protocols whose errors are one text: the documented sentence and what is behind it. */
+/** An error as one text, for protocols that have no fields: the title and the detail. */
 export function errorSentence(error: AppError): string {
   const reason = error.errors ? faultsSentence(error.errors) : error.detail
   return reason === `${error.title}.` ? reason : `${error.title}: ${reason}`

@@ -15,7 +15,7 @@ interface LookUpsOptions {
   log: Pick<Log, 'error'>
 }
 
-/** What platforms' agents ask during a call at the address of a source, signed like its events. */
+/** Answers questions that platforms' agents send to a source during a call, signed like its events. */
 export class LookUps {
   readonly #options: LookUpOptions
 
@@ -24,14 +24,14 @@ export class LookUps {
     this.#options = { search, onFailure }
   }
 
-  /** @returns null for a body that asks nothing. A search that fails is answered, too, so that no call fails with it. */
+  /** @returns null for a body that is not a question. A failed search has an answer, too, so that the call goes on. */
   async answer(platform: string, projectId: number, body: unknown): Promise<object | null> {
     try {
       if (platform === 'vapi') return await this.#answerVapi(projectId, body)
       if (platform === 'retell') return await this.#answerRetell(projectId, body)
       return null
     } catch (error) {
-      // The model reads what is wrong with its request.
+      // The model can correct its request.
       if (error instanceof AppError && error.errors) return { error: sentenceOf(error.errors) }
       throw error
     }

@@ -9,7 +9,7 @@ import {
   PingRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 
-/** The requests that we answer. */
+/** The requests that the server answers. */
 const requestSchemas = [
   InitializeRequestSchema,
   PingRequestSchema,
@@ -17,9 +17,9 @@ const requestSchemas = [
   CallToolRequestSchema,
 ]
 
-/** @throws RpcError for what is no message, or a request whose params are not what its method takes */
+/** @throws RpcError if the value is not a message, or if its params do not fit its method */
 export function toMessage(value: unknown): JSONRPCMessage {
-  // The protocol has had no batches since 2025-06-18, and a batch would be one request to the rate limit.
+  // The protocol has had no batches since 2025-06-18, and the rate limit would count a batch as one request.
   if (Array.isArray(value)) throw invalidRequest('send one message, not a batch')
   if (!isId(value)) {
     throw invalidRequest(`id must be a string, or an integer of at most ${Number.MAX_SAFE_INTEGER} in size`)
@@ -30,13 +30,13 @@ export function toMessage(value: unknown): JSONRPCMessage {
   return data
 }
 
-/** Whether a message's id, if it has one, is no number that the protocol forbids or that JSON would give back changed. */
+/** False for an id that the protocol forbids, and for a number that JSON cannot return unchanged. */
 function isId(message: unknown): boolean {
   if (typeof message !== 'object' || message === null || !('id' in message)) return true
   return typeof message.id !== 'number' || Number.isSafeInteger(message.id)
 }
 
-/** The SDK checks them as well, but answers an internal error in its validator's own words. */
+/** The SDK checks them too, but answers with an internal error in its validator's words. */
 function checkParams(request: JSONRPCRequest): void {
   const schema = requestSchemas.find(({ shape }) => shape.method.value === request.method)
   const issue = schema?.safeParse(request).error?.issues[0]
@@ -50,9 +50,9 @@ function invalidRequest(why: string): RpcError {
 }
 
 interface RpcErrorOptions {
-  /** The id of the request that this answers; null when it is not known. */
+  /** The id of the request; null if it is unknown. */
   id?: string | number | null
-  /** The HTTP status: 200 where the request itself is well-formed. */
+  /** The HTTP status: 200 if the request is well-formed. */
   status?: number
   headers?: Record<string, string>
 }

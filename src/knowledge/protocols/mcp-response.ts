@@ -5,7 +5,7 @@ import { type BodyLimits, readJson } from '../../http/json-body.ts'
 import { RpcError, toMessage } from './mcp-message.ts'
 import { createMcpServer, type McpServerOptions } from './mcp-server.ts'
 
-/** The SDK's code for what HTTP has a status for, and JSON-RPC no code. */
+/** The SDK's code for errors that have an HTTP status but no JSON-RPC code. */
 const refusedByHttp = -32_000
 
 /** Answers one message of the Model Context Protocol. */
@@ -44,13 +44,13 @@ async function readBody(request: Request, limits: BodyLimits): Promise<unknown> 
   }
 }
 
-/** Whether the client accepts JSON. It need not accept event streams, since we send none. */
+/** Whether the client accepts JSON. It need not accept event streams, which this server never sends. */
 function admitsJson(accept: string | null): boolean {
   const ranges = (accept ?? '*/*').split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
   return ranges.some((range) => range === 'application/json' || range === 'application/*' || range === '*/*')
 }
 
-/** The request for the SDK, which insists on both types in `Accept` and need not see the key. */
+/** The request as the SDK needs it: with both types in `Accept`, and without the key. */
 function toSdkRequest(request: Request): Request {
   const headers = new Headers({
     Accept: 'application/json, text/event-stream',

@@ -21,7 +21,7 @@ interface McpRoutesOptions {
 
 /**
  * /mcp: the Model Context Protocol over streamable HTTP (https://modelcontextprotocol.io/specification/2025-11-25).
- * Without sessions and streams: one POST, one JSON answer, so that any replica can answer it.
+ * Without sessions and streams, so that any replica can answer any POST.
  */
 export function mcpRoutes(options: McpRoutesOptions) {
   const { knowledge, search, version, publicUrl, contexts, admission, onUnexpected } = options

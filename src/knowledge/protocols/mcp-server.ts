@@ -8,22 +8,22 @@ const instructions =
   'The knowledge of one organization, as its voice agents use it. Answer from what search_knowledge ' +
   'finds. If it finds no answer, say so instead of guessing. All tools are read-only.'
 
-// It checks users' answers to a server's questions, which this server never asks. Creating it each time is slow.
+// The SDK uses it for users' answers to a server's questions, which this server never asks. Creating one is slow.
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
 export interface McpServerOptions {
   tools: McpTool[]
   version: string
   projectId: number
-  /** Of the phone call in which the model asks, where the request says it. */
+  /** The id of the phone call in which the model asks, if the request has it. */
   callId: string | null
   /** Called with every failure that is not the caller's fault. */
   onUnexpected: (error: unknown) => void
 }
 
 /**
- * The server that answers one message. It is the SDK's `Server` rather than its `McpServer`, because that takes our
- * schemas as they are and is made in a sixth of the time.
+ * A server that answers one message. It is the SDK's `Server` because `McpServer` does not take plain JSON schemas, and
+ * takes six times as long to create.
  */
 export function createMcpServer({
   tools,

@@ -18,11 +18,11 @@ import {
 
 export interface McpTool {
   readonly definition: Tool
-  /** The scope that a key needs for it. */
+  /** The scope that a key needs for this tool. */
   readonly scope: KeyScope
   /**
-   * A mistake of the model is answered as a result that says so, so that the model can try again.
-   * @param callId of the phone call in which the model asks, where the request says it
+   * A mistake of the model becomes a result that explains it, so that the model can try again.
+   * @param callId the id of the phone call in which the model asks, if the request has it
    * @throws errors that are not the caller's fault
    */
   call(projectId: number, input: unknown, callId: string | null): Promise<CallToolResult>
@@ -61,7 +61,7 @@ const ItemSlice = Type.Object({
 })
 type ItemSlice = Static<typeof ItemSlice>
 
-/** What a model may do with the knowledge of a project: only read. */
+/** The tools of a model: they only read a project's knowledge. */
 export function mcpTools(knowledge: Knowledge, search: Pick<AskedSearch, 'search'>): McpTool[] {
   return [
     toolOf({
@@ -118,7 +118,7 @@ interface ToolOptions<Input extends TObject, Output extends TObject> {
   input: Input
   output: Output
   run: (projectId: number, input: Static<Input>, callId: string | null) => Promise<Static<Output>>
-  /** The answer as a model reads it. */
+  /** The answer as text for the model. */
   toTexts: (answer: Static<Output>) => string[]
 }
 
@@ -147,11 +147,11 @@ function toolOf<Input extends TObject, Output extends TObject>(options: ToolOpti
   }
 }
 
-/** A schema of ours, which is in OpenAPI 3.0's dialect, as plain JSON Schema (2020-12). */
+/** Converts an OpenAPI 3.0 schema to plain JSON Schema (2020-12). */
 function toJsonSchema(schema: TObject): Tool['inputSchema'] {
   return JSON.parse(JSON.stringify(schema), (_, part) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
-    // The keywords that differ. No property of ours has the name of one.
+    // The keywords that differ. No property has one of these names.
     const { nullable, example, title, 'x-message': message, 'x-documented': more, ...shared } = part
     if (nullable) shared.type = [shared.type, 'null']
     if (example !== undefined) shared.examples = [example]
@@ -190,8 +190,8 @@ function document({ name, description, text, offset, totalChars, nextOffset }: I
 }
 
 /**
- * The part of an item's text that starts at `offset`, in UTF-16 code units, or before it where that is inside a
- * surrogate pair. No grapheme that fits is cut in two, and a part is empty only at the end of the text.
+ * The part of an item's text from `offset`, in UTF-16 code units, moved back out of a surrogate pair. Graphemes that
+ * fit are not split, and only a part at the end of the text is empty.
  */
 function sliceOf(text: string, offset: number, charsMax: number) {
   const isInsidePair = offset > 0 && (text.codePointAt(offset - 1) ?? 0) > 0xffff

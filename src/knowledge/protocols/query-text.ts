@@ -1,10 +1,10 @@
-/** Code points that a query has at most. */
+/** The most code points of a query. */
 export const queryCharsMax = 2_000
 
-/** Cuts a text that is too long for a query to its end, since the question is there. */
+/** Shortens a text to its end, which usually has the question. */
 export function toQuery(text: string): string {
   const said = text.trim()
   if (said.length <= queryCharsMax) return said
-  // A code point has at most two units, so this holds enough of them even without a half at its start.
+  // A code point has at most two units, so this keeps enough of them even if it starts with half of one.
   return [...said.slice(-2 * queryCharsMax)].slice(-queryCharsMax).join('').trim()
 }

@@ -13,7 +13,7 @@ import { ToolParameters, VapiError } from './vapi-schemas.ts'
 
 interface ToolRoutesOptions {
   search: Pick<AskedSearch, 'search'>
-  /** Called with every search that failed; the request is answered all the same. */
+  /** Called for every failed search. The request still gets an answer. */
   onFailure: (error: unknown, request: Request) => void
 }
 
@@ -33,7 +33,7 @@ export const toolProtocol: Protocol = {
   errorBody: (error): VapiError => ({ error: errorSentence(error) }),
 }
 
-/** /integrations/tool: the knowledge as a tool of any platform that sends JSON with a key. */
+/** /integrations/tool: serves knowledge as a tool for any platform that sends JSON with a key. */
 export function toolRoutes({ search, onFailure }: ToolRoutesOptions) {
   return new Elysia({ prefix }).use(callerContext()).post(
     '',

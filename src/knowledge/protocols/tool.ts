@@ -8,9 +8,10 @@ import type { LookUpOptions } from './vapi-answers.ts'
 const resultCharsMax = 8_000
 
 /**
- * What a model is told of a search, as text to read aloud: the passages, best first. A search that fails is told in a
- * sentence, so that no call fails with it.
- * `parameters` are as the model wrote them, or as JSON text; `callId` is unchecked.
+ * The result of a search as text for a model: the passages, best first. A failed search becomes a sentence, so that the
+ * call goes on.
+ * @param parameters from the model, as an object or as JSON text
+ * @param callId unchecked
  */
 export async function answerTool(
   { search, onFailure }: LookUpOptions,
@@ -25,7 +26,7 @@ export async function answerTool(
     )
     return { result: toText(answer.data) }
   } catch (error) {
-    // The model can correct what it wrote itself.
+    // The model can correct its own parameters.
     const faults = error instanceof AppError ? error.errors : undefined
     if (faults) return { result: faultsSentence(faults) }
     onFailure(error)

@@ -19,11 +19,11 @@ import type {
 
 export interface LookUpOptions {
   search: Pick<AskedSearch, 'search'>
-  /** Called with every search that failed; it is answered all the same. */
+  /** Called for every failed search. The request still gets an answer. */
   onFailure: (error: unknown) => void
 }
 
-/** The passages for the user's last turn. @throws invalid_request when there is no conversation at all */
+/** The passages for the user's last turn. @throws invalid_request if there is no conversation */
 export async function findDocuments(
   { search, onFailure }: LookUpOptions,
   projectId: number,
@@ -35,19 +35,19 @@ export async function findDocuments(
     const { answer } = await search.search(projectId, { query }, callIdIn(body))
     return { documents: answer.data.map(toDocument) }
   } catch (error) {
-    // The phone call goes on: the model answers from what it knows.
+    // The phone call goes on, with what the model knows.
     onFailure(error)
     return { documents: [] }
   }
 }
 
-/** A result or an error for each call of a tool. @throws invalid_request when there is no list of calls */
+/** A result or an error for each tool call. @throws invalid_request if there is no list of calls */
 export async function answerCalls(
   options: LookUpOptions,
   projectId: number,
   body: VapiToolRequest,
 ): Promise<VapiToolResult[]> {
-  // In parallel: there are few, and a caller on the phone waits for all of them.
+  // In parallel, since a caller on the phone waits for all of them.
   return await Promise.all(
     toolCallsOf(body).map((call) => answerCall(options, projectId, call, callIdIn(body))),
   )
@@ -63,7 +63,7 @@ async function answerCall(
     const { answer } = await search.search(projectId, parametersOf(call), callId)
     return toResult(call, answer.data)
   } catch (error) {
-    // The answer stays 200, since Vapi reads no results from another, and the other calls have theirs.
+    // The answer stays 200: Vapi reads no results from other answers, and other calls have theirs.
     if (!(error instanceof AppError && error.code === 'invalid_request')) onFailure(error)
     return toFailure(call, error)
   }

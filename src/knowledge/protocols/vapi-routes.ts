@@ -19,7 +19,7 @@ import {
 
 interface VapiRoutesOptions {
   search: Pick<AskedSearch, 'search'>
-  /** Called with every search that failed; the request is answered all the same. */
+  /** Called for every failed search. The request still gets an answer. */
   onFailure: (error: unknown, request: Request) => void
 }
 
@@ -39,10 +39,11 @@ export const vapiSecuritySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
   },
 }
 
-/** Vapi's own servers answer an error as `{error}` in their examples; `message` would be spoken to the caller. */
+/** Errors are `{error}`, as in Vapi's examples: Vapi would speak a `message` to the caller. */
 export const vapiProtocol: Protocol = {
   prefix,
-  // A bad Authorization wins, too: the secret may be the whole organisation's, meant for another server.
+  // Authorization counts even if it is invalid: `X-Vapi-Secret` may be the whole organisation's, meant for another
+  // server.
   authorizationOf(headers) {
     const secret = headers.get('x-vapi-secret')
     return headers.get('authorization') || (secret ? secret.replace(/^(?!bearer\s)/i, 'Bearer ') : null)
@@ -50,7 +51,7 @@ export const vapiProtocol: Protocol = {
   errorBody: (error): VapiError => ({ error: errorSentence(error) }),
 }
 
-/** /integrations/vapi: the knowledge as a custom knowledge base and as a tool. */
+/** /integrations/vapi: serves knowledge as a custom knowledge base and as a tool. */
 export function vapiRoutes(options: VapiRoutesOptions) {
   return new Elysia({ prefix })
     .use(callerContext())

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SearchRequest } from '../schemas.ts'
 
-/** Longer lists are refused, so this is also how many searches one request can run at once. */
+/** The most searches of one request; longer lists are refused. */
 const toolCallsMax = 16
 
 const phoneCall = Type.Optional(
@@ -53,7 +53,7 @@ const calls = {
   description: 'Each `{id, name, parameters}`, or `{id, function: {name, arguments}}`.',
 }
 
-/** https://docs.vapi.ai/server-url/events and https://docs.vapi.ai/tools/custom-tools: one list, three names for it. */
+/** One list under three names: https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/tools/custom-tools */
 export const VapiToolRequest = Type.Object({
   message: Type.Object(
     {
@@ -78,7 +78,7 @@ export const VapiToolRequest = Type.Object({
 })
 export type VapiToolRequest = Static<typeof VapiToolRequest>
 
-/** What a model may set in one call of the tool. `mode` and the deadline are not among them. */
+/** The parameters that a model may set. `mode` and the deadline are not among them. */
 export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'])
 export type ToolParameters = Static<typeof ToolParameters>
 

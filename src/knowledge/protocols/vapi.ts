@@ -12,11 +12,11 @@ import {
   type VapiToolResult,
 } from './vapi-schemas.ts'
 
-/** A shorter turn ("yes", "how much?") says too little alone, so earlier turns are added. */
+/** A turn with fewer words ("yes", "how much?") says too little alone, so earlier turns are added. */
 const queryWordsMin = 4
 const queryTurnsMax = 3
 
-/** One call of a tool, from any of Vapi's forms; unchecked. */
+/** A tool call in any of Vapi's forms, unchecked. */
 export interface ToolCall {
   id: string | undefined
   name: string | undefined
@@ -24,9 +24,8 @@ export interface ToolCall {
 }
 
 /**
- * What the caller asks: the user's last turn, with up to two before it while they have fewer than four words.
- * The end of a text that is too long, since that is where the question is. Null when the user said nothing yet.
- * @throws invalid_request when there is no conversation at all
+ * The question: the user's last turn, with up to two before it while they have fewer than four words. Of a text that is
+ * too long, the end. Null if the user has not spoken yet. @throws invalid_request if there is no conversation
  */
 export function queryOf({ message }: VapiKnowledgeRequest): string | null {
   const messages = message.messages ?? message.messagesOpenAIFormatted
@@ -39,12 +38,12 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
   return query === '' ? null : toQuery(query)
 }
 
-/** Of the phone call in which it is asked, unchecked. */
+/** The id of the phone call, unchecked. */
 export function callIdIn({ message }: VapiKnowledgeRequest | VapiToolRequest): unknown {
   return asObject(message.call)?.id
 }
 
-/** A passage as a document, under its name and heading, so that the model knows what it is about. */
+/** A passage as a document, with its name and heading for context. */
 export function toDocument(hit: SearchHit): VapiDocument {
   return {
     content: embeddedText(hit.name, hit),
@@ -53,7 +52,7 @@ export function toDocument(hit: SearchHit): VapiDocument {
   }
 }
 
-/** @throws invalid_request when there is no list of calls */
+/** @throws invalid_request if there is no list of calls */
 export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
   const lists = [message.toolCallList, message.toolCalls, message.toolWithToolCallList?.map(withoutTool)]
   const given = lists.filter((list) => list !== undefined)
@@ -64,35 +63,35 @@ export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
 /** @throws invalid_request naming each bad parameter */
 export function parametersOf({ parameters }: ToolCall): ToolParameters {
   const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
-  // With a strict schema a model writes null for a parameter that it does not set.
+  // With a strict schema, a model writes null for a parameter that it does not set.
   const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const { query, limit, itemIds } = checkParameters(meant)
-  // Arguments inside a JSON string were not checked with the body.
+  // Arguments in a JSON string were not checked with the body.
   if (!query.isWellFormed() || query.includes('\0'))
     throw invalidRequest([{ field: 'query', message: 'must be Unicode text without U+0000' }])
   return { query, ...(limit ? { limit } : {}), ...(itemIds ? { itemIds } : {}) }
 }
 
-/** Vapi cannot read a result of several lines: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
+/** A result must be one line: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
 export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolResult {
   const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
   return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
 }
 
-/** @param error the model learns only of errors that it can correct itself */
+/** The model sees only errors that it can correct. */
 export function toFailure({ id, name }: ToolCall, error: unknown): VapiToolResult {
   const faults = error instanceof AppError ? error.errors : undefined
   return { name, toolCallId: id, error: faults ? inOneLine(faultsSentence(faults)) : 'The search failed.' }
 }
 
-/** What the user said in one message of either of Vapi's forms; empty for every other message. */
+/** What the user said in a message, in either of Vapi's forms; empty for any other message. */
 function userTurn(message: unknown): string {
   const { role, content, message: text } = asObject(message) ?? {}
   if (role !== 'user') return ''
   return (textOf(content) || textOf(text)).trim()
 }
 
-/** A text, or the texts among parts such as `{type: 'text', text}`. */
+/** A text, or the joined texts of parts such as `{type: 'text', text}`. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -105,7 +104,7 @@ function isShort(text: string): boolean {
   return segments.filter(({ isWordLike }) => isWordLike).length < queryWordsMin
 }
 
-// It also counts words of languages that put no spaces between them.
+// Also counts words in languages without spaces between them.
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
 
 /** `toolWithToolCallList` has each call inside its tool, whose own `parameters` are a schema. */

@@ -2,7 +2,10 @@ import { foldText, stemOf, wordsOf } from '../../text/words.ts'
 import type { SearchAnswer, SearchHit } from '../schemas.ts'
 import { readTerms } from './query.ts'
 
-/** Milliseconds of a search. `vector` includes `embedding`; vector and keyword search run side by side. */
+/**
+ * The time of a search by part, in milliseconds. `vector` includes `embedding`; vector and keyword search run in
+ * parallel.
+ */
 export interface TimeShares {
   keyword: number
   embedding: number
@@ -11,7 +14,7 @@ export interface TimeShares {
   total: number
 }
 
-/** Milliseconds from the beginning of a search; its embedding begins with it. */
+/** When each part began, in milliseconds from the start of the search. Embedding begins with the search. */
 interface TimeStarts {
   keyword: number
   fusion: number
@@ -33,7 +36,7 @@ export interface ExplainedHit extends SearchHit {
   /** Rank in each list, from 1; null when the hit is not in the list. */
   keywordRank: number | null
   vectorRank: number | null
-  /** The words of the query that a hit of the keyword list has, in any of their forms, also in name and heading. */
+  /** The query's words that a keyword hit has, in any form, in text, name or heading. */
   terms: string[]
 }
 
@@ -44,7 +47,7 @@ export interface ExplainedSearch extends SearchAnswer {
   starts: TimeStarts
 }
 
-/** The answer for people: with each passage's rank in both lists, and where the time went. */
+/** The answer as the console shows it: with each passage's rank in both lists, and the time of each part. */
 export function explain(result: SearchResult, query: string): ExplainedSearch {
   const { total: _, ...shares } = result.shares
   return {

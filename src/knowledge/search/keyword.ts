@@ -17,9 +17,9 @@ const wholeEffort = {
   rankedAloneRowsMax: 4_000,
   /** Passages found by rare terms. All terms of the query then decide their order. */
   passagesMax: 60,
-  /** Passages found by common terms. They come in no order, so more are read to have the right ones among them. */
+  /** Passages found by common terms. They come unordered, so more are read to include the best ones. */
   filledPassagesMax: 80,
-  /** Whether common terms are looked up although rare ones have found something. */
+  /** Whether to look up common terms even if rare ones have found something. */
   supplements: true,
 }
 type Effort = typeof wholeEffort
@@ -188,7 +188,7 @@ function rarestOf(
   return end < 0 ? byRarity : byRarity.slice(0, end)
 }
 
-/** The most specific first: the rarest of the common terms together, then any of them. */
+/** The most specific first: the rarest common terms together, then any of them. */
 function fillingMatches(common: readonly Term[], isSupplement: boolean): string[] {
   if (common.length === 0) return []
   const rarest = common.slice(0, 3).map(({ match }) => match)

@@ -52,7 +52,7 @@ export class PassageWords {
 export class KeptPassageWords {
   #kept = new PassageWords()
 
-  /** The words of these passages at least. */
+  /** The words of at least these passages. */
   async with(read: ReadDatabase, projectId: number, labels: readonly number[]): Promise<PassageWords> {
     if (this.#kept.bytes > keptBytesMax) this.#kept = new PassageWords()
     // Another search may replace it meanwhile, but the numbers and the forms of one search must belong together.

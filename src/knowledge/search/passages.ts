@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 
-/** A chunk with what a search needs of its item. */
+/** A chunk with the fields of its item that a search needs. */
 export interface Passage {
   label: number
   itemId: string

@@ -31,7 +31,7 @@ export class QueryVectors {
     return vector
   }
 
-  /** Aborts what is under way. */
+  /** Aborts the requests in flight. */
   close(): void {
     this.#closing.abort(new Error('The service is closing'))
   }

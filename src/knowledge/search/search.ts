@@ -23,7 +23,7 @@ const meaningPattern = /[\p{L}\p{N}\p{S}]/u
 const timeoutMsDefault = 300
 /** A search that waits for longer than this share of its time before it begins looks at fewer passages. */
 const hurriedShare = 0.1
-/** The time to put the answer together when the vectors are late. */
+/** Reserved for building the answer when the vectors are late. */
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
 const vectorCandidatesMin = 50
@@ -117,7 +117,7 @@ export class Search {
     await setImmediate()
     const waitedMs = now() - startedAt
     const early = wanted === 'vector' ? null : await byKeyword()
-    // The answer will have to wait for its turn again, probably as long as the search did.
+    // The answer will wait for the event loop again, probably as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
     const late = () => sleep(Math.max(1, leftMs), null, { ref: false })
     const nearest = byVector && (await Promise.race([byVector, late()]))
@@ -189,7 +189,7 @@ export class Search {
     const ranked = fuseRanks(lists).slice(0, candidatesFor(limit))
     const { read } = this.#options.store(projectId)
     const labels = ranked.map(({ label }) => label)
-    // All of them at one moment, so that chunks and those that replace them are never answered together.
+    // Read in one snapshot, so that a chunk and its replacement are never returned together.
     const { passages, replacedSeq } = await readPassages(read, projectId, labels)
     const byLabel = new Map(passages.map((passage) => [passage.label, passage]))
     const scored = ranked.flatMap(({ label, score }) => {

@@ -56,7 +56,7 @@ const ofEverySpan: Kept = {
 const textCharsMax = 65_536
 /** Our names of attributes with phone numbers, and of those with ids, which are not redacted. */
 const numbers = ['callerNumber', 'calledNumber', 'person', 'own']
-const ids = ['callId', 'id', 'job', 'room', 'sipRule', 'sipCall']
+const ids = ['callId', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
 
 /** A span reduced to the attributes that are kept. */
 export function toFact(span: Span, kept: Kept): Fact {

@@ -135,7 +135,7 @@ async function checkKnowledge(world: World): Promise<void> {
   }
 }
 
-/** A reader from the beginning, and one that has followed all the time, hold what the project holds. */
+/** A reader from the beginning and one that has followed all the time both hold what the project holds. */
 async function checkChanges(world: World): Promise<void> {
   await world.follow(world.chance.between(1, 50))
   const records = (mirror: Iterable<unknown>) => {
@@ -206,7 +206,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
   expect(head.completed_at === null).toBe(call.status === 'live')
 }
 
-/** Whoever is told of events knows the newest state of each record. */
+/** A receiver of events knows the newest state of each record. */
 export async function checkEvents(world: World): Promise<void> {
   const waiting = 'select 1 from webhook_queue where not is_sent limit 1'
   await until(async () => (await world.sql(waiting)).length === 0, 'The sending of events')

@@ -29,7 +29,7 @@ export const times = [20_000, 20_001, 20_030].flatMap((day) =>
   [0, 1, dayMs - 1].map((ms) => new Date(day * dayMs + ms).toISOString()),
 )
 
-/** A person's evaluation stands over the platform's. */
+/** A person's evaluation takes precedence over the platform's. */
 export const evaluationOf = ({ call, details }: KnownCall) => details.review?.evaluation ?? call.evaluation
 const digits = (number: string) => number.replace(/[ +\-()./]/g, '')
 
@@ -38,7 +38,7 @@ export function newestFirst(calls: Iterable<KnownCall>): KnownCall[] {
   return [...calls].sort((a, b) => (key(a) < key(b) ? 1 : -1))
 }
 
-/** Whether two numbers are the same person's, for the numbers above. */
+/** Whether two of the numbers above are equal. */
 export function isSameNumber(a: string | null, b: string): boolean {
   const plain = (number: string) => number.replace(/\D/g, '').replace(/^00/, '')
   return a !== null && !a.includes('…') && plain(a) !== '' && plain(a) === plain(b)
@@ -112,7 +112,7 @@ function analysisOf(call: Call): string | undefined {
   return kind === undefined ? undefined : String(kind)
 }
 
-/** Some filters at once, and which calls meet them. */
+/** A combination of filters, and which calls match it. */
 export function chooseFilters(chance: Chance): { query: URLSearchParams; meets: Filter[1] } {
   const names = Object.keys(filters)
   const query = new URLSearchParams()

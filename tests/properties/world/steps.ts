@@ -14,7 +14,7 @@ import {
 } from './naive.ts'
 import type { World } from './world.ts'
 
-/** One thing that somebody does. It updates what the world knows. */
+/** An action of a client. It updates what the world knows. */
 type Step = (world: World) => Promise<void>
 
 const by = { actor: { id: 'person', name: 'Ada' }, address: null }
@@ -25,7 +25,7 @@ function turn({ chance }: World, chars = 0) {
 }
 
 function idOf({ chance }: World): string {
-  // Few are named twice at random; some look like members of an object.
+  // Few ids would repeat at random; some look like members of an object.
   if (chance.happens(0.1)) return chance.oneOf(['0', '17', '__proto__', 'constructor', 'a.b:c']) ?? ''
   return `call-${chance.between(0, 150)}`
 }
@@ -294,7 +294,7 @@ const retain: Step = async (world) => {
   expect(await services.retention.countDue(project.projectId, retainDays)).toBe(doomed.length)
   await services.retention.run()
   await services.settings.change(project.projectId, { retainDays: null })
-  // Forgets that it was done today.
+  // With retention off, a run forgets that today's deletion was done.
   await services.retention.run()
   world.gone(doomed)
   world.act('settings_changed', 2)

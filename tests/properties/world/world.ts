@@ -21,7 +21,7 @@ export class World {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'callbook-world-'))
   readonly calls = new Map<string, KnownCall>()
   readonly deleted = new Set<string>()
-  /** By its id: what is on hold. */
+  /** What each hold covers, by its id. */
   readonly holds = new Map<string, { callId?: string; number?: string }>()
   readonly items = new Map<string, Item>()
   readonly deletedItems = new Set<string>()
@@ -106,7 +106,7 @@ export class World {
     return (await answer.json()) as Answer
   }
 
-  /** What the service says of a call now. */
+  /** The service's current answer for a call. */
   async read(id: string): Promise<KnownCall> {
     const path = `/v1/calls/${encodeURIComponent(id)}`
     return {
@@ -115,7 +115,7 @@ export class World {
     }
   }
 
-  /** Takes over what the service says of calls that have just changed. */
+  /** Learns the new state of calls that have just changed. */
   async learn(ids: Iterable<string>): Promise<void> {
     for (const id of new Set(ids)) {
       if (this.deleted.has(id)) expect((await this.fetch(`/v1/calls/${id}`)).status).toBe(404)
@@ -152,7 +152,7 @@ export class World {
     return await this.services.database.read.all<Row>(sql.raw(statement))
   }
 
-  /** Reads on in the changes, and keeps what they say. */
+  /** Reads further changes and applies them to the mirror. */
   async follow(limit: number): Promise<void> {
     for (let hasMore = true; hasMore; ) {
       const page = await this.get<ChangesPage>(`/v1/changes?after=${this.next}&limit=${limit}`)

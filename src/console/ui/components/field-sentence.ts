@@ -11,6 +11,12 @@ const subjects: Record<string, string> = {
   allowedIps: 'An allowed address',
   allowedOrigins: 'A web page',
   url: 'The URL',
+  code: 'The code',
+  number: 'The number',
+  callId: 'The call',
+  reason: 'The reason',
+  text: 'The text',
+  description: 'The description',
   confirm: 'The text you typed',
 }
 

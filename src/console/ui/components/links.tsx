@@ -6,8 +6,12 @@ type Attributes<Props> = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Pro
   ref?: Ref<HTMLAnchorElement>
 }
 
-/** A link to a page of the console. */
-export const PageLink = createLink((props: AnchorProps & Attributes<AnchorProps>) => <Anchor {...props} />)
+const AnyPageLink = createLink((props: AnchorProps & Attributes<AnchorProps>) => <Anchor {...props} />)
+
+/** A link to a page of the console. It is the current page's own, not one of those above it, that is said to be current. */
+export const PageLink = ((props) => (
+  <AnyPageLink activeOptions={{ exact: true }} {...props} />
+)) as typeof AnyPageLink
 
 /** A link that looks like a button. */
 export const PageButton = createLink((props: Omit<ButtonProps, 'component'> & Attributes<ButtonProps>) => (

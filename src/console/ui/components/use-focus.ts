@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 
 /** Focuses an element when it appears, and again whenever `on` changes to a truthy value. */
 export function useFocus<Target extends HTMLElement>(on?: unknown): RefObject<Target | null> {
@@ -7,4 +7,29 @@ export function useFocus<Target extends HTMLElement>(on?: unknown): RefObject<Ta
     if (on !== null && on !== false) target.current?.focus()
   }, [on])
   return target
+}
+
+/** A dialog that is in the page only while it is open, and then gives the focus back to where it was. */
+export function useDialog(): [isOpen: boolean, dialog: { open: () => void; close: () => void }] {
+  const [isOpen, setOpen] = useState(false)
+  const before = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!isOpen) before.current?.focus({ preventScroll: true })
+  }, [isOpen])
+  const dialog = useMemo(() => {
+    const open = () => {
+      before.current = focusedOrMenu()
+      setOpen(true)
+    }
+    return { open, close: () => setOpen(false) }
+  }, [])
+  return [isOpen, dialog]
+}
+
+/** What has the focus; in a menu, whose items go when it closes, the menu's button. */
+export function focusedOrMenu(): HTMLElement | null {
+  const { activeElement } = document
+  const menu = activeElement?.closest('[role="menu"]')
+  if (menu) return document.getElementById(menu.getAttribute('aria-labelledby') ?? '')
+  return activeElement instanceof HTMLElement ? activeElement : null
 }

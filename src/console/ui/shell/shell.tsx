@@ -7,6 +7,7 @@ import { lazy, Suspense, useMemo } from 'react'
 import { flushSync } from 'react-dom'
 import { Dates } from '../components/dates.ts'
 import { DatesContext } from '../components/use-dates.ts'
+import { useDialog } from '../components/use-focus.ts'
 import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
 import { CommandPalette } from './command-palette.tsx'
 import { LostService } from './lost-service.tsx'
@@ -39,8 +40,8 @@ function Frame() {
   const isNarrow = useMediaQuery('(max-width: 1024px)', undefined, { getInitialValueInEffect: false })
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   const [isPaletteOpen, palette] = useDisclosure(false)
-  const [areShortcutsOpen, shortcuts] = useDisclosure(false)
-  const [isNewProjectOpen, newProject] = useDisclosure(false)
+  const [areShortcutsOpen, shortcuts] = useDialog()
+  const [isNewProjectOpen, newProject] = useDialog()
   const { data: hasEnded } = useQuery(sessionEndedQuery)
   const actions = useMemo(
     () => ({

@@ -7,19 +7,19 @@ import type { LocalModel } from './model-files.ts'
 import type { ModelApi, ModelWorkerData } from './model-worker.ts'
 
 const batchTextsMax = 16
-/** As for a model behind an endpoint: see huggingface.ts. */
+/** The same as for a model behind an endpoint: see huggingface.ts. */
 const rankWeight = 0.3
 const closeWithinMs = 5_000
-/** Then a document has its turn: however many queries there are, what was stored is embedded in the end. */
+/** After so many queries in a row, one document is embedded, so that queries cannot hold up documents forever. */
 const queriesInRowMax = 8
 
 interface LocalEmbedderOptions {
-  /** Its id or the name of its folder, by which its prefixes are known. */
+  /** The model's id or the name of its folder, which determines its prefixes. */
   name: string
   model: LocalModel
-  /** A URL of the module of `@huggingface/transformers`. */
+  /** The URL of the module `@huggingface/transformers`. */
   library: string
-  /** Told the outcome of every text; `error` names what went wrong, never a text. */
+  /** Called with the outcome of every text. `error` names what went wrong, never a text. */
   observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
 }
 
@@ -30,7 +30,7 @@ interface Waiting {
   isCancelled(): boolean
 }
 
-/** Runs a model in a thread of this process, one text at a time: queries first, and each waits for few documents. */
+/** Runs a model in a worker thread, one text at a time. Queries go before documents. */
 export class LocalEmbedder implements Embedder {
   readonly space: string
   readonly destination: string

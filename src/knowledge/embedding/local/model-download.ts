@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Digests, ModelError, modelFiles, writeRecord } from './model-files.ts'
 
 const triesMax = 4
-/** Doubled with each further try. */
+/** The delay before the first retry; each further one doubles it. */
 const retryDelayMsMin = 1_000
-/** A connection that brings nothing for this long is given up. */
+/** A connection without data for this long is aborted. */
 const stallMsMax = 30_000
 
 export interface DownloadOptions {
   /** Id on the hub, such as `BAAI/bge-small-en-v1.5`. */
   model: string
-  /** Where the model shall be. */
+  /** The folder to create. */
   folder: string
   /** Such as `https://huggingface.co`. */
   hub: string
-  /** Of the hub, for models that need one. */
+  /** The access token for models that need one. */
   token: string | null
-  /** Called as bytes arrive, with how many there are of how many. */
+  /** Called as bytes arrive. */
   onProgress?: (doneBytes: number, allBytes: number) => void
   fetch?: typeof fetch
   retryDelayMs?: number
@@ -32,18 +32,18 @@ export interface DownloadOptions {
 interface HubFile {
   rfilename: string
   size: number
-  /** Git's SHA-1 of a file that is in the repository itself. */
+  /** Git's SHA-1 of a small file, which is in the repository itself. */
   blobId?: string
-  /** Of a large file. */
+  /** The digest of a large file. */
   lfs?: { sha256: string } | null
 }
 
-/** What may work if it is tried again. */
+/** A failure that a retry may solve. */
 class Interrupted extends Error {}
 
 /**
- * Downloads a model from the hub, at the revision that is its newest now. Each file is checked against the digest that
- * the hub lists, and the folder is there only once all of them are. @throws ModelError saying what to do
+ * Downloads the newest revision of a model from the hub. Each file is checked against the hub's digest, and the folder
+ * appears only when all files are complete. @throws ModelError saying what to do
  */
 export async function downloadModel(options: DownloadOptions): Promise<void> {
   const { model, folder } = options
@@ -74,7 +74,7 @@ export async function downloadModel(options: DownloadOptions): Promise<void> {
   }
 }
 
-/** Removes what is left of downloads whose process was ended. */
+/** Removes the leftovers of downloads whose process has ended. */
 async function removeLeftovers(folder: string): Promise<void> {
   const names = await readdir(dirname(folder)).catch(() => [])
   for (const name of names) {
@@ -100,7 +100,7 @@ async function finish(
   record: { revision: string; files: Digests },
 ): Promise<void> {
   await writeRecord(own, record)
-  // Another process may have been faster. What is there without a record was not completed by this service.
+  // Another process may have been faster. A folder without a record was not downloaded by Callbook.
   if (existsSync(folder)) return
   await rename(own, folder).catch((error) => {
     if (!existsSync(folder)) throw error
@@ -173,7 +173,7 @@ async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** An answer whose body can be read. @throws Interrupted, or ModelError for an answer that will stay the same */
+/** @throws Interrupted, or ModelError for an answer that a retry will not change */
 async function get(
   { model, token, fetch = globalThis.fetch, stallMs = stallMsMax }: DownloadOptions,
   url: string,
@@ -181,7 +181,7 @@ async function get(
 ): Promise<Response> {
   const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
   const timer = setTimeout(() => stop.abort(), stallMs)
-  // Redirected to another host, fetch leaves the token out.
+  // When redirected to another host, fetch leaves out the token.
   const answer = await fetch(url, { headers, signal: stop.signal })
     .catch(interrupted)
     .finally(() => clearTimeout(timer))

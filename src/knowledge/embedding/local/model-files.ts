@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Pooling } from '../models.ts'
 
-/** A model's files, as they are on the hub: those that it needs, and those that it may have. */
+/** A model's files by their paths on the hub: required and optional ones. */
 export const modelFiles = {
   needed: ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'onnx/model.onnx'],
   optional: ['onnx/model.onnx_data', '1_Pooling/config.json', 'modules.json'],
 } as const
 
-/** Says which files were downloaded and what they are. It is written last, so a download without it is not complete. */
+/** Lists the downloaded files and their digests. It is written last, so a download without it is incomplete. */
 const recordFile = 'callbook-model.json'
 
 /** The digest of each file, SHA-256 in hex, by its name. */
@@ -26,13 +26,13 @@ export class ModelError extends Error {
 export interface LocalModel {
   /** Absolute. */
   folder: string
-  /** Changes with each of its files. */
+  /** Covers all of its files. */
   digest: string
-  /** By its own `1_Pooling/config.json`; null where it has none. */
+  /** From the model's `1_Pooling/config.json`; null if it has none. */
   pooling: Pooling | 'last_token' | null
 }
 
-/** @throws ModelError when a file is missing, or is not the one that was downloaded, or asks for what cannot be done */
+/** @throws ModelError if a file is missing, is not the downloaded one, or needs what is not supported */
 export async function readModel(folder: string, recorded: Digests | null): Promise<LocalModel> {
   const missing = modelFiles.needed.filter((name) => !existsSync(join(folder, name)))
   if (missing.length > 0) throw new ModelError(`The model in ${folder} has no ${missing.join(', ')}.`)
@@ -51,7 +51,7 @@ export async function readModel(folder: string, recorded: Digests | null): Promi
   return { folder, digest: all.digest('hex'), pooling: await readPooling(folder) }
 }
 
-/** The digests of what was downloaded into the folder; null when no download was completed there. */
+/** The digests of the files downloaded into the folder; null if no download was completed. */
 export async function readRecord(folder: string): Promise<Digests | null> {
   const record = await readJson(join(folder, recordFile))
   return record ? (record.files as Digests) : null
@@ -95,7 +95,7 @@ const poolings: Record<string, LocalModel['pooling']> = {
   lasttoken: 'last_token',
 }
 
-/** What comes after the pooling is not in the ONNX file: without it the vectors would mean something else. */
+/** Layers after the pooling are not in the ONNX file, so without them the vectors would be wrong. */
 async function refuseFurtherLayers(folder: string): Promise<void> {
   const modules = await readJson(join(folder, 'modules.json'))
   const types = Object.values(modules ?? {}).map((module) => String(Object(module).type).split('.').at(-1))
@@ -108,7 +108,7 @@ async function refuseFurtherLayers(folder: string): Promise<void> {
 
 const layers = ['Transformer', 'Pooling', 'Normalize']
 
-/** Null when the file is not there. @throws ModelError when it holds no JSON object */
+/** Null if the file is missing. @throws ModelError if it is not a JSON object */
 async function readJson(file: string): Promise<Record<string, unknown> | null> {
   if (!existsSync(file)) return null
   try {

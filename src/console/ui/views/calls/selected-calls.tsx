@@ -55,6 +55,7 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
               size="compact-sm"
               variant="subtle"
               color="red"
+              c="var(--cb-danger-text)"
               leftSection={<IconTrash size={14} aria-hidden />}
               onClick={() => setIsAsked(true)}
             >

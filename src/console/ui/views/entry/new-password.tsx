@@ -1,4 +1,5 @@
 import { PasswordInput } from '@mantine/core'
+import type { Ref } from 'react'
 
 export const passwordCharsMin = 10
 const passwordCharsMax = 128
@@ -8,10 +9,11 @@ interface NewPasswordProps {
   value: string
   onChange: (value: string) => void
   error?: string | undefined
+  ref?: Ref<HTMLInputElement>
 }
 
 /** A field for a new password. Only its length is checked. */
-export function NewPassword({ label = 'Password', value, onChange, error }: NewPasswordProps) {
+export function NewPassword({ label = 'Password', value, onChange, error, ref }: NewPasswordProps) {
   const missing = passwordCharsMin - value.length
   const rule =
     value !== '' && missing > 0
@@ -19,6 +21,7 @@ export function NewPassword({ label = 'Password', value, onChange, error }: NewP
       : `At least ${passwordCharsMin} characters. A few words in a row work well.`
   return (
     <PasswordInput
+      ref={ref}
       label={label}
       name="password"
       value={value}

@@ -23,18 +23,22 @@ const names = ['name', 'email', 'password']
 /** Creates an account: name, email address and password. */
 export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
   const [person, setPerson] = useState<NewPerson>({ name: '', email: '', password: '' })
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isIdle, isPending, error } = useMutation({
     mutationFn: () => onSubmit({ ...person, name: person.name.trim(), email: person.email.trim() }),
   })
-  const first = useFocus<HTMLInputElement>()
   const errors = fieldErrors(error)
+  // The first field, and again the first one at fault.
+  const fault = names.find((name) => errors[name] !== undefined)
+  const first = useFocus<HTMLInputElement>(fault === 'name' ? error : isIdle || null)
+  const second = useFocus<HTMLInputElement>(fault === 'email' ? error : null)
+  const third = useFocus<HTMLInputElement>(fault === 'password' ? error : null)
   const change = (part: Partial<NewPerson>) => setPerson({ ...person, ...part })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isPending) mutate()
   }
   return (
-    <form onSubmit={submit} className="cb-stack" aria-label={label}>
+    <form onSubmit={submit} className="cb-stack" aria-label={label} noValidate>
       <TextInput
         ref={first}
         label="Name"
@@ -48,6 +52,7 @@ export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
         error={errors.name}
       />
       <TextInput
+        ref={second}
         label="Email address"
         type="email"
         name="email"
@@ -60,6 +65,7 @@ export function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
         error={errors.email}
       />
       <NewPassword
+        ref={third}
         value={person.password}
         onChange={(password) => change({ password })}
         error={errors.password}

@@ -38,7 +38,7 @@ function ResetForm({ token, email }: { token: string; email: string }) {
     if (!isPending) mutate()
   }
   return (
-    <form onSubmit={submit} className="cb-stack">
+    <form onSubmit={submit} className="cb-stack" noValidate>
       {/* Also for password managers, which store the password under it. */}
       <TextInput label="Email address" type="email" autoComplete="username" value={email} readOnly />
       <NewPassword

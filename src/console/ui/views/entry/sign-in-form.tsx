@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { SessionAnswer } from '../../../people/session-answer.ts'
 import { api, unwrap } from '../../api.ts'
+import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { sessionQuery } from '../../session.ts'
@@ -24,6 +25,8 @@ export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
   return <PasswordForm label={label} onSignedIn={onSignedIn} onCodeNeeded={() => setNeedsCode(true)} />
 }
 
+const names = ['email', 'password']
+
 interface PasswordFormProps extends SignInFormProps {
   onCodeNeeded: () => void
 }
@@ -31,20 +34,21 @@ interface PasswordFormProps extends SignInFormProps {
 function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isIdle, isPending, error } = useMutation({
     mutationFn: async () => {
       const session = await unwrap(api.session.post({ email: email.trim(), password }))
       return session.needsCode ? onCodeNeeded() : onSignedIn(session)
     },
   })
-  const first = useFocus<HTMLInputElement>()
-  const again = useFocus<HTMLInputElement>(error)
+  const errors = fieldErrors(error)
+  const first = useFocus<HTMLInputElement>(errors.email === undefined ? isIdle || null : error)
+  const again = useFocus<HTMLInputElement>(errors.email === undefined ? error : null)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isPending) mutate()
   }
   return (
-    <form onSubmit={submit} className="cb-stack" aria-label={label}>
+    <form onSubmit={submit} className="cb-stack" aria-label={label} noValidate>
       <TextInput
         ref={first}
         label="Email address"
@@ -55,9 +59,10 @@ function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
         withAsterisk={false}
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
+        error={errors.email}
       />
       <PasswordInput
-        ref={error ? again : undefined}
+        ref={again}
         label="Password"
         name="password"
         autoComplete="current-password"
@@ -65,9 +70,10 @@ function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
         withAsterisk={false}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
+        error={errors.password}
         visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
       />
-      {error && <Problem error={error} />}
+      {error && !isAboutFields(error, names) && <Problem error={error} />}
       <Button type="submit" loading={isPending} fullWidth>
         {label}
       </Button>

@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { fieldErrors } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { type Draft, useDrafts } from './drafts.ts'
 import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
@@ -61,7 +62,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
     },
     onError: async (error) => {
       if (!(error instanceof ApiProblem)) return
-      form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
+      form.setErrors(fieldErrors(error))
       if (error.code === 'item_has_changed')
         await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'item', id] })
     },

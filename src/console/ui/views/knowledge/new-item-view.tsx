@@ -7,6 +7,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -65,7 +66,7 @@ function NewItem() {
     },
     onError: (error) => {
       if (error instanceof ApiProblem && error.fields.length > 0) {
-        form.setErrors(Object.fromEntries(error.fields.map(({ field, message }) => [field, message])))
+        form.setErrors(fieldErrors(error))
       }
     },
   })

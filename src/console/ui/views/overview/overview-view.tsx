@@ -1,8 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { PageHeader } from '../../components/page-header.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { ZoneNote } from '../../components/zone-note.tsx'
+import { useProject } from '../../session.ts'
+import { newestCallQuery } from '../calls/call-queries.ts'
 import { FirstSteps } from '../first-steps/first-steps.tsx'
 import { CallsByDay } from './calls-by-day.tsx'
 import { Durations } from './durations.tsx'
@@ -24,6 +27,16 @@ export function OverviewView() {
   const dates = useDates()
   const search = useSearch({ from: '/p/$project/overview' })
   const period = periodOf(search, dates, useNow())
+  const { data: newest } = useQuery(newestCallQuery(useProject().id))
+  // A project without a call has nothing to count.
+  if (newest?.data.length === 0) {
+    return (
+      <div className="cb-overview">
+        <PageHeader title="Overview" />
+        <FirstSteps />
+      </div>
+    )
+  }
   return (
     <div className="cb-overview">
       <PageHeader

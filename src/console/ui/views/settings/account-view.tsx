@@ -81,7 +81,7 @@ function Password() {
   }
   return (
     <Panel title="Password">
-      <form onSubmit={submit} className="cb-stack">
+      <form onSubmit={submit} className="cb-stack" noValidate>
         <input type="email" autoComplete="username" value={email} readOnly hidden />
         <PasswordInput
           label="Current password"

@@ -25,6 +25,7 @@ import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { focusedOrMenu } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { NewWebhookDialog } from './new-webhook-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
@@ -164,6 +165,11 @@ function Events({ row }: { row: WebhookRecord }) {
 }
 
 function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }) {
+  // The dialog gives the focus back to what had it.
+  const from = (act: Actions['open']) => () => {
+    focusedOrMenu()?.focus()
+    act(row)
+  }
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -172,17 +178,13 @@ function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconList size={16} />} onClick={() => open(row)}>
+        <Menu.Item leftSection={<IconList size={16} />} onClick={from(open)}>
           Deliveries and replay
         </Menu.Item>
-        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => rotate(row)}>
+        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={from(rotate)}>
           Rotate secret
         </Menu.Item>
-        <Menu.Item
-          color="var(--cb-danger-text)"
-          leftSection={<IconTrash size={16} />}
-          onClick={() => remove(row)}
-        >
+        <Menu.Item color="var(--cb-danger-text)" leftSection={<IconTrash size={16} />} onClick={from(remove)}>
           Delete
         </Menu.Item>
       </Menu.Dropdown>

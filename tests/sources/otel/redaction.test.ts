@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test'
+import { interimRedactor } from '../../../src/redaction/settings.ts'
+import { redactFacts } from '../../../src/sources/otel/fact.ts'
+import { finished } from '../../../src/threads/time-slices.ts'
+
+test('the ids of tool calls stay as they are, so that a step still names its tools', async () => {
+  const settings = { redact: ['phone'], country: null, keepNumbers: 'all' } as const
+  const fact = { name: 'llm_node', startMs: 0, endMs: 1, parent: '' }
+  const values = { id: '4155552671', calls: '["4155552671"]' }
+  const facts = { step: { ...fact, values: { ...values, text: 'call 415-555-2671' } } }
+  const redacted = finished(redactFacts(facts, settings, await interimRedactor(settings)))
+  expect(redacted.step?.values).toEqual({ ...values, text: 'call \ue000phone]' })
+})
