@@ -36,6 +36,7 @@ const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 const besideFromPx = 880
 /** Whoever has scrolled further reads the list. */
 const atTopPx = 16
+const codeOfCallsAfterMs = 500
 
 /** The list of calls; the call that is open is its outlet. */
 export function CallsView() {
@@ -156,11 +157,14 @@ function ListOrInstead({ list, filters, faults, onClear, children }: ListOrInste
   )
 }
 
-/** Loads the code of an open call as soon as there is one to open. */
+/** Loads the code of an open call once there is one to open, and the list is on the screen. */
 function useCodeOfCalls(hasCalls: boolean): void {
   const router = useRouter()
   useEffect(() => {
-    if (hasCalls) void router.loadRouteChunk(router.routesById['/p/$project/calls/$call'])
+    if (!hasCalls) return
+    const load = () => void router.loadRouteChunk(router.routesById['/p/$project/calls/$call'])
+    const timer = setTimeout(load, codeOfCallsAfterMs)
+    return () => clearTimeout(timer)
   }, [hasCalls, router])
 }
 
