@@ -17,7 +17,7 @@ const domains = ['gmail', 'yahoo', 'outlook', 'example', 'acme', 'brightline']
 const name = (random: values.Random) => [values.pick(random, first), values.pick(random, last)] as const
 const domain = (random: values.Random) => values.pick(random, domains)
 const fours = [4, 4, 4, 4, 4, 4, 4, 4, 4]
-const cardGroups = (number: string) => (number.length === 15 ? [4, 6, 5] : [4, 4, 4, 4])
+const cardGroups = ({ length }: string) => (length === 15 ? [4, 6, 5] : [4, 4, 4, 4])
 
 /** The forms that the rules were made with. */
 const firstForms: Forms = {
@@ -29,17 +29,13 @@ const firstForms: Forms = {
       (random) => `+1 ${inGroups(phone(random), [3, 3, 4], ' ')}`,
       values.foreignNumber,
       (random) => inWords(phone(random)),
-      (random) =>
-        inGroups(phone(random), [3, 3, 4], ',')
-          .split(',')
-          .map((part) => inWords(part))
-          .join(', '),
+      (random) => inSpokenGroups(phone(random), [3, 3, 4], ', ', 'zero'),
       (random) => values.inDoubles(phone(random)),
     ],
     card: [
       (random) => card(random),
-      (random) => ((number) => inGroups(number, cardGroups(number), ' '))(card(random)),
-      (random) => ((number) => inGroups(number, cardGroups(number), '-'))(card(random)),
+      (random) => groupedCard(random, ' '),
+      (random) => groupedCard(random, '-'),
       (random) => inWords(card(random)),
     ],
     email: [
@@ -51,11 +47,7 @@ const firstForms: Forms = {
     ssn: [
       (random) => inGroups(ssn(random), [3, 2, 4], '-'),
       (random) => inGroups(ssn(random), [3, 2, 4], ' '),
-      (random) =>
-        inGroups(ssn(random), [3, 2, 4], ',')
-          .split(',')
-          .map((part) => inWords(part))
-          .join(', '),
+      (random) => inSpokenGroups(ssn(random), [3, 2, 4], ', ', 'zero'),
     ],
     decoy: [
       (random) => `The order number is ${values.digits(random, 10)}.`,
@@ -85,11 +77,7 @@ const secondForms: Forms = {
       (random) => inGroups(phone(random), [3, 7], ' '),
       (random) => `+1${phone(random)}`,
       (random) => `00${values.foreignNumber(random).slice(1)}`,
-      (random) =>
-        `area code ${inGroups(phone(random), [3, 3, 4], ',')
-          .split(',')
-          .map((part) => inWords(part, ' ', 'oh'))
-          .join(', then ')}`,
+      (random) => `area code ${inSpokenGroups(phone(random), [3, 3, 4], ', then ', 'oh')}`,
       (random) => [...phone(random)].join('-'),
       (random) => [...phone(random)].join(' '),
       (random) =>
@@ -108,13 +96,8 @@ const secondForms: Forms = {
         ),
     ],
     card: [
-      (random) => ((number) => inGroups(number, cardGroups(number), '.'))(card(random)),
-      (random) =>
-        ((number) =>
-          inGroups(number, cardGroups(number), ',')
-            .split(',')
-            .map((part) => inWords(part, ' ', 'oh'))
-            .join(', '))(card(random)),
+      (random) => groupedCard(random, '.'),
+      (random) => spokenCard(random, ', ', 'oh'),
       (random) => [...card(random)].join(' '),
       (random) => values.inDoubles(card(random)),
       (random) => values.inPairs(card(random)),
@@ -133,11 +116,7 @@ const secondForms: Forms = {
     ssn: [
       (random) => inGroups(ssn(random), [3, 2, 4], '.'),
       (random) => `SSN ${ssn(random)}`,
-      (random) =>
-        inGroups(ssn(random), [3, 2, 4], ',')
-          .split(',')
-          .map((part) => inWords(part, ' ', 'oh'))
-          .join(' dash '),
+      (random) => inSpokenGroups(ssn(random), [3, 2, 4], ' dash ', 'oh'),
       (random) =>
         inGroups(ssn(random), [3, 2, 4], ',')
           .split(',')
@@ -182,11 +161,11 @@ const thirdForms: Forms = {
       (random) => `(${values.foreignNumber(random)})`,
     ],
     card: [
-      (random) => ((number) => inGroups(number, cardGroups(number), '\u00a0'))(card(random)),
-      (random) => ((number) => inGroups(number, cardGroups(number), ' - '))(card(random)),
-      (random) => ((number) => inSpokenGroups(number, cardGroups(number), ' then ', 'zero'))(card(random)),
-      (random) => ((number) => inSpokenGroups(number, cardGroups(number), '. ', 'oh'))(card(random)),
-      (random) => ((number) => inGroups(number, cardGroups(number), ', '))(card(random)),
+      (random) => groupedCard(random, '\u00a0'),
+      (random) => groupedCard(random, ' - '),
+      (random) => spokenCard(random, ' then ', 'zero'),
+      (random) => spokenCard(random, '. ', 'oh'),
+      (random) => groupedCard(random, ', '),
     ],
     email: [
       (random) => `<${name(random).join('.')}+billing@${domain(random)}.io>`,
@@ -238,7 +217,7 @@ const fourthForms: Forms = {
       (random) => phone(random).replace(/(...)(...)/, '($1) $2 '),
       (random) => values.foreignNumber(random).replaceAll(' ', '-'),
       (random) => values.foreignNumber(random).replaceAll(' ', '.'),
-      (random) => values.foreignNumber(random),
+      values.foreignNumber,
       (random) => inSpokenGroups(phone(random), [3, 3, 2, 2], ', ', 'oh'),
       (random) => inSpokenGroups(phone(random), [3, 3, 4], '... ', 'zero'),
       (random) => inSpokenGroups(phone(random), [3, 3, 4], ', uh, ', 'zero'),
@@ -248,9 +227,9 @@ const fourthForms: Forms = {
     ],
     card: [
       card,
-      (random) => ((number) => inGroups(number, cardGroups(number), ' '))(card(random)),
-      (random) => ((number) => inSpokenGroups(number, cardGroups(number), '... ', 'oh'))(card(random)),
-      (random) => ((number) => inSpokenGroups(number, cardGroups(number), ' - ', 'zero'))(card(random)),
+      (random) => groupedCard(random, ' '),
+      (random) => spokenCard(random, '... ', 'oh'),
+      (random) => spokenCard(random, ' - ', 'zero'),
       (random) => inWords(card(random), ', '),
     ],
     email: [
@@ -307,9 +286,9 @@ const fifthForms: Forms = {
       (random) => inSpokenGroups(phone(random), [3, 3, 4], '; ', 'zero'),
     ],
     card: [
-      (random) => ((number) => inGroups(number, cardGroups(number), ' '))(card(random)),
+      (random) => groupedCard(random, ' '),
       card,
-      (random) => `${((number) => inGroups(number, cardGroups(number), ' '))(card(random))}`,
+      (random) => groupedCard(random, ' '),
       (random) => inWords(card(random), ' ', 'oh'),
     ],
     email: [
@@ -359,6 +338,16 @@ export const formSets = [
   { name: 'fourth', forms: fourthForms, atFirst: { recall: 0.962, precision: 0.954 } },
   { name: 'fifth', forms: fifthForms, atFirst: { recall: 0.99, precision: 0.985 } },
 ] as const
+
+function groupedCard(random: values.Random, separator: string): string {
+  const number = card(random)
+  return inGroups(number, cardGroups(number), separator)
+}
+
+function spokenCard(random: values.Random, gap: string, zero: string): string {
+  const number = card(random)
+  return inSpokenGroups(number, cardGroups(number), gap, zero)
+}
 
 function inSpokenGroups(number: string, sizes: readonly number[], gap: string, zero: string): string {
   const groups = inGroups(number, sizes, ',').split(',')

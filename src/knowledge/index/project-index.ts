@@ -29,7 +29,6 @@ export interface IndexState {
 }
 
 export interface ProjectIndexOptions extends LoadOptions {
-  /** Whether this process writes the file. */
   savesFiles(): boolean
   log: IndexLog
   /** Called when there are vectors to add: see `hasWork`. */
@@ -54,8 +53,7 @@ export class ProjectIndex {
   #rebuilding: Promise<void> | null = null
   /** hnswlib is writing the graph on a thread of its own, so nothing may be added to it. */
   #isWriting = false
-  /** One for each read of the rows in progress. */
-  readonly #concurrent = new Set<Changes>()
+  readonly #changesDuringReads = new Set<Changes>()
   /** Queued vectors count as added. */
   readonly #version = new FollowedVersion()
   /** The index has the chunks of every replacement up to this one. */
@@ -107,14 +105,14 @@ export class ProjectIndex {
   async add(labels: readonly number[], version?: number): Promise<void> {
     // Until the index is loaded and compared with the rows, search reads the rows.
     if (!this.#isLoaded) return this.#inBackground(this.reconcile())
-    for (const { added } of this.#concurrent) for (const label of labels) added.add(label)
+    for (const { added } of this.#changesDuringReads) for (const label of labels) added.add(label)
     this.#enqueue(labels)
     if (version !== undefined) this.#version.changed(version)
     if (this.#isComplete) await this.#settled()
   }
 
   remove(labels: readonly number[], version?: number): void {
-    for (const { removed } of this.#concurrent) for (const label of labels) removed.add(label)
+    for (const { removed } of this.#changesDuringReads) for (const label of labels) removed.add(label)
     if (!this.#isLoaded) return
     this.#current.remove(labels)
     this.#next?.remove(labels)
@@ -224,11 +222,11 @@ export class ProjectIndex {
    */
   async #followRows(): Promise<number | null> {
     const changes = { added: new Set<number>(), removed: new Set<number>() }
-    this.#concurrent.add(changes)
+    this.#changesDuringReads.add(changes)
     try {
       return await this.#compare(changes)
     } finally {
-      this.#concurrent.delete(changes)
+      this.#changesDuringReads.delete(changes)
     }
   }
 
