@@ -178,6 +178,10 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('button', { name: 'Apply to 1 call' }).click()
     await page.getByText('1 call labeled').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(false)
+    await page.getByRole('button', { name: 'Close call' }).click()
+    await page.getByRole('button', { name: 'Display' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Labels' }).click()
+    await rowOf(page, 'call-1007').getByText('rain').waitFor()
   })
 
   test('a call far down the list keeps its neighbours after a reload', async () => {

@@ -9,13 +9,14 @@ import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
+import { valueLabel } from './filter-labels.ts'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
 import { useIsPrinting } from './use-is-printing.ts'
 
 /** What is seen of every call before its details are opened. */
 export const factNames = ['Duration', 'Engaged', 'End reason', 'Agent'] as const
 
-/** What is known of a call beside what was said. */
+/** What is known about a call besides what was said. */
 export function CallFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
   return (
     <>
@@ -106,7 +107,7 @@ export function MoreFacts({ call, details }: { call: Call; details: CallDetails 
   )
 }
 
-/** Those of which there are any. */
+/** The facts that the call has. */
 function DetailFacts({
   details: { direction, source, costUsd, latencyMs, redacted },
 }: {
@@ -115,7 +116,7 @@ function DetailFacts({
   return (
     <>
       {direction && <Fact label="Direction">{directions[direction]}</Fact>}
-      {source && <Fact label="Source">{source}</Fact>}
+      {source && <Fact label="Source">{valueLabel('source', source)}</Fact>}
       {costUsd !== null && (
         <Fact label="Cost">
           <span className="cb-figure">{asDollars(costUsd)}</span>
