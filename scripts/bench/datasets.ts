@@ -9,7 +9,7 @@ import type { Document, Texts } from './texts.ts'
 
 export const callsCount = 100_000
 export const turnsEach = 20
-export const itemsCount = 5_000
+const itemsCount = 5_000
 export const chunksEach = 10
 export const searchedItemsCount = 3_000
 

@@ -38,7 +38,7 @@ export async function applyLoad(load: Load): Promise<LoadResult> {
   return (await hasWrk()) ? loadByWrk(load) : loadByAutocannon(load)
 }
 
-export async function hasWrk(): Promise<boolean> {
+async function hasWrk(): Promise<boolean> {
   return run('wrk', ['--version']).then(
     () => true,
     // wrk exits with 1 after printing its version.

@@ -2,7 +2,7 @@ import type { CallChange, Turn } from '../../src/calls/schemas.ts'
 import type { Texts } from './texts.ts'
 
 export const msPerHour = 3_600_000
-export const msPerYear = 365 * 24 * msPerHour
+const msPerYear = 365 * 24 * msPerHour
 const firstAt = Date.UTC(2025, 0, 1)
 
 interface MadeCallsOptions {

@@ -333,7 +333,7 @@ function largerWindow(
 }
 
 /** How many calls a project has. */
-export async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
+async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
   const [row] = await db
     .select({ calls: sql<number>`${callCount(sql`${projectId}`)} as calls` })
     .from(sql`(select 1)`)

@@ -137,7 +137,7 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
     ...rest,
     ...(isAnyText ? { pattern: anyText } : {}),
     ...(type === 'object' && rest.additionalProperties === undefined ? anyMembers : {}),
-    // Here, null is a value of the enumeration only if it is allowed.
+    // Null stays among the values only if it is allowed.
     ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }
 }

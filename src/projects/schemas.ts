@@ -3,7 +3,7 @@ import type { ProjectSettings } from '../db/project-settings.ts'
 
 /** A hundred years. */
 const retainDaysMax = 36_500
-export const redactKinds = ['phone', 'email', 'card', 'iban', 'ssn'] as const
+const redactKinds = ['phone', 'email', 'card', 'iban', 'ssn'] as const
 
 const RedactKind = Type.Unsafe<(typeof redactKinds)[number]>({ type: 'string', enum: [...redactKinds] })
 

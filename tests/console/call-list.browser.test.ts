@@ -291,11 +291,12 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
   test('a lost service is told, and found again', async () => {
     const { page, open } = await tabs.open({ person: set.owner })
-    await page.route('**/changes', (route) => route.abort())
+    let isLost = true
+    await page.route('**/changes', (route) => (isLost ? route.abort() : route.fallback()))
     await open(`/p/${project.id}/calls`)
     await rowOf(page, 'call-1000').waitFor()
     await page.getByText('No connection. Last updated at').waitFor()
-    await page.unroute('**/changes')
+    isLost = false
     await page.getByText('No connection. Last updated at').waitFor({ state: 'detached' })
   })
 

@@ -1,23 +1,23 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
-/** What is on the screen is asked for anew at most so often. */
+/** How often the visible data is reloaded, at most. */
 const settleMs = 1_000
-/** The service says something at least every ten seconds. */
+/** The service sends something at least every ten seconds. */
 const silentMsMax = 25_000
-/** A reconnection that takes no longer than this is not worth telling. */
+/** A shorter interruption is not reported. */
 const lostAfterMs = 2_500
 const againMs = 3_000
 
 const callEvents = ['call.changed', 'call.deleted']
 const knowledgeEvents = ['knowledge.changed', 'knowledge.deleted']
 
-/** Since when there is no news from the service; null while there is. */
+/** Since when the service has not been heard; null while it is. */
 export type LostSince = Date | null
 
 /**
- * Asks anew for what is on the screen when the project has changed, as the service tells over one stream a tab. Tabs out
- * of sight have none: browsers allow few connections to one host.
+ * Reloads what is visible when the project changes, as the service tells over one stream per tab. Hidden tabs have no
+ * stream, because browsers allow few connections to one host.
  */
 export function useChangeFeed(project: string): LostSince {
   const queryClient = useQueryClient()
@@ -40,7 +40,7 @@ export function useChangeFeed(project: string): LostSince {
   return lostSince
 }
 
-/** @returns what closes it */
+/** @returns a function that closes the stream */
 function openStream(project: string, refresher: Refresher, tell: (lostSince: LostSince) => void): () => void {
   let source: EventSource | null = null
   let [again, late, silent] = [0, 0, 0]
@@ -56,7 +56,7 @@ function openStream(project: string, refresher: Refresher, tell: (lostSince: Los
   }
   const lost = () => {
     if (late === 0) late = window.setTimeout(() => tell(lastNews), lostAfterMs)
-    // A browser connects again by itself only after a stream that had begun.
+    // A browser reconnects by itself only if the stream had begun.
     if (source?.readyState !== EventSource.CONNECTING) again = window.setTimeout(connect, againMs)
   }
   const connect = () => {
@@ -64,7 +64,7 @@ function openStream(project: string, refresher: Refresher, tell: (lostSince: Los
     source?.close()
     source = new EventSource(`/console/api/projects/${project}/changes`)
     source.onerror = lost
-    // What changed while nobody listened is not told again.
+    // Changes during the interruption are not sent again.
     source.onopen = () => {
       refresher.caughtUp(isFirst)
       isFirst = false
@@ -85,7 +85,7 @@ function openStream(project: string, refresher: Refresher, tell: (lostSince: Los
 
 type Refresher = ReturnType<typeof createRefresher>
 
-/** Gathers changes for a while, so that a busy project does not make its readers ask all the time. */
+/** Collects changes for a while, so that a busy project does not cause constant requests. */
 function createRefresher(queryClient: QueryClient, project: string) {
   let dirty = new Map<string, readonly string[]>()
   let timer: number | null = null
@@ -111,11 +111,11 @@ function createRefresher(queryClient: QueryClient, project: string) {
         ])
       }
       const { id }: { id?: string } = JSON.parse(data)
-      // Of a deleted call nothing tells which one it was.
+      // The change of a deleted call does not have its id.
       const one = id === undefined ? allCalls : allCalls.map((key) => [...key, id])
       add([...lists, ...one, ['overview', project]])
     },
-    /** @param isFirst whether what is on the screen was only just asked for */
+    /** @param isFirst whether the visible data has just been loaded */
     caughtUp(isFirst: boolean) {
       // The page that a person waits for goes first.
       if (isFirst) return add(lists, settleMs)

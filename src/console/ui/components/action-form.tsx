@@ -2,7 +2,7 @@ import { Button, Group } from '@mantine/core'
 import type { ComponentProps, FormEvent, ReactNode } from 'react'
 
 interface ActionFormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
-  /** Of the button. */
+  /** The button's label. */
   label: ReactNode
   isReady?: boolean
   isPending: boolean

@@ -15,7 +15,7 @@ interface ConfirmDialogProps {
   word?: string
   /** The verb of the button, such as `Delete call`. */
   confirmLabel: string
-  /** False for what can be taken back: the button is not red then. */
+  /** False for an action that can be undone; the button is not red then. */
   isDanger?: boolean
   /** The dialog awaits this, closes on success and shows any error. */
   onConfirm: () => Promise<unknown>

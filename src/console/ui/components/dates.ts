@@ -95,7 +95,7 @@ export class Dates {
     return relative.format(Math.trunc(seconds / step.seconds), step.unit)
   }
 
-  /** Day and time to the second. */
+  /** The day and the time, to the second. */
   full(at: At): string {
     return this.#format(at, full)
   }
@@ -127,7 +127,7 @@ const exact: Shape = { dateStyle: 'full', timeStyle: 'long' }
 const dayFormats = new Map<string, Intl.DateTimeFormat>()
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
-/** A day as it stands in a calendar: `5 Jan`. */
+/** A day without the year: `5 Jan`. */
 export function dayLabel(name: string, shape: Shape = {}, base = day): string {
   const key = JSON.stringify([base, shape])
   const format =
@@ -148,7 +148,7 @@ export function plusMonths(day: string, months: number): string {
   return dayName(Date.UTC(year, month - 1 + months, Math.min(date, last)))
 }
 
-/** How many days there are from one to another, both included. */
+/** The number of days from one to another, including both. */
 export function daysBetween(first: string, last: string): number {
   return Math.round((Date.parse(last) - Date.parse(first)) / msPerDay) + 1
 }
@@ -157,7 +157,7 @@ function daysIn(timeZone: string | null): Intl.DateTimeFormat | null {
   try {
     return timeZone === null ? null : new Intl.DateTimeFormat('en', { ...numeric, timeZone })
   } catch {
-    // A browser that is older than the zone throws.
+    // An old browser throws for a zone that it does not know.
     return null
   }
 }

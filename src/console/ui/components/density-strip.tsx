@@ -1,7 +1,7 @@
 import type { Density } from '../../../calls/density.ts'
 import { asPercent, counted } from './figures.ts'
 
-/** Heights of the drawing, whose width is one a column. */
+/** Heights of the drawing. Its width is one unit per column. */
 const laneHeight = 10
 const middle = laneHeight + 1
 const height = 2 * laneHeight + 2
@@ -10,7 +10,7 @@ interface DensityStripProps {
   density: Density
   /** `small` is for a row of a list. */
   size?: 'small' | 'large'
-  /** Columns with a match of what is searched for, and with a flagged turn. */
+  /** Columns with a search match, and columns with a flagged turn. */
   matches?: readonly number[]
   flags?: readonly number[]
 }
@@ -43,7 +43,7 @@ function drawn(what: string, path: string) {
   return path && <path className={`cb-density-${what}`} d={path} />
 }
 
-/** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`, for who does not see it. */
+/** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`: the text for screen readers. */
 function spokenDensity({ shares, tools, transfers }: Density): string {
   const speakers = `The caller speaks ${asPercent(shares.user)} of the time, the agent ${asPercent(shares.assistant)}`
   const events = [

@@ -65,7 +65,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${asCount(count)} ${count === 1 ? one : many}`
 }
 
-/** `3 minutes 7 seconds`: the same for who hears it. */
+/** `3 minutes 7 seconds`: the duration for screen readers. */
 export function spokenDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   const parts = [

@@ -11,7 +11,7 @@ interface ControlProps {
 }
 
 interface GuardedProps {
-  /** What the control needs. */
+  /** The right that the control needs. */
   right: Right
   /** The tooltip of a control without words. */
   label?: string

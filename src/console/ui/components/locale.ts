@@ -1,10 +1,10 @@
-/** What the person's browser or system is set to. */
+/** The locale of the person's browser or system. */
 const personsLocale = new Intl.DateTimeFormat().resolvedOptions().locale
 
-/** The pages are in English; the order of dates, the clock and the separators are those of where the person lives. */
+/** The pages are in English, with the date order, clock and separators of the person's region. */
 export const locale = localeOf(personsLocale)
 
-/** The English of a region, such as `en-DE`; British where the browser has none of it. */
+/** The English of a region, such as `en-DE`; British if the browser does not have it. */
 export function localeOf(persons: string): string {
   const { region = 'US' } = new Intl.Locale(persons).maximize()
   const own = `en-${region}`

@@ -1,4 +1,4 @@
-/** How many digits stand together after the calling code, where a country writes them otherwise than in threes. */
+/** The groups of digits after the calling code, for countries that do not write groups of three. */
 const groups: Record<string, number[]> = {
   '1': [3, 3, 4],
   '7': [3, 3, 2, 2],
@@ -49,7 +49,7 @@ export function formatNumber(number: string): string {
   return `+${[code, ...parts].join(' ')}`
 }
 
-/** `[3, 3, 4]` for ten: the last group takes a single digit that is left. */
+/** `[3, 3, 4]` for ten: a single remaining digit joins the last group. */
 function inThrees(length: number): number[] {
   const lengths = Array.from({ length: Math.max(1, Math.floor(length / 3)) }, () => 3)
   const rest = length - lengths.length * 3

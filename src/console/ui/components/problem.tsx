@@ -8,7 +8,7 @@ import { CopyButton } from './copy-button.tsx'
 import { sentenceOf } from './field-sentence.ts'
 import { Mono } from './mono.tsx'
 
-/** Not signed in, not found, too many requests: there is nothing for the operator to look up. */
+/** Errors such as not signed in or not found, about which an operator can look up nothing. */
 const everydayStatuses = [401, 404, 429]
 
 interface ProblemProps {

@@ -1,4 +1,4 @@
-/** `customer-ended-call` as `Customer ended call`: platforms write the reasons of an end as identifiers. */
+/** `customer-ended-call` as `Customer ended call`: platforms write end reasons as identifiers. */
 export function asReason(reason: string): string {
   if (/\s/.test(reason)) return reason
   const words = reason

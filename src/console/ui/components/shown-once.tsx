@@ -31,7 +31,7 @@ export function SecretModal({ isMade = true, ...props }: SecretModalProps) {
 interface ShownOnceProps {
   what: 'key' | 'secret'
   text: string
-  /** That it is shown this once, and what it is for. */
+  /** The warning that it is shown only once, and what it is for. */
   warning: ReactNode
   /** Between the warning and the text. */
   before?: ReactNode
@@ -40,7 +40,7 @@ interface ShownOnceProps {
   onStored: () => void
 }
 
-/** A key or a secret in full. Whoever leaves the page is asked, since nothing shows it again. */
+/** A key or a secret in full. Asks before the page is left, since nothing shows it again. */
 export function ShownOnce({ what, text, warning, before, children, onStored }: ShownOnceProps) {
   const field = useFocus<HTMLTextAreaElement>()
   // Going back or reloading would lose it by accident. Closing the dialog stays on the page.

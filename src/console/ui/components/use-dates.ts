@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 import { Dates } from './dates.ts'
 
-/** In the time zone of the project whose page this is; outside of one, in the reader's. */
+/** Dates in the project's time zone; outside a project, in the reader's. */
 export const DatesContext = createContext(new Dates(null))
 
 export function useDates(): Dates {

@@ -1,7 +1,7 @@
 import { useProject } from '../session.ts'
 import { useDates } from './use-dates.ts'
 
-/** Says which time zone a page shows when it is the project's, which need not be the reader's. */
+/** Tells the time zone of a page if it is the project's, which may differ from the reader's. */
 export function ZoneNote() {
   const { timeZone } = useProject()
   const { zone } = useDates()

@@ -2,7 +2,7 @@ import { useChangeFeed } from '../change-feed.ts'
 import { useDates } from '../components/use-dates.ts'
 import { useProject } from '../session.ts'
 
-/** Says quietly that the service cannot be reached, and since when. Keeps what is on the screen up to date. */
+/** Shows that the service cannot be reached, and since when. Its hook also keeps the page up to date. */
 export function LostService() {
   const { id } = useProject()
   const dates = useDates()

@@ -17,7 +17,7 @@ interface AnalysisPillsProps {
   onChange: (change: FilterChange) => void
 }
 
-/** A pill for each field of the analysis that is filtered by, and one for another. */
+/** A pill for each analysis field with a filter, and one to add another. */
 export function AnalysisPills({ filters, canAdd, onChange }: AnalysisPillsProps) {
   return (
     <>

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
 
-/** Values deeper than this are shown as JSON: indented any further they have no room. */
+/** Deeper values are shown as JSON, because there is no room to indent them further. */
 const depthMax = 6
 const entriesShown = 100
 
-/** What a project's own analysis says of a call, in its own words. */
+/** A project's own analysis of a call, verbatim. */
 export function Analysis({ analysis }: { analysis: Record<string, unknown> | null }) {
   if (analysis === null || Object.keys(analysis).length === 0) {
     return (

@@ -25,7 +25,7 @@ interface CallBarProps {
   direction: CallDetails['direction'] | undefined
 }
 
-/** Who it was with and when, and what can be done with the call. */
+/** The title of a call, and its actions. */
 export function CallBar({ id, call, direction }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
@@ -103,7 +103,7 @@ function DeleteCall({ id }: { id: string }) {
   const [isOpen, setIsOpen] = useState(false)
   const remove = async () => {
     await unwrap(api.projects({ project: project.id }).calls({ id }).delete())
-    // First away from the call, so that it is not asked for again.
+    // Leaves the call first, so that it is not requested again.
     await navigate({
       to: '/p/$project/calls',
       params: { project: project.id },

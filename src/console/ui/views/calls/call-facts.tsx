@@ -16,7 +16,7 @@ import { useIsPrinting } from './use-is-printing.ts'
 /** What is seen of every call before its details are opened. */
 export const factNames = ['Duration', 'Engaged', 'End reason', 'Agent'] as const
 
-/** What is known of a call beside what was said. */
+/** What is known about a call besides what was said. */
 export function CallFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
   return (
     <>
@@ -107,7 +107,7 @@ export function MoreFacts({ call, details }: { call: Call; details: CallDetails 
   )
 }
 
-/** Those of which there are any. */
+/** The facts that the call has. */
 function DetailFacts({
   details: { direction, source, costUsd, latencyMs, redacted },
 }: {

@@ -15,7 +15,7 @@ import { filterLabels } from './filter-labels.ts'
 import { FilterPill } from './filter-pills.tsx'
 import { PlainPill } from './pill.tsx'
 
-/** The others are there on demand, and while they are set. */
+/** The filters that are always shown. Others are shown on demand, and while they are set. */
 const usual: ReadonlySet<FilterName> = new Set([
   ...(['status', 'evaluation', 'from', 'minDuration', 'source', 'agentId', 'label'] as const),
 ])
@@ -23,14 +23,14 @@ const usual: ReadonlySet<FilterName> = new Set([
 interface CallFiltersProps {
   filters: ChosenFilters
   faults: readonly Fault[]
-  /** What the text was taken for; null while that is not known. */
+  /** How the text was read; null while unknown. */
   foundBy: FoundBy | null
-  /** `isTyping` for each pause in typing, which is no step to go back to. */
+  /** `isTyping` is set for a pause in typing, which adds no history entry. */
   onChange: (change: FilterChange, isTyping?: boolean) => void
   onClear: () => void
 }
 
-/** The search field, and a pill for every other filter, which says what is chosen, or why it cannot be read. */
+/** The search field, and a pill for every other filter, which shows what is chosen or why it cannot be read. */
 export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }: CallFiltersProps) {
   const [isMore, setIsMore] = useState(false)
   const filters = withoutFaults(all, faults)

@@ -15,7 +15,7 @@ function holdsQuery(project: string, id: string) {
   })
 }
 
-/** The legal holds on the call; an owner lifts those of this call alone. Nothing for a call without one. */
+/** The legal holds on a call; nothing if it has none. An owner can lift those on this call alone. */
 export function CallHolds({ id }: { id: string }) {
   const project = useProject()
   const queryClient = useQueryClient()
@@ -47,7 +47,7 @@ export function CallHolds({ id }: { id: string }) {
   )
 }
 
-/** An owner keeps the call from every deletion. */
+/** A button for owners that puts the call on hold. */
 export function HoldButton({ id }: { id: string }) {
   const [isOpen, setIsOpen] = useState(false)
   if (useRefusal('manage') !== null) return null

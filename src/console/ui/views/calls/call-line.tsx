@@ -13,7 +13,7 @@ import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
 
 interface Place {
-  /** In the list, from 0. */
+  /** The position in the list, from 0. */
   at: number
   ref: Ref<HTMLTableRowElement>
   /** The columns that are shown. */
@@ -28,9 +28,9 @@ interface CallLineProps {
   href: string
   isOpen: boolean
   isSelected: boolean
-  /** Whether the tabulator key reaches it: one row of the list does. */
+  /** Whether Tab reaches the row: it does for one row of the list. */
   isReached: boolean
-  /** Whether the row stands under the name of its day. */
+  /** Whether the row is below the heading of its day. */
   isUnderDay: boolean
 }
 
@@ -93,7 +93,7 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
   )
 })
 
-/** What stands in each column but the first. */
+/** The content of each column but the first. */
 const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
   numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   duration: (row) => <RowDuration row={row} />,
@@ -115,7 +115,7 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   summary: (row) => (row.match ? <Match match={row.match} /> : <Summary row={row} />),
 }
 
-/** As high as the row that will be there. */
+/** A placeholder of the row's height. */
 export function CallLineSkeleton({ at, ref, shown, isSearch }: Place) {
   const cells = ['select', ...columns.flatMap(({ name }) => (shown.has(name) ? [name] : []))]
   return (
@@ -150,13 +150,13 @@ function PhoneNumber({ value, unknown }: { value: string | null; unknown: string
   )
 }
 
-/** Of a live call the time since it began. */
+/** For a live call, the time since it began. */
 function RowDuration({ row }: { row: CallRow }) {
   if (row.status === 'live') return <RunningDuration since={row.createdAt} />
   return <Duration seconds={row.duration} />
 }
 
-/** `0:12`, and on. */
+/** A running `0:12`. */
 export function RunningDuration({ since }: { since: string }) {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
@@ -167,7 +167,7 @@ export function RunningDuration({ since }: { since: string }) {
   return <span className="cb-figure cb-calls-running">{asDuration(seconds)}</span>
 }
 
-/** `3:07`, and in words for who hears it. */
+/** `3:07`, and in words for screen readers. */
 export function Duration({ seconds }: { seconds: number }) {
   return (
     <>
@@ -188,7 +188,7 @@ function Named({ value, title }: { value: string | null; title: string | null })
   )
 }
 
-/** A dash, and a word for who hears it. */
+/** A dash, and a word for screen readers. */
 export function Unknown({ children }: { children: string }) {
   return (
     <span className="cb-dimmed" title={children}>

@@ -18,12 +18,12 @@ import { useFollowedRows } from './use-followed-rows.ts'
 import { type CallListHandle, useRowFocus } from './use-row-focus.ts'
 import { useTopWithin } from './use-top-within.ts'
 
-/** As calls-list.css has them; a row that turns out higher is measured. */
+/** Row heights, as in calls-list.css. Rows that turn out higher are measured. */
 const rowPx = 34
 const matchRowPx = 54
 const dayPx = 32
 const headPx = 32
-/** Rows from the end at which the next page is asked for. */
+/** How many rows before the end the next page is requested. */
 const nextPageAheadRows = 15
 const skeletonRows = 14
 const skeletonRowsOfNextPage = 3
@@ -31,9 +31,9 @@ const skeletonRowsOfNextPage = 3
 interface CallListProps {
   list: CallListData
   openId: string | undefined
-  /** What scrolls. */
+  /** The element that scrolls. */
   scroller: HTMLElement | null
-  /** What the address says beside the call; with a text, rows have a line of the transcript in them. */
+  /** The URL's search parameters besides the call. With a text, rows include a line of the transcript. */
   search: ChosenFilters & OpenTab
   shown: ReadonlySet<ColumnName>
   selection: Selection
@@ -42,7 +42,7 @@ interface CallListProps {
   ref: Ref<CallListHandle>
 }
 
-/** The calls, of which only those on the screen are in the page. */
+/** The list of calls. Only visible rows are rendered. */
 export function CallList({ list, search, scroller, shown, ref, ...rest }: CallListProps) {
   const { openId, selection, onOpen, onOrder } = rest
   const body = useRef<HTMLTableSectionElement>(null)
@@ -144,7 +144,7 @@ interface VirtualRowsOptions {
   scroller: HTMLElement | null
 }
 
-/** Which rows are on the screen or close to it, and how high the space is that stands for the others. */
+/** Which rows are visible or near, and how high the space for the others is. */
 function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRowsOptions) {
   const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
@@ -157,7 +157,7 @@ function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRows
     },
     getItemKey: (at) => entries?.[at]?.key ?? `skeleton ${at}`,
     scrollMargin: top,
-    // The names of the columns stay on top.
+    // The column headers stay on top.
     scrollPaddingStart: headPx,
     overscan: 6,
   })
@@ -166,7 +166,7 @@ function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRows
   return { virtual, items, spaces: { above: start - top, below: virtual.getTotalSize() - (end - top) } }
 }
 
-/** Asks for the next page before its place comes on the screen. */
+/** Requests the next page before its rows become visible. */
 function useNextPage(list: CallListData, entries: Entry<CallRow>[] | undefined, lastShown: number): void {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData } = list
   const isNearEnd = entries !== undefined && lastShown >= entries.length - nextPageAheadRows
@@ -184,7 +184,7 @@ interface DayLineProps {
   ref: Ref<HTMLTableRowElement>
 }
 
-/** Its name may be wider than the first columns, which are always there. */
+/** The heading of a day, which may be wider than the first column. The first two columns are always shown. */
 function DayLine({ day, at, ref }: DayLineProps) {
   return (
     <tr ref={ref} data-index={at} className="cb-calls-day">
@@ -195,7 +195,7 @@ function DayLine({ day, at, ref }: DayLineProps) {
   )
 }
 
-/** Stands for the rows that are not on the screen. */
+/** Takes the space of rows that are not rendered. */
 function Space({ heightPx }: { heightPx: number }) {
   return heightPx > 0 ? <tr aria-hidden className="cb-calls-space" style={{ height: heightPx }} /> : null
 }

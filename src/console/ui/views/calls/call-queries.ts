@@ -12,7 +12,7 @@ export interface Pages {
   pageParams: (string | null)[]
 }
 
-/** A list of calls, page by page. What is new is asked for by `firstQuery` alone: pages are not asked for twice. */
+/** A list of calls, in pages. Only `firstQuery` requests new calls; pages are not requested twice. */
 export function callsQuery(project: string, filters: ChosenFilters) {
   return infiniteQueryOptions({
     queryKey: ['calls', project, 'list', nameOf(filters)],
@@ -24,18 +24,18 @@ export function callsQuery(project: string, filters: ChosenFilters) {
   })
 }
 
-/** The newest calls that filters leave, in whatever order the list is. The change feed has it asked for anew. */
+/** The newest calls that match the filters, whatever the list's order. The change feed reloads it. */
 export function firstQuery(project: string, filters: ChosenFilters) {
   const { order: _, ...anyOrder } = filters
   return queryOptions({
     queryKey: ['calls', project, 'first', nameOf(anyOrder)],
     queryFn: ({ signal }) => fetchPage(project, anyOrder, null, signal),
-    // Of a list that is shown again its own pages are what is known.
+    // Not kept: when the list is shown again, its cached pages tell what it showed.
     gcTime: 0,
   })
 }
 
-/** The same as they were when the list was asked for. */
+/** The same, as of when the list was requested. */
 export function seenQuery(project: string, filters: ChosenFilters) {
   const { queryFn } = firstQuery(project, filters)
   return queryOptions({
@@ -45,7 +45,7 @@ export function seenQuery(project: string, filters: ChosenFilters) {
   })
 }
 
-/** Some calls as a list shows them now, without those that filters no longer leave. @param at when they had changed */
+/** The current rows of some calls, without those that no longer match. @param at when they had changed */
 export function rowsQuery(project: string, filters: ChosenFilters, ids: readonly string[], at: number) {
   return queryOptions({
     queryKey: ['calls', project, 'rows', nameOf(filters), at, ids],
@@ -63,7 +63,7 @@ export function callQuery(project: string, id: string) {
   })
 }
 
-/** What is known of a call beside its document. */
+/** What is known about a call besides its document. */
 export function callDetailsQuery(project: string, id: string) {
   return queryOptions({
     queryKey: ['calls', project, 'details', id],
@@ -72,7 +72,7 @@ export function callDetailsQuery(project: string, id: string) {
   })
 }
 
-/** What filters can choose from. */
+/** The values that filters suggest. */
 export function facetsQuery(project: string) {
   return queryOptions({
     queryKey: ['calls', project, 'facets'],
@@ -97,7 +97,7 @@ export function newestCallQuery(project: string) {
   })
 }
 
-/** The calls before and after an open one that is not among the loaded ones. */
+/** The previous and the next call of an open one that is not in a loaded page. */
 export function neighboursQuery(project: string, id: string | undefined, filters: ChosenFilters) {
   return queryOptions({
     queryKey: ['calls', project, 'neighbours', id, nameOf(filters)],
@@ -112,7 +112,7 @@ export function neighboursQuery(project: string, id: string | undefined, filters
   })
 }
 
-/** Takes a deleted call out of every list that is kept. */
+/** Removes a deleted call from every cached list. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
   for (const what of ['one', 'details', 'neighbours'])
     queryClient.removeQueries({ queryKey: ['calls', project, what, id] })
@@ -137,7 +137,7 @@ function fetchPage(
   return fetchRows(project, { ...filters, ...(cursor === null ? {} : { cursor }), limit }, signal)
 }
 
-/** What matches a filter that cannot be read. */
+/** The empty result of a filter that cannot be read. */
 const noCalls: CallRows = { data: [], nextCursor: null, total: 0, totalMax: 0, foundBy: null }
 
 function fetchRows(project: string, query: Record<string, unknown>, signal: AbortSignal): Promise<CallRows> {

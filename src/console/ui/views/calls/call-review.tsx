@@ -24,7 +24,9 @@ interface PartProps {
   onChange: (change: ReviewChange) => void
 }
 
-/** What people say of the call: their evaluation over the platform's, whether it is reviewed, labels and a note. */
+/**
+ * People's review of a call: their evaluation in place of the platform's, whether it is reviewed, labels and a note.
+ */
 export function CallReview({ call, review }: { call: Call; review: Review | null }) {
   const { mutate } = useReview(call.id)
   const [isChoosing, setIsChoosing] = useState(false)
@@ -50,7 +52,7 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
   )
 }
 
-/** Keys that a person presses outside of any field. */
+/** Shortcuts outside fields. */
 function useKeys(keys: Record<string, () => void>): void {
   const onKey = useEffectEvent((event: globalThis.KeyboardEvent) => {
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
@@ -190,7 +192,7 @@ function Note({
   inputRef,
 }: PartProps & { inputRef: React.Ref<HTMLTextAreaElement> }) {
   const stored = review?.note ?? ''
-  // Null while it is not being written: then it is what is stored, also what others have written since.
+  // Null while nobody edits it; then the stored note is shown, including others' changes.
   const [draft, setDraft] = useState<{ text: string; before: string } | null>(null)
   const save = () => {
     const text = draft?.text.trim()
@@ -221,7 +223,7 @@ function Note({
   )
 }
 
-/** The person's own note, while the one above is still the stored one: two people wrote at once, or it was not taken. */
+/** The person's own note, below the stored one: two people edited the note at once, or the service did not store it. */
 function UnsavedNote({ id, review, onChange }: PartProps & { id: string }) {
   const { unsaved, forget } = useUnsavedNote(id)
   if (unsaved === null) return null

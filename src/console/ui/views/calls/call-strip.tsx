@@ -14,7 +14,7 @@ interface CallStripProps {
   onPick: (turn: number) => void
 }
 
-/** The conversation at a glance. A click goes to what was said at that moment. */
+/** The density of a conversation. A click scrolls to that moment. */
 export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
   const { transcript, duration } = call
   const timeline = details?.timeline ?? none

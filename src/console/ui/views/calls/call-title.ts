@@ -1,7 +1,7 @@
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { formatNumber } from '../../components/phone-number.ts'
 
-/** The number of the person, who is called when the agent calls; null when it is unknown. */
+/** The person's number: the called one if the agent calls; null if unknown. */
 export function personsNumber(
   { callerNumber, calledNumber }: Pick<Call, 'callerNumber' | 'calledNumber'>,
   direction: CallDetails['direction'] | undefined,

@@ -29,7 +29,7 @@ import { useTurnSearch } from './use-turn-search.ts'
 /** One call: its transcript, its analysis, its document. */
 export function CallView() {
   const { call } = useParams({ from: '/p/$project/calls/$call' })
-  // Another call is another panel: at its top, with nothing left of the one before.
+  // Remounts for another call, so that nothing of the previous one is left and it starts at the top.
   return <CallPanel key={call} id={call} />
 }
 
@@ -44,7 +44,7 @@ function CallPanel({ id }: { id: string }) {
     `${call ? `${callTitle(call, direction)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
-    // Over the list, which is out of sight then, and what was focused in it.
+    // The panel covers the list and what was focused there.
     if (panel && !isShown(document.getElementById('calls-list'))) panel.focus()
   }, [panel])
   return (
@@ -100,7 +100,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
   const { text } = useOpenCalls()
   const search = useTurnSearch(call.transcript, text ?? '')
   const turn = turnOfHash(useLocation({ select: ({ hash }) => hash }))
-  // The same turn may be gone to twice.
+  // Counts jumps, since the same turn may be the target twice.
   const [jump, setJump] = useState(0)
   const show = (value: string | null, hash = '') => {
     const next = value === 'analysis' || value === 'raw' ? value : undefined

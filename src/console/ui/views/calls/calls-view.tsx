@@ -32,16 +32,16 @@ import type { CallListHandle } from './use-row-focus.ts'
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 
-/** From this width on a call is open beside the list, narrower over it; as in calls.css. */
+/** From this width on, a call opens beside the list, otherwise over it; as in calls.css. */
 const besideFromPx = 880
-/** Whoever has scrolled further reads the list. */
+/** Beyond this, the person is reading the list. */
 const atTopPx = 16
 
 /** The list of calls; the call that is open is its outlet. */
 export function CallsView() {
   const project = useProject()
   const { call: openId } = useParams({ strict: false })
-  // The address also holds what the open call shows of itself, which is no filter.
+  // The URL also has parameters of the open call, which are not filters.
   const search = useSearch({ strict: false })
   const { tab } = readOpenTab(search)
   const filters = readFilters(search)
@@ -182,7 +182,7 @@ function Total({ list }: { list: CallListData }) {
   )
 }
 
-/** New calls announce themselves and never push what is being read. */
+/** Offers new calls instead of moving what is being read. */
 function Waiting({ count, onShow }: { count: number; onShow: () => void }) {
   return (
     <div role="status" className="cb-calls-waiting">

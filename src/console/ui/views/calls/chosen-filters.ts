@@ -5,13 +5,13 @@ export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'equal' | 'label'
 
 const valuesMax = 20
 const charsMax = 500
-/** Of a value that cannot be read. */
+/** How much of an unreadable value is shown. */
 const shownCharsMax = 40
 
 /** A value, or any of several. */
 export type OneOrMore = string | string[]
 
-/** What the list of calls is narrowed to and how it is sorted, as the address holds it: also what cannot be read. */
+/** The filters and the order of the list of calls, as in the URL, including what cannot be read. */
 export type ChosenFilters = {
   [Filter in CallFilter as Filter['name']]?: Filter extends ManyFilter ? OneOrMore : string
 } & {
@@ -25,7 +25,7 @@ export const orders = ['createdAt', '-duration', 'duration'] as const
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }
 
-/** Reads the address. What cannot be read stays as it is, to be told: see `faultsOf`. */
+/** Reads the URL. Unreadable values are kept, so that `faultsOf` can report them. */
 export function readFilters(search: Record<string, unknown>): ChosenFilters {
   const ofAnalysis = Object.keys(search).filter((name) => name.startsWith(analysisPrefix))
   return withoutEmpty(
@@ -37,14 +37,14 @@ export function readFilters(search: Record<string, unknown>): ChosenFilters {
   )
 }
 
-/** A value of the address that cannot be read, so that no call matches. */
+/** An unreadable value, so that no call matches. */
 export interface Fault {
   name: keyof ChosenFilters
   /** Such as `“abc” is not a number`. */
   message: string
 }
 
-/** What is wrong with the address. */
+/** The faults in the URL. */
 export function faultsOf(filters: ChosenFilters): Fault[] {
   return Object.entries(filters).flatMap(([name, value]) => {
     const values = valuesOf(value)
@@ -69,7 +69,7 @@ export function isFiltered({ order: _, ...filters }: ChosenFilters): boolean {
   return Object.keys(withoutEmpty(filters)).length > 0
 }
 
-/** The same filters have the same name, in whatever order they were set. */
+/** A key that is equal for equal filters, in whatever order they were set. */
 export function nameOf(filters: ChosenFilters): string {
   return JSON.stringify(Object.entries(withoutEmpty(filters)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -79,7 +79,7 @@ export function valuesOf(values: OneOrMore | undefined): string[] {
   return values === undefined ? [] : [values].flat()
 }
 
-/** Values as the address holds them. */
+/** Values as in the URL. */
 export function oneOrMore(values: readonly string[]): OneOrMore | undefined {
   return values.length > 1 ? [...values] : values[0]
 }

@@ -29,7 +29,7 @@ export function useColumns(): {
   const key = 'callbook-call-columns'
   const [chosen, choose] = useLocalStorage<string[]>({
     key,
-    // Read at once: columns that come a moment later would move what is being read.
+    // Read at once, because columns that appear later would move what is being read.
     defaultValue: readLocalStorageValue<string[]>({ key, defaultValue: [...standard] }),
     getInitialValueInEffect: false,
   })

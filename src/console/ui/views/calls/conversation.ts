@@ -14,8 +14,8 @@ export interface StepsLine {
 }
 
 /**
- * The turns in their order, and between them what else happened, placed by its time. Where no turn has a time, a step
- * follows the turn that it names, or else the last one.
+ * The turns in order, and between them other events, by time. If no turn has a time, an event follows the turn that it
+ * names, or else the last one.
  */
 export function linesOf(
   transcript: readonly Turn[],
@@ -24,7 +24,7 @@ export function linesOf(
   const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
   const times = turnTimes(transcript.length, timeline)
   const stepsBefore = new Map<number, TimelineEntry[]>()
-  // In order of time, so that one walk over the turns finds the place of every step.
+  // Sorted by time, so that one pass over the turns finds the place of every step.
   let next = 0
   for (const step of entries) {
     if (step.kind === 'turn') continue

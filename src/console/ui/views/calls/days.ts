@@ -1,14 +1,14 @@
 import type { Dates } from '../../components/dates.ts'
 
-/** A row of the list: a call, or the day that the next ones are of. */
+/** A row of the list: a call, or the heading of a day. */
 export type Entry<Row> = { key: string; row: Row } | { key: string; day: string }
 
-/** Calls in their order, whatever days they are of. */
+/** Calls in order, without days. */
 export function withoutDays<Row extends { id: string }>(rows: readonly Row[]): Entry<Row>[] {
   return rows.map((row) => ({ key: row.id, row }))
 }
 
-/** Calls in their order, each day's under its name. */
+/** Calls in order, below the heading of their day. */
 export function byDay<Row extends { id: string; createdAt: string }>(
   rows: readonly Row[],
   dates: Dates,

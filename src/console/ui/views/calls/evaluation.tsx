@@ -2,7 +2,7 @@ import { IconCheck, IconX } from '@tabler/icons-react'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { valueLabel } from './filter-labels.ts'
 
-/** What a rubric said of a call, in its own words. */
+/** The evaluation by a rubric, verbatim. */
 export function Evaluation({ value }: { value: string | null }) {
   if (value === null) {
     return (
@@ -29,7 +29,7 @@ export function Evaluation({ value }: { value: string | null }) {
   return <StatusBadge tone="neutral">{valueLabel('evaluation', value)}</StatusBadge>
 }
 
-/** That a call goes on right now. */
+/** The mark of a call in progress. */
 export function LiveBadge() {
   return (
     <StatusBadge tone="accent" icon={<span className="cb-calls-pulse" />}>
@@ -38,7 +38,7 @@ export function LiveBadge() {
   )
 }
 
-/** Whether it was a meaningful conversation: a full dot or a ring, and a word for who does not see it. */
+/** Whether the caller was engaged: a full dot or a ring, and a word for screen readers. */
 export function Engagement({ isEngaged }: { isEngaged: boolean }) {
   const word = isEngaged ? 'Engaged' : 'Not engaged'
   return (

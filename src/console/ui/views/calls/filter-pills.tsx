@@ -60,7 +60,7 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
   }
 }
 
-/** A filter that only the address can set. */
+/** A filter that only the URL can set. */
 function AddressPill({ name, filters, onChange }: { name: FilterName } & ChosenProps) {
   const dates = useDates()
   const text = valuesOf(filters[name]).join(', ')
@@ -69,12 +69,12 @@ function AddressPill({ name, filters, onChange }: { name: FilterName } & ChosenP
   return <PlainPill label={filterLabels[name]} text={shown} onClear={() => onChange({ [name]: undefined })} />
 }
 
-/** Offers the values in use, and having none where that can be asked for. Nothing while there is nothing to offer. */
+/** Offers the values in use, and `none` for filters that accept it. Nothing if there is nothing to offer. */
 function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ManyFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const values = valuesOf(filters[name])
-  // A value that reads `none` cannot be asked for.
+  // A value that is literally `none` cannot be requested.
   const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
   if (kind !== 'value' && inUse.length === 0 && values.length === 0) return null
   const none = kind === 'value' ? [{ value: noValue, label: valueLabel(name, noValue) }] : []
@@ -127,7 +127,7 @@ const seconds = {
   fault: 'Enter a number of seconds',
 } as const
 
-/** What is typed under each pill. */
+/** The typed filters of each pill. */
 const typedFilters: Record<'number' | 'minDuration', readonly TypedFilter[]> = {
   number: [
     {

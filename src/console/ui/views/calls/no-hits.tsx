@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconSearchOff } from '@tabler/icons-react'
 import { Empty } from '../../components/empty.tsx'
 
-/** Nothing is left of the calls. @param isFaulty whether a filter cannot be read */
+/** Shown when no call matches. @param isFaulty whether a filter cannot be read */
 export function NoHits({ isFaulty, onClear }: { isFaulty: boolean; onClear: () => void }) {
   return (
     <Empty

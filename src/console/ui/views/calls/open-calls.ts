@@ -4,7 +4,7 @@ import { createContext, useContext } from 'react'
 export interface OpenCalls {
   /** Text that the list was searched for. */
   text: string | undefined
-  /** Opens the call after or before the open one; null where there is none. */
+  /** Opens the next or the previous call; null if there is none. */
   openNext: (() => void) | null
   openPrevious: (() => void) | null
   close: () => void

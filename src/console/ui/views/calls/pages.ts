@@ -10,14 +10,14 @@ interface Place {
 type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 
 /**
- * The pages of a list whose first page was asked for anew: new calls come on top, known ones are as they are now,
- * and what has gone from the part that was asked for goes. Cursors stay good: they name a place, not a page.
+ * The pages after the first one was loaded again: new calls come on top, known ones are updated, and calls that
+ * disappeared from the reloaded part are removed. Cursors stay valid, because they name a place.
  */
 export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const [first, ...rest] = pages
   const last = newest.data.at(-1)
   if (!first || newest.nextCursor === null) return [newest]
-  // Of a phrase the first page can be empty although others follow.
+  // The first page of a phrase search can be empty although others follow.
   if (!last) return pages
   const known = new Set(first.data.map((row) => row.id))
   const isJoined = newest.data.some((row) => known.has(row.id))
@@ -26,27 +26,27 @@ export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Pa
   return [{ ...newest, data: [...newest.data, ...older], nextCursor: first.nextCursor }, ...rest]
 }
 
-/** The rows of the newest page that come before all that the list shows. */
+/** The rows of the newest page that precede everything in the list. */
 export function newRows<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Row[] {
   const known = new Set(pages.flatMap(({ data }) => data.map(({ id }) => id)))
   const [top] = pages[0]?.data ?? []
   return newest.data.filter((row) => !known.has(row.id) && (!top || isAfter(top, row)))
 }
 
-/** The pages with their calls as they are now, without new ones: nothing that is being read moves down. */
+/** The pages with updated calls but without new ones, so that nothing that is being read moves. */
 export function withoutNew<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const fresh = new Set(newRows(pages, newest).map(({ id }) => id))
   const data = newest.data.filter(({ id }) => !fresh.has(id))
   return data.length === 0 && fresh.size > 0 ? pages : withNewestPage(pages, { ...newest, data })
 }
 
-/** The pages with the calls of one of them as they are now, wherever they stand. */
+/** The pages with the calls of one page updated, wherever they are. */
 export function withChanged<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const now = new Map(newest.data.map((row) => [row.id, row]))
   return pages.map((page) => ({ ...page, data: page.data.map((row) => now.get(row.id) ?? row) }))
 }
 
-/** The pages with some calls as they are now, and without those of them that are no longer in the list. */
+/** The pages with some calls updated, or removed if they no longer match. */
 export function withAsked<Row extends Place>(
   pages: Page<Row>[],
   asked: readonly string[],
@@ -71,7 +71,7 @@ export function withoutCall<Row extends Place>(pages: Page<Row>[], id: string): 
   }))
 }
 
-/** Every call of the pages, once: one that moved between two requests can be in two pages. */
+/** All calls of the pages without repetition: a call that moved between two requests can be in two pages. */
 export function rowsOf<Row extends Place>(pages: Page<Row>[]): Row[] {
   return [...new Map(pages.flatMap((page) => page.data).map((row) => [row.id, row])).values()]
 }

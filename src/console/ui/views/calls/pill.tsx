@@ -4,9 +4,9 @@ import { type ReactNode, useState } from 'react'
 import { asCount } from '../../components/figures.ts'
 
 interface FilterPillProps {
-  /** What is filtered by, such as `Status`. */
+  /** The filter's name, such as `Status`. */
   label: string
-  /** What is chosen, as a person says it; undefined when nothing is. */
+  /** The chosen value in words; undefined if there is none. */
   chosen: string | undefined
   onClear: () => void
 }
@@ -50,7 +50,7 @@ export function ChoicePill({
   )
 }
 
-/** More options than these are searched. */
+/** With more options, the list has a search field. */
 const optionsAtOnce = 8
 
 /** A filter by any of some values. */

@@ -2,7 +2,7 @@ import { asDuration } from '../../components/figures.ts'
 import type { linesOf } from './conversation.ts'
 import { stepNames } from './step-names.ts'
 
-/** All of a conversation on paper, however long it is: texts alone, since ten thousand turns may be laid out at once. */
+/** The whole conversation for printing, as text only, since ten thousand turns may be laid out at once. */
 export function PrintedTurns({ lines }: { lines: ReturnType<typeof linesOf> }) {
   return (
     <ol className="cb-printed">

@@ -10,7 +10,7 @@ const names = {
 } as const
 const marks = /\[(phone|email|card|iban|ssn)\]/g
 
-/** A text in which what was redacted before the call was stored is drawn as a mark of its kind. */
+/** A text whose redactions are shown as marks of their kind. */
 export function RedactedText({ text }: { text: string }) {
   const found = [...text.matchAll(marks)]
   const end = (at: number) => (found[at]?.index ?? 0) + (found[at]?.[0].length ?? 0)

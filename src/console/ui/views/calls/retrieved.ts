@@ -7,13 +7,13 @@ export interface RetrievedItem {
   name: string | null
 }
 
-// As this service answers: POST /v1/knowledge/search and its tools in JSON, or the passages of the models' protocol.
+// The answers of this service: POST /v1/knowledge/search and its tools as JSON, or passages by MCP.
 const inJson =
   /"(?:itemId|document_id)"\s*:\s*"([A-Za-z0-9._-]{1,128})"(?:\s*,\s*"name"\s*:\s*("(?:[^"\\]|\\.)*"))?/g
 const inUuid = /"uuid"\s*:\s*"([A-Za-z0-9._-]{1,128}):\d+"/g
 const inPassage = /^(.{1,300}) \(item ([A-Za-z0-9._-]{1,128})\)$/gm
 
-/** The knowledge items in the answers of tools, each once, in their order. Other answers have none. */
+/** The knowledge items in tools' answers, each once, in order. Other answers have none. */
 export function retrievedIn(steps: readonly TimelineEntry[]): RetrievedItem[] {
   const items = new Map<string, RetrievedItem>()
   const add = (id: string | undefined, name: string | null) => {

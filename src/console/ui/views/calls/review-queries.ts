@@ -6,14 +6,14 @@ import { ApiProblem, api, unwrap } from '../../api.ts'
 import { usePerson, useProject } from '../../session.ts'
 import { callDetailsQuery, facetsQuery } from './call-queries.ts'
 
-/** What a person says of a call, shown at once and taken back when it could not be stored. */
+/** Changes a review: shown at once, and undone if it cannot be stored. */
 export function useReview(id: string) {
   const project = useProject()
   const person = usePerson()
   const queryClient = useQueryClient()
   const { queryKey } = callDetailsQuery(project.id, id)
   return useMutation({
-    // One after the other, so that the last answer is that of the last change.
+    // Sent one after the other, so that the last answer belongs to the last change.
     scope: { id: `review ${id}` },
     mutationFn: (change: ReviewChange) =>
       unwrap(api.projects({ project: project.id }).calls({ id }).review.patch(change)),
@@ -72,7 +72,7 @@ function unsavedNoteKey(project: string, id: string) {
   return ['calls', project, 'unsaved-note', id]
 }
 
-/** The review as it will be, until the service says so. */
+/** The expected review, until the service answers. */
 function withChange(review: Review | null, change: ReviewChange, by: string): Review {
   const { addLabels = [], removeLabels = [], flagTurns = [], unflagTurns = [], noteBefore, ...said } = change
   const { labels = [], flaggedTurns = [], evaluation = null, note = null, reviewed = false } = review ?? {}

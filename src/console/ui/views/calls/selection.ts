@@ -1,17 +1,17 @@
 import { useMemo, useState } from 'react'
 
-/** As many as are deleted at once. */
+/** As many as one request can delete. */
 export const selectedMax = 500
 
 /** The calls that are selected. */
 export interface Selection {
   ids: ReadonlySet<string>
-  /** @param isRange also takes all between the one that was toggled before and this one */
+  /** @param isRange also selects everything between the previously toggled call and this one */
   toggle: (id: string, isRange?: boolean) => void
   set: (ids: readonly string[]) => void
 }
 
-/** @param rows of the list, in their order */
+/** @param rows the list's rows, in order */
 export function useSelection(rows: readonly { id: string }[]): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const [last, setLast] = useState<string | null>(null)

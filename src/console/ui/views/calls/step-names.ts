@@ -1,6 +1,6 @@
 import type { TimelineEntry } from '../../../../calls/schemas.ts'
 
-/** Each tool, transfer and other event once; an answer is that of its call. */
+/** The names of steps, each once. A tool's answer has the name of its call. */
 export function stepNames(steps: readonly TimelineEntry[]): string[] {
   const titles = steps.map(({ kind, name }) => {
     if (kind === 'transfer') return name ? `Transferred to ${name}` : 'Transferred'

@@ -11,7 +11,7 @@ const stepsShown = 200
 const namesShown = 3
 const itemsShown = 10
 
-/** What happened between two turns: named on one line, which opens to what tools were given and answered. */
+/** What happened between two turns, on one line, which opens to show tools' arguments and results. */
 export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
   const [isOpen, setIsOpen] = useState(false)
   const items = retrievedIn(steps)
@@ -45,7 +45,7 @@ export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
   )
 }
 
-/** The knowledge items that a tool has answered with. */
+/** The knowledge items in a tool's answer. */
 function RetrievedItems({ items }: { items: readonly RetrievedItem[] }) {
   const project = useProject()
   return (

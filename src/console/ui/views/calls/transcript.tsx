@@ -28,17 +28,17 @@ import { useTopWithin } from './use-top-within.ts'
 import type { TurnSearch } from './use-turn-search.ts'
 
 const turnPx = 64
-/** Shorter ones are whole in the page, for the browser's own search. */
+/** Shorter transcripts are rendered whole, so that the browser's own search works. */
 const wholeUpTo = 200
 const nearEndPx = 80
 
 interface TranscriptProps {
   call: Call
   details: CallDetails | undefined
-  /** What scrolls. */
+  /** The element that scrolls. */
   panel: HTMLElement | null
   search: TurnSearch
-  /** The turn that the address names; `jump` counts how often it was asked for. */
+  /** The turn in the URL; `jump` counts how often it was requested. */
   target: { turn: number; jump: number } | null
   /** Makes the address name a turn. */
   onTarget: (turn: number) => void
@@ -78,7 +78,7 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
   }, [panel, current])
   const { turn: targetTurn, jump } = target ?? {}
   useEffect(() => {
-    // Only once the panel is there, and again when the same turn is asked for again.
+    // Once the panel is rendered, and again when the same turn is requested again.
     if (panel && targetTurn !== undefined && jump !== undefined) reveal(targetTurn)
   }, [panel, targetTurn, jump])
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
@@ -228,7 +228,7 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
   )
 }
 
-/** Whoever is at the end of a conversation stays there while it grows; whoever reads further up is left alone. */
+/** Follows a growing conversation if the reader is at its end. */
 function useFollowedEnd(panel: HTMLElement | null, turns: number | null): void {
   const isAtEnd = useRef(false)
   const isLive = turns !== null

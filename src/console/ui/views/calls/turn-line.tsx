@@ -15,7 +15,7 @@ interface TurnLineProps {
   isReadOnly: boolean
 }
 
-/** What somebody said, when, a link to it and a flag. The transcript takes the clicks on both. */
+/** A turn: text, time, link and flag. */
 export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, isReadOnly }: TurnLineProps) {
   const { turn, atSeconds, index } = line
   const { role, content } = turn
@@ -58,7 +58,7 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
   )
 }
 
-/** The text in pieces, those that were looked for marked, and the one that was jumped to marked apart. */
+/** The text with its matches marked, the current one differently. */
 function marked(text: string, ranges: [number, number][], current: TurnMatch | undefined) {
   const pieces = ranges.flatMap(([start, end], at) => [
     <RedactedText key={`${start}-`} text={text.slice(ranges[at - 1]?.[1] ?? 0, start)} />,

@@ -12,8 +12,8 @@ const matchesMax = 5_000
 const queryCharsMax = 200
 
 /**
- * Where a transcript says what is looked for, in whatever case; when it nowhere says the whole, where it says one of
- * its words. At most 5,000 places.
+ * Where a text occurs in a transcript, ignoring case; if it occurs nowhere, where any of its words does. At most 5,000
+ * places.
  */
 export function findInTurns(turns: readonly Turn[], query: string): TurnMatch[] {
   const phrase = query.trim().slice(0, queryCharsMax)
@@ -38,7 +38,7 @@ function matchesOf(turns: readonly Turn[], texts: string[]): TurnMatch[] {
   const alternatives = texts.map((text) =>
     text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\s+/g, '\\s+'),
   )
-  // The `u` flag folds case without changing lengths, which offsets must not notice.
+  // The `u` flag folds case without changing lengths, so offsets stay valid.
   const pattern = new RegExp(alternatives.join('|'), 'giu')
   const matches: TurnMatch[] = []
   for (const [turn, { content }] of turns.entries()) {

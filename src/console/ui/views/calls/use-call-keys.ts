@@ -11,13 +11,13 @@ interface CallKeys {
   /** Whether the open call is beside the list, not over it. */
   isBeside: () => boolean
   selection: Selection
-  /** Opens the call after or before the open one. */
+  /** Opens the next or the previous call. */
   step: (by: 1 | -1) => void
   open: (id: string) => void
   close: () => void
 }
 
-/** How much of a screen a page key moves on. */
+/** How much of a screen a page key scrolls. */
 const pageShare = 0.9
 const byArrow: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 }
 const byLetter: Record<string, 1 | -1> = { j: 1, k: -1 }

@@ -37,7 +37,7 @@ export function useCallList(project: string, filters: ChosenFilters, isReading: 
         const pages = how(data.pages)
         return { pages, pageParams: data.pageParams.slice(0, pages.length) }
       },
-      // The list itself was not asked for again.
+      // The list itself has not been reloaded.
       { updatedAt: list.dataUpdatedAt },
     )
   }
@@ -59,16 +59,16 @@ export function useCallList(project: string, filters: ChosenFilters, isReading: 
     first: isNewestFirst ? pages?.[0] : (page ?? pages?.[0]),
     /** Calls that may have changed since they were loaded. */
     changed,
-    /** Asks for such calls. */
+    /** Requests such calls. */
     changedQuery: (ids: readonly string[]) => rowsQuery(project, filters, ids, dataUpdatedAt),
-    /** Takes what was answered of such calls: as they are now, or gone from the list. */
+    /** Applies the answer: updates these calls, or removes them from the list. */
     take: (ids: readonly string[], answer: CallRows) => {
-      // A page that is followed by another one does not tell which of the others are gone.
+      // If another page follows, missing calls may be on that one.
       const told = answer.nextCursor === null ? ids : answer.data.map(({ id }) => id)
       change((pages) => withAsked(pages, told, answer.data))
       setChanged((before) => new Set([...before].filter((id) => !told.includes(id))))
     },
-    /** How many calls wait to be shown. */
+    /** How many new calls are not shown yet. */
     waiting: isShown && page && loaded && filters.order !== 'createdAt' ? newRows(loaded, page).length : 0,
     showWaiting: () => {
       if (isNewestFirst && page) return change((pages) => withNewestPage(pages, page))

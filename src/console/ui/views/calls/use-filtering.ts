@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useProject } from '../../session.ts'
 import { type ChosenFilters, type FilterChange, readFilters } from './chosen-filters.ts'
 
-/** Changes and clears the filters in the address. Either closes the open call. @param onChange told before */
+/** Changes and clears the filters in the URL. Both close the open call. @param onChange called before a change */
 export function useFiltering(filters: ChosenFilters, onChange: () => void) {
   const { id } = useProject()
   const navigate = useNavigate()
@@ -14,7 +14,7 @@ export function useFiltering(filters: ChosenFilters, onChange: () => void) {
     /** @param isPause for a pause in typing */
     filter: (change: FilterChange, isPause = false) => {
       const next = readFilters({ ...filters, ...change })
-      // Typing on is one step: going back leads to before it.
+      // Continued typing is one history entry.
       go(next, isPause && filters.text !== undefined && next.text !== undefined)
     },
     clear: () => go({}, false),

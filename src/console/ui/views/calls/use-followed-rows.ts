@@ -4,7 +4,7 @@ import type { CallRows } from '../../../../calls/call-rows.ts'
 import { rowsPerPage } from './call-queries.ts'
 import type { CallListData } from './use-call-list.ts'
 
-/** Asks anew for calls that are on the screen and may have changed. @param onScreen empty while the list scrolls */
+/** Reloads visible calls that may have changed. @param onScreen empty while the list scrolls */
 export function useFollowedRows(list: CallListData, onScreen: readonly string[]): void {
   const ids = onScreen.filter((id) => list.changed.has(id)).slice(0, Number(rowsPerPage))
   const { data } = useQuery(list.changedQuery(ids))

@@ -13,7 +13,7 @@ interface OpenCallOptions {
   isLoaded: boolean
   filters: ChosenFilters
   tab: OpenTab['tab']
-  /** Told the call that is open after a step. */
+  /** Called with the call that a step has opened. */
   onStep: (id: string) => void
 }
 
@@ -30,7 +30,7 @@ export function useOpenCall({ openId, rows, isLoaded, filters, tab, onStep }: Op
       to: '/p/$project/calls/$call',
       params: { project, call: id },
       search: { ...filters, tab },
-      // Moving on from call to call is one step: going back closes the call.
+      // Moving between calls is one history entry, so going back closes the call.
       replace: isStep,
       resetScroll: false,
     })

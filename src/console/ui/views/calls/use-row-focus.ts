@@ -1,9 +1,9 @@
 import { type FocusEvent, type Ref, type RefObject, useEffect, useImperativeHandle, useState } from 'react'
 
 export interface CallListHandle {
-  /** Puts the focus on a call, and scrolls to it. */
+  /** Focuses a call and scrolls to it. */
   focus: (id: string) => void
-  /** Puts the focus back on a call that was open, where it is on the screen. */
+  /** Focuses a call that was open, if it is visible. */
   refocus: (id: string) => void
   /** Moves the focus down or up. */
   move: (by: number) => void
@@ -16,13 +16,13 @@ interface RowFocusOptions {
   body: RefObject<HTMLElement | null>
   rows: readonly { id: string }[] | undefined
   openId: string | undefined
-  /** The calls that are in the page. */
+  /** The calls in the list. */
   onScreen: readonly string[]
   /** Scrolls to a call. Returns whether the list has it. */
   scrollTo: (id: string) => boolean
 }
 
-/** Moves the focus among the rows, of which the tabulator key reaches one. */
+/** Moves the focus among rows (roving tabindex). */
 export function useRowFocus({ ref, body, rows, openId, onScreen, scrollTo }: RowFocusOptions) {
   const [active, setActive] = useState<string | undefined>(openId)
   const [wanted, setWanted] = useState<string | null>(null)
@@ -41,7 +41,7 @@ export function useRowFocus({ ref, body, rows, openId, onScreen, scrollTo }: Row
     },
     focused,
   }))
-  // A row that was out of sight is there only after it was scrolled to.
+  // A hidden row is rendered only after scrolling to it.
   useEffect(() => {
     if (wanted === null) return
     const link = linkOf(body.current, wanted)
@@ -50,7 +50,7 @@ export function useRowFocus({ ref, body, rows, openId, onScreen, scrollTo }: Row
     setWanted(null)
   })
   return {
-    /** The call that the tabulator key reaches. */
+    /** The call that Tab reaches. */
     reached: onScreen.find((id) => id === active) ?? onScreen.find((id) => id === openId) ?? onScreen[0],
     onFocus: ({ target }: FocusEvent) => setActive(callOf(target)),
   }

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
-/** Where an element begins within what scrolls, in px. */
+/** An element's offset within the scrolling element, in px. */
 export function useTopWithin(element: RefObject<HTMLElement | null>, scroller: HTMLElement | null): number {
   const [top, setTop] = useState(0)
   useLayoutEffect(() => {

@@ -7,13 +7,13 @@ export interface TurnSearch {
   onQuery: (text: string) => void
   /** Null while nothing is looked for. */
   matches: readonly TurnMatch[] | null
-  /** Of the current match in `matches`. */
+  /** The index of the current match in `matches`. */
   position: number
-  /** Goes to a match, around the ends. */
+  /** Goes to a match, wrapping around. */
   onPosition: (position: number) => void
 }
 
-/** What is searched for in a transcript: the strip above shows the matches, too. */
+/** The search within a transcript; the strip above also shows its matches. */
 export function useTurnSearch(transcript: readonly Turn[], searchedFor: string): TurnSearch {
   const [query, setQuery] = useState(searchedFor)
   const [position, setPosition] = useState(0)

@@ -5,7 +5,7 @@ import type { ChosenFilters } from './chosen-filters.ts'
 
 const ViewsList = lazy(() => import('./views-list.tsx'))
 
-/** Filters that are kept under a name, for oneself or for everybody in the project. */
+/** Saved filters, private or shared with everybody in the project. */
 export function ViewsMenu({ filters }: { filters: ChosenFilters }) {
   const [isOpen, setIsOpen] = useState(false)
   return (

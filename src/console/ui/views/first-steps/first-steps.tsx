@@ -11,7 +11,7 @@ import { FirstCall, useFirstKey } from './first-call.tsx'
 
 const everyMs = 2_000
 
-/** What a new project needs. Each step ticks itself; nothing is shown once all of them are done. */
+/** The first steps of a new project. Each shows when it is done; nothing is shown once all are. */
 export function FirstSteps() {
   const { id: project, role } = useProject()
   const isOwner = role === 'owner'
@@ -117,7 +117,7 @@ function Step({ isDone, title, action, children }: StepProps) {
   )
 }
 
-/** Asks again until there is something. */
+/** Polls until there is something. */
 function untilAny<Data>(isThere: (data: Data) => boolean) {
   return ({ state }: { state: { data?: Data | undefined } }) =>
     state.data !== undefined && isThere(state.data) ? false : everyMs

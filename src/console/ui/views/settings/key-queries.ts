@@ -40,11 +40,11 @@ export function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): KeySt
 /** A key in the list. */
 export interface ListedKey {
   row: KeyRecord
-  /** Whether it stands under the key that takes its place, while both work. */
+  /** Whether it is listed under the key that replaces it, while both work. */
   isReplaced: boolean
 }
 
-/** Newest first, but a key that is being replaced right under the key that takes its place, and revoked keys last. */
+/** Newest first, with a key that is being replaced right below its replacement. */
 export function inPairs(keys: readonly KeyRecord[], now: number): ListedKey[] {
   const ending = new Map<string, KeyRecord>()
   const active = keys.filter((key) => stateOf(key, now) === 'active')

@@ -7,11 +7,11 @@ import { stateOf } from './key-queries.ts'
 interface KeyStateProps {
   row: KeyRecord
   now: number
-  /** Whether another key has taken its place. */
+  /** Whether another key replaces it. */
   isReplaced: boolean
 }
 
-/** Says that a key is revoked, expired or being replaced; nothing of one that simply works. */
+/** Whether a key is revoked, expired or being replaced; nothing for a key that simply works. */
 export function KeyState({ row, now, isReplaced }: KeyStateProps) {
   const state = stateOf(row, now)
   if (state === 'revoked') {

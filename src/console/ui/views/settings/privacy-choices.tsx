@@ -10,7 +10,7 @@ interface SettingsProps {
 
 interface ChoiceProps<Value> {
   title: string
-  /** What the choice is about. */
+  /** The setting's name. */
   label: string
   description: ReactNode
   choices: readonly (readonly [Value, string])[]
@@ -58,7 +58,7 @@ export function KeptQuestionsPanel({ settings }: SettingsProps) {
   )
 }
 
-/** Whether the audit trail says who looked. */
+/** Whether the audit trail records who opened calls. */
 export function ReadingPanel({ settings }: SettingsProps) {
   const [notesReading, setNotesReading] = useState(settings.notesReading)
   const { mutate, isPending, error } = useSettingsChange('Access logging setting saved.')
