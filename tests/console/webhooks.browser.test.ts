@@ -56,7 +56,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     const [event] = receiver.received
     if (event) verify(secret, event)
     await page.getByRole('row').filter({ hasText: receiver.url }).click()
-    await page.getByRole('dialog').getByText('call.completed').waitFor()
+    await page.getByRole('dialog').getByText('call.completed').first().waitFor()
     await page.getByRole('dialog').getByText('204').waitFor()
     expect(new URL(page.url()).searchParams.get('webhook')).toMatch(/wh_/)
     await page.getByRole('dialog').getByLabel('Send again').fill('0')

@@ -141,7 +141,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
         <Tabs.List>
           {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
-              {label}
+              {label}{' '}
               {value === 'transcript' && call.transcript.length > 0 && (
                 <span className="cb-tab-count" title={counted(call.transcript.length, 'turn')}>
                   {asCount(call.transcript.length)}

@@ -98,8 +98,7 @@ export function ItemView() {
           <Tabs.Tab value="text">Text</Tabs.Tab>
           {mayChange && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
           <Tabs.Tab value="chunks">
-            Chunks
-            {chunks.data && <span className="cb-tab-count">{asCount(chunks.data.data.length)}</span>}
+            Chunks {chunks.data && <span className="cb-tab-count">{asCount(chunks.data.data.length)}</span>}
           </Tabs.Tab>
           <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>

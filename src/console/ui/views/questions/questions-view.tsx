@@ -68,8 +68,7 @@ export function QuestionsView() {
           <Tabs.List mb="md">
             {outcomes.map((name) => (
               <Tabs.Tab key={name} value={name}>
-                {words[name].label}
-                {data && <span className="cb-tab-count">{asCount(data[name])}</span>}
+                {words[name].label} {data && <span className="cb-tab-count">{asCount(data[name])}</span>}
               </Tabs.Tab>
             ))}
           </Tabs.List>
