@@ -6,10 +6,11 @@ const lazyImport = /import\('(\.[^']+)'\)/g
 const namespace = 'group'
 /** Of libraries, what the call's page has in common with any other: on its own each would become a file. */
 const lentByLibraries = `
+import { getAutoContrastValue } from '@mantine/core'
 import { useForceUpdate } from '@mantine/hooks'
 import { IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash } from '@tabler/icons-react'
 import { useLocation } from '@tanstack/react-router'
-[useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation].at()`
+[useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation, getAutoContrastValue].at()`
 /** Too large for every page: one file for those that have some of it. */
 const fields = `
 import { Tabs, TagsInput, Textarea } from '@mantine/core'

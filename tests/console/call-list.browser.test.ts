@@ -178,6 +178,10 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('button', { name: 'Apply to 1 call' }).click()
     await page.getByText('1 call labeled').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(false)
+    await page.getByRole('button', { name: 'Close call' }).click()
+    await page.getByRole('button', { name: 'Display' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Labels' }).click()
+    await rowOf(page, 'call-1007').getByText('rain').waitFor()
   })
 
   test('a call far down the list keeps its neighbours after a reload', async () => {
@@ -287,11 +291,12 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
 
   test('a lost service is told, and found again', async () => {
     const { page, open } = await tabs.open({ person: set.owner })
-    await page.route('**/changes', (route) => route.abort())
+    let isLost = true
+    await page.route('**/changes', (route) => (isLost ? route.abort() : route.fallback()))
     await open(`/p/${project.id}/calls`)
     await rowOf(page, 'call-1000').waitFor()
     await page.getByText('No connection. Last updated at').waitFor()
-    await page.unroute('**/changes')
+    isLost = false
     await page.getByText('No connection. Last updated at').waitFor({ state: 'detached' })
   })
 

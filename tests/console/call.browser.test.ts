@@ -151,6 +151,19 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     await until(async () => (await reviewOf('three'))?.note === 'Mine')
   })
 
+  test('keeps a note that the service did not take', async () => {
+    const page = await openCall('long')
+    await page.context().setOffline(true)
+    await page.getByLabel('Note').fill('Written on a train')
+    await page.getByLabel('Note').press('Escape')
+    const unsaved = page.getByRole('alert').filter({ hasText: 'Your note is not saved' })
+    await unsaved.getByRole('blockquote').getByText('Written on a train').waitFor()
+    await page.context().setOffline(false)
+    await unsaved.getByRole('button', { name: 'Save again' }).click()
+    await unsaved.waitFor({ state: 'detached' })
+    await until(async () => (await reviewOf('long'))?.note === 'Written on a train')
+  })
+
   test('is opened whatever its ID is', async () => {
     for (const id of ['facets', 'label'])
       await project.send('PUT', `/ingest/calls/${id}`, { ...call, callerNumber: null })

@@ -85,7 +85,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     const page = await openCall('call-1042')
     const names = ['Agent', 'Direction', 'Source', 'Cost', 'Latency']
     const facts = await Promise.all(names.map((name) => factOf(page, name)))
-    expect(facts).toEqual(['Front desk', 'Inbound', 'vapi', '$0.1234', '640 ms'])
+    expect(facts).toEqual(['Front desk', 'Inbound', 'Vapi', '$0.1234', '640 ms'])
     const started = page.getByText('Started', { exact: true })
     expect(await started.isVisible()).toBe(false)
     await page.getByText('All details').click()

@@ -37,8 +37,9 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     for (const [key, name] of [
       ['c', 'Calls'],
       ['k', 'Knowledge'],
-      ['p', 'Playground'],
       ['o', 'Overview'],
+      // Last: its question takes the focus, and the letters.
+      ['p', 'Playground'],
     ] as const) {
       await page.keyboard.press('g')
       await page.keyboard.press(key)
@@ -134,6 +135,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await guest.send('DELETE', '/sessions')
     // The preview asks for the chunks of what is typed.
     await page.getByLabel('Text').fill('# Hours\n\nFrom nine to five.')
+    await page.getByLabel('Text').press('Control+Enter')
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
     await dialog.getByLabel('Email address').fill(guest.email)
     await dialog.getByLabel('Password', { exact: true }).fill(guest.password)
@@ -141,6 +143,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Name').inputValue()).toBe('Opening hours')
+    await page.getByText('You are signed in again. Try again.').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await heading(page, 'Opening hours').waitFor()
     // Back leads to the list, not to the form of what is saved.
@@ -192,6 +195,20 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText(set.owner.email).last().waitFor()
+  })
+
+  test('a page whose code cannot be loaded says so, and can be tried again', async () => {
+    const tab = await tabs.open({ person: set.owner })
+    await tab.open(`/p/${project.id}/settings/general`)
+    await heading(tab.page, 'General').waitFor()
+    await tab.context.setOffline(true)
+    await tab.page.getByRole('link', { name: 'Playground' }).click()
+    await tab.page.getByText('Callbook is not responding').first().waitFor()
+    await tab.context.setOffline(false)
+    await tab.page.getByRole('button', { name: 'Try again' }).click()
+    await heading(tab.page, 'Playground').waitFor()
+    // The browser reports the error that the page shows.
+    tab.complaints.length = 0
   })
 
   test('nothing moves for whoever asks for less motion', async () => {

@@ -64,7 +64,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page.waitForURL(/text=marmalade/)
     await page.locator('a[href*="/calls/own-59"]').first().click()
     await page.waitForURL(/calls\/own-59/)
-    await page.getByText('own-59').first().waitFor()
+    await page.getByRole('region', { name: 'Call own-59' }).waitFor()
     await page.getByRole('tab', { name: 'Analysis' }).click()
     await page.getByText('topic', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Delete call' }).click()

@@ -25,10 +25,17 @@ export async function findings(
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }
 
-/** How far the page scrolls sideways, as a problem; none if it does not, as it should at every width. */
+/** How far the page scrolls sideways, and what begins left of it, out of reach; none, as it should be at every width. */
 export async function sidewaysOverflow(page: Page): Promise<string[]> {
-  const px = await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )
-  return px === 0 ? [] : [`scrolls sideways by ${px} px`]
+  return await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    const scrolls = scrollWidth > clientWidth ? [`scrolls sideways by ${scrollWidth - clientWidth} px`] : []
+    const cut = [...document.querySelectorAll('pre, p, h1, h2, h3, button, input, table')].filter(
+      (element) => {
+        const { left, right } = element.getBoundingClientRect()
+        return left < -1 && right > 0 && element.checkVisibility()
+      },
+    )
+    return [...scrolls, ...cut.map(({ outerHTML }) => `begins left of the page: ${outerHTML.slice(0, 200)}`)]
+  })
 }

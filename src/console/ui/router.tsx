@@ -7,6 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { api, unwrap } from './api.ts'
 import { lastProject } from './last-project.ts'
 import { ownPath } from './own-path.ts'
 import { parseSearch, stringifySearch } from './search-params.ts'
@@ -24,6 +25,23 @@ import { playgroundSearch } from './views/playground/playground-search.ts'
 import { questionsSearch } from './views/questions/questions-search.ts'
 import { auditSearch } from './views/settings/audit-search.ts'
 
+/** Loads a view's code when it is first shown, or when a link to it is hovered. */
+function lazyView<Views extends Record<string, unknown>, Name extends keyof Views & string>(
+  load: () => Promise<Views>,
+  name: Name,
+) {
+  const loadOrSay = async () => {
+    try {
+      return await load()
+    } catch (error) {
+      // The router reloads the page for a file that is gone, as after an update. Without the service that shows nothing.
+      await unwrap(api.session.get())
+      throw error
+    }
+  }
+  return lazyRouteComponent(loadOrSay, name)
+}
+
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
 
 const startRoute = createRoute({
@@ -38,7 +56,7 @@ const startRoute = createRoute({
     if (project)
       throw redirect({ to: '/p/$project/overview', params: { project: project.id }, replace: true })
   },
-  component: lazyRouteComponent(() => import('./views/entry/first-project-view.tsx'), 'FirstProjectView'),
+  component: lazyView(() => import('./views/entry/first-project-view.tsx'), 'FirstProjectView'),
 })
 
 const signInRoute = createRoute({
@@ -52,25 +70,25 @@ const signInRoute = createRoute({
     const { person } = await queryClient.ensureQueryData(sessionQuery)
     if (person) throw redirect({ to: '/', replace: true })
   },
-  component: lazyRouteComponent(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
+  component: lazyView(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
 })
 
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/setup',
-  component: lazyRouteComponent(() => import('./views/entry/setup-view.tsx'), 'SetupView'),
+  component: lazyView(() => import('./views/entry/setup-view.tsx'), 'SetupView'),
 })
 
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/join',
-  component: lazyRouteComponent(() => import('./views/entry/join-view.tsx'), 'JoinView'),
+  component: lazyView(() => import('./views/entry/join-view.tsx'), 'JoinView'),
 })
 
 const resetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset',
-  component: lazyRouteComponent(() => import('./views/entry/reset-view.tsx'), 'ResetView'),
+  component: lazyView(() => import('./views/entry/reset-view.tsx'), 'ResetView'),
 })
 
 const projectRoute = createRoute({
@@ -84,7 +102,7 @@ const projectRoute = createRoute({
     dropDrafts({ except: person.id })
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
   },
-  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+  component: lazyView(() => import('./shell/shell.tsx'), 'Shell'),
   notFoundComponent: NothingHere,
 })
 
@@ -100,7 +118,7 @@ const overviewRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/overview',
   validateSearch: overviewSearch,
-  component: lazyRouteComponent(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
+  component: lazyView(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
 })
 
 const drawnOnceWithinMs = 100
@@ -121,7 +139,7 @@ const callsRoute = createRoute({
   // Requests the first page while the view's code is still loading.
   loader: ({ context: { queryClient }, params, location }) =>
     soon(queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))),
-  component: lazyRouteComponent(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
+  component: lazyView(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
 const callRoute = createRoute({
@@ -138,21 +156,21 @@ const callRoute = createRoute({
     // Whoever goes on from call to call is not kept waiting.
     if (cause === 'enter') await parts
   },
-  component: lazyRouteComponent(() => import('./views/calls/call-view.tsx'), 'CallView'),
+  component: lazyView(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })
 
 const knowledgeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/knowledge',
   validateSearch: knowledgeSearch,
-  component: lazyRouteComponent(() => import('./views/knowledge/knowledge-view.tsx'), 'KnowledgeView'),
+  component: lazyView(() => import('./views/knowledge/knowledge-view.tsx'), 'KnowledgeView'),
 })
 
 const newItemRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/new-item',
   validateSearch: newItemSearch,
-  component: lazyRouteComponent(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
+  component: lazyView(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
 })
 
 /** Not under /knowledge, where an item may have any name. */
@@ -160,27 +178,27 @@ const questionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/questions',
   validateSearch: questionsSearch,
-  component: lazyRouteComponent(() => import('./views/questions/questions-view.tsx'), 'QuestionsView'),
+  component: lazyView(() => import('./views/questions/questions-view.tsx'), 'QuestionsView'),
 })
 
 const itemRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/knowledge/$item',
   validateSearch: itemSearch,
-  component: lazyRouteComponent(() => import('./views/knowledge/item-view.tsx'), 'ItemView'),
+  component: lazyView(() => import('./views/knowledge/item-view.tsx'), 'ItemView'),
 })
 
 const playgroundRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/playground',
   validateSearch: playgroundSearch,
-  component: lazyRouteComponent(() => import('./views/playground/playground-view.tsx'), 'PlaygroundView'),
+  component: lazyView(() => import('./views/playground/playground-view.tsx'), 'PlaygroundView'),
 })
 
 const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./views/settings/settings-view.tsx'), 'SettingsView'),
+  component: lazyView(() => import('./views/settings/settings-view.tsx'), 'SettingsView'),
 })
 
 const settingsStartRoute = createRoute({
@@ -200,13 +218,13 @@ const keysRoute = createRoute({
   /** `create` opens the dialog, for links to it. */
   validateSearch: ({ create }: Record<string, unknown>): { create?: 'key' } =>
     create === 'key' ? { create } : {},
-  component: lazyRouteComponent(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
+  component: lazyView(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
 })
 
 const keyRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/keys/$key',
-  component: lazyRouteComponent(() => import('./views/settings/key-view.tsx'), 'KeyView'),
+  component: lazyView(() => import('./views/settings/key-view.tsx'), 'KeyView'),
 })
 
 const integrationsRoute = createRoute({
@@ -215,19 +233,19 @@ const integrationsRoute = createRoute({
   /** `create` opens the dialog, for links to it. */
   validateSearch: ({ create }: Record<string, unknown>): { create?: 'source' } =>
     create === 'source' ? { create } : {},
-  component: lazyRouteComponent(() => import('./views/settings/integrations-view.tsx'), 'IntegrationsView'),
+  component: lazyView(() => import('./views/settings/integrations-view.tsx'), 'IntegrationsView'),
 })
 
 const sourceRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/integrations/sources/$source',
-  component: lazyRouteComponent(() => import('./views/settings/source-view.tsx'), 'SourceView'),
+  component: lazyView(() => import('./views/settings/source-view.tsx'), 'SourceView'),
 })
 
 const integrationRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/integrations/$integration',
-  component: lazyRouteComponent(() => import('./views/settings/integration-view.tsx'), 'IntegrationView'),
+  component: lazyView(() => import('./views/settings/integration-view.tsx'), 'IntegrationView'),
 })
 
 /** Where the sources were before. */
@@ -255,7 +273,7 @@ const webhooksRoute = createRoute({
     ...(create === 'webhook' ? { create } : {}),
     ...(typeof webhook === 'string' ? { webhook } : {}),
   }),
-  component: lazyRouteComponent(() => import('./views/settings/webhooks-view.tsx'), 'WebhooksView'),
+  component: lazyView(() => import('./views/settings/webhooks-view.tsx'), 'WebhooksView'),
 })
 
 interface WebhooksSearch {
@@ -266,32 +284,32 @@ interface WebhooksSearch {
 const peopleRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/people',
-  component: lazyRouteComponent(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
+  component: lazyView(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
 })
 
 const privacyRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/privacy',
-  component: lazyRouteComponent(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
+  component: lazyView(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
 })
 
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('./views/settings/audit-view.tsx'), 'AuditView'),
+  component: lazyView(() => import('./views/settings/audit-view.tsx'), 'AuditView'),
 })
 
 const generalRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/general',
-  component: lazyRouteComponent(() => import('./views/settings/general-view.tsx'), 'GeneralView'),
+  component: lazyView(() => import('./views/settings/general-view.tsx'), 'GeneralView'),
 })
 
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
-  component: lazyRouteComponent(() => import('./views/settings/account-view.tsx'), 'AccountView'),
+  component: lazyView(() => import('./views/settings/account-view.tsx'), 'AccountView'),
 })
 
 const routeTree = rootRoute.addChildren([
@@ -328,7 +346,7 @@ const routeTree = rootRoute.addChildren([
   ]),
 ])
 
-/** Every page, by path. A view's code is loaded when it is first shown, or when a link to it is hovered. */
+/** Every page, by path. */
 export function createConsoleRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,

@@ -27,15 +27,20 @@ export function DensityStrip({ density, size = 'large', matches = [], flags = []
       role="img"
       aria-label={spokenDensity(density)}
     >
-      <path className="cb-density-silence" d={`M0 ${middle}H${user.length}`} />
-      <path className="cb-density-match" d={ticks(matches, 0, height)} />
-      <path className="cb-density-user" d={lane(user, -1)} />
-      <path className="cb-density-assistant" d={lane(assistant, 1)} />
-      <path className="cb-density-tool" d={ticks(tools, middle - 4, 8)} />
-      <path className="cb-density-transfer" d={ticks(transfers, 0, height)} />
-      <path className="cb-density-flag" d={ticks(flags, 0, 5)} />
+      {drawn('silence', `M0 ${middle}H${user.length}`)}
+      {drawn('match', ticks(matches, 0, height))}
+      {drawn('user', lane(user, -1))}
+      {drawn('assistant', lane(assistant, 1))}
+      {drawn('tool', ticks(tools, middle - 4, 8))}
+      {drawn('transfer', ticks(transfers, 0, height))}
+      {drawn('flag', ticks(flags, 0, 5))}
     </svg>
   )
+}
+
+/** Nothing for nothing: a list has many strips. */
+function drawn(what: string, path: string) {
+  return path && <path className={`cb-density-${what}`} d={path} />
 }
 
 /** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`: the text for screen readers. */

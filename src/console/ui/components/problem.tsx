@@ -1,6 +1,9 @@
 import { Button } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
 import { ApiProblem } from '../api.ts'
+import { sessionEndedQuery } from '../session.ts'
 import { CopyButton } from './copy-button.tsx'
 import { sentenceOf } from './field-sentence.ts'
 import { Mono } from './mono.tsx'
@@ -17,7 +20,11 @@ interface ProblemProps {
 
 /** What happened, what to do about it, and the request id for the operator. */
 export function Problem({ error, title, onRetry }: ProblemProps) {
-  const { detail, requestId, heading } = tellingOf(error)
+  const { project } = useParams({ strict: false })
+  const { data: hasEnded } = useQuery(sessionEndedQuery)
+  // On a project's page it was read under the dialog to sign in again.
+  const isOver = project !== undefined && hasEnded === false
+  const { detail, requestId, heading } = tellingOf(error, isOver)
   return (
     <div className="cb-problem" role="alert">
       <IconAlertTriangle size={16} className="cb-problem-icon" aria-hidden />
@@ -44,7 +51,13 @@ function isSaidBy(heading: string, detail: string): boolean {
   return detail.replace(/\.$/, '') === heading
 }
 
-function tellingOf(error: unknown) {
+function tellingOf(error: unknown, isSignedInAgain: boolean) {
+  if (error instanceof ApiProblem && error.code === 'not_signed_in' && isSignedInAgain)
+    return {
+      heading: 'Your session had ended',
+      detail: 'You are signed in again. Try again.',
+      requestId: null,
+    }
   if (error instanceof ApiProblem) {
     const wait = error.retryAfterSeconds
     const when = wait === null || error.detail.includes(`${wait}`) ? '' : ` Try again in ${wait} s.`

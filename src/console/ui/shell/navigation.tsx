@@ -1,6 +1,7 @@
 import { Kbd, Tooltip, UnstyledButton } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
 import { useProject } from '../session.ts'
 import { modifierKey } from './modifier-key.ts'
 import { pages, settingsPage } from './pages.ts'
@@ -49,13 +50,13 @@ function SearchButton({ isNarrow, onFollow }: NavigationPart) {
     openPalette()
   }
   return (
-    <Tooltip label={`Search  ${modifierKey()} K`} position="right" disabled={!isNarrow}>
+    <Hint label={`Search  ${modifierKey()} K`} isNarrow={isNarrow}>
       <UnstyledButton className="cb-nav-search" onClick={open}>
         <IconSearch size={isNarrow ? iconSize : 16} stroke={iconStroke} aria-hidden />
         <span className={isNarrow ? 'cb-hidden' : undefined}>Search</span>
         {!isNarrow && <Kbd size="xs">{modifierKey()} K</Kbd>}
       </UnstyledButton>
-    </Tooltip>
+    </Hint>
   )
 }
 
@@ -66,11 +67,21 @@ function PageLink({
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
   return (
-    <Tooltip label={label} position="right" disabled={!isNarrow}>
+    <Hint label={label} isNarrow={isNarrow}>
       <Link to={to} params={{ project: id }} className="cb-nav-link" onClick={onFollow}>
         <Icon size={iconSize} stroke={iconStroke} aria-hidden />
         <span className={isNarrow ? 'cb-hidden' : undefined}>{label}</span>
       </Link>
+    </Hint>
+  )
+}
+
+/** The words of a part that shows only its icon. */
+function Hint({ label, isNarrow, children }: { label: string; isNarrow: boolean; children: ReactElement }) {
+  if (!isNarrow) return children
+  return (
+    <Tooltip label={label} position="right">
+      {children}
     </Tooltip>
   )
 }

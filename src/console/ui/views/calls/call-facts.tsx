@@ -9,6 +9,7 @@ import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asReason } from '../../components/reason.ts'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
+import { valueLabel } from './filter-labels.ts'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
 import { useIsPrinting } from './use-is-printing.ts'
 
@@ -115,7 +116,7 @@ function DetailFacts({
   return (
     <>
       {direction && <Fact label="Direction">{directions[direction]}</Fact>}
-      {source && <Fact label="Source">{source}</Fact>}
+      {source && <Fact label="Source">{valueLabel('source', source)}</Fact>}
       {costUsd !== null && (
         <Fact label="Cost">
           <span className="cb-figure">{asDollars(costUsd)}</span>

@@ -223,27 +223,33 @@ function Note({
   )
 }
 
-/** Two people edited the note at once: above is the other's, here the person's own. */
+/** The person's own note, below the stored one: two people edited the note at once, or the service did not store it. */
 function UnsavedNote({ id, review, onChange }: PartProps & { id: string }) {
   const { unsaved, forget } = useUnsavedNote(id)
   if (unsaved === null) return null
+  const { note, hasChanged } = unsaved
   const replace = () => {
     forget()
-    onChange({ note: unsaved || null, noteBefore: review?.note ?? null })
+    onChange({ note: note || null, noteBefore: review?.note ?? null })
   }
   return (
     <div className="cb-review-unsaved" role="alert">
       <p>
-        {review?.by ?? 'Somebody'} changed the review of this call {review && <Instant at={review.at} />}{' '}
-        while you wrote. Your note is not saved:
+        {hasChanged && (
+          <>
+            {review?.by ?? 'Somebody'} changed the review of this call {review && <Instant at={review.at} />}{' '}
+            while you wrote.{' '}
+          </>
+        )}
+        Your note is not saved:
       </p>
-      <blockquote>{unsaved || 'No note'}</blockquote>
+      <blockquote>{note || 'No note'}</blockquote>
       <div className="cb-row">
         <Button size="compact-sm" variant="default" onClick={replace}>
-          Replace theirs with mine
+          {hasChanged ? 'Replace theirs with mine' : 'Save again'}
         </Button>
         <Button size="compact-sm" variant="subtle" color="gray" onClick={forget}>
-          Keep theirs
+          {hasChanged ? 'Keep theirs' : 'Discard'}
         </Button>
       </div>
     </div>

@@ -26,16 +26,20 @@ export function useReview(id: string) {
       }
       return { before }
     },
-    onSuccess: (details, { addLabels }) => {
+    onSuccess: (details, { addLabels, note }) => {
       queryClient.setQueryData<CallDetails>(queryKey, details)
+      if (note !== undefined) queryClient.setQueryData(unsavedNoteKey(project.id, id), null)
       if (addLabels) void queryClient.invalidateQueries({ queryKey: facetsQuery(project.id).queryKey })
     },
     onError: (error, change, context) => {
       if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
-      if (error instanceof ApiProblem && error.code === 'note_has_changed') {
-        queryClient.setQueryData<string>(unsavedNoteKey(project.id, id), change.note ?? '')
-        return queryClient.invalidateQueries({ queryKey })
-      }
+      const hasChanged = error instanceof ApiProblem && error.code === 'note_has_changed'
+      if (change.note !== undefined)
+        queryClient.setQueryData<UnsavedNote>(unsavedNoteKey(project.id, id), {
+          note: change.note ?? '',
+          hasChanged,
+        })
+      if (hasChanged) return queryClient.invalidateQueries({ queryKey })
       notifications.show({
         color: 'red',
         title: 'Your change was not saved',
@@ -45,12 +49,22 @@ export function useReview(id: string) {
   })
 }
 
-/** A note that was not saved, since somebody else had written another. It is kept until the person decides. */
+interface UnsavedNote {
+  note: string
+  /** Whether somebody else had written another; otherwise the service did not take it. */
+  hasChanged: boolean
+}
+
+/** A note that was not saved. It is kept until the person decides. */
 export function useUnsavedNote(id: string) {
   const project = useProject()
   const queryClient = useQueryClient()
   const queryKey = unsavedNoteKey(project.id, id)
-  const { data } = useQuery<string | null>({ queryKey, queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY })
+  const { data } = useQuery<UnsavedNote | null>({
+    queryKey,
+    queryFn: skipToken,
+    gcTime: Number.POSITIVE_INFINITY,
+  })
   return { unsaved: data ?? null, forget: () => queryClient.setQueryData(queryKey, null) }
 }
 

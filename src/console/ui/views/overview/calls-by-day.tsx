@@ -33,7 +33,7 @@ export function CallsByDay({ period }: { period: Period }) {
         isEmpty ? (
           <p className="cb-card-none">No calls in this period.</p>
         ) : (
-          <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
+          <Chart summary={summaryOf(data)} table={tableOf(data, dates)} isTable={isTable}>
             <Columns label="Calls per day" columns={data.map((day) => columnOf(day, dates))} />
             <ul className="cb-legend" aria-hidden>
               {kinds
@@ -78,10 +78,14 @@ function summaryOf(days: CallsOfDay[]): string {
   return `${counted(total, 'call')} in ${counted(days.length, 'day')}${most}.`
 }
 
-function tableOf(days: CallsOfDay[]) {
+function tableOf(days: CallsOfDay[], dates: Dates) {
   return {
     columns: ['Day', ...kinds.map(({ label }) => label)],
-    rows: days.map((day) => [dayLabel(day.day, { year: 'numeric' }), ...kinds.map(({ kind }) => day[kind])]),
+    rows: days.map((day) => ({
+      name: dayLabel(day.day, { year: 'numeric' }),
+      values: kinds.map(({ kind }) => day[kind]),
+      filters: dates.rangeOf(day.day),
+    })),
   }
 }
 

@@ -1,10 +1,13 @@
 import { ActionIcon, Anchor, Tooltip } from '@mantine/core'
 import { IconChartBar, IconTable } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { FirstValues } from '../../../../calls/overview.ts'
 import { asCount } from '../../components/figures.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useProject } from '../../session.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
 
 interface CardProps<Data> {
   title: string
@@ -41,46 +44,49 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
 interface ChartProps {
   /** The chart's message in a sentence. */
   summary: string
-  /** The same numbers as a table. */
-  table: { columns: string[]; rows: (string | number)[][] }
+  /** The same numbers as a table, of which each row leads to its calls. */
+  table: { columns: string[]; rows: { name: string; values: number[]; filters: ChosenFilters }[] }
   isTable: boolean
   children: ReactNode
 }
 
 /** A chart whose bars say what they stand for, or a table of its numbers in its place. */
 export function Chart({ summary, table: { columns, rows }, isTable, children }: ChartProps) {
+  const project = useProject()
   return (
     <figure className="cb-chart">
       <figcaption className="cb-hidden">{summary}</figcaption>
-      {!isTable && children}
-      <section
-        hidden={!isTable}
-        className="cb-chart-table"
-        aria-label={summary}
-        tabIndex={isTable ? 0 : undefined}
-      >
-        <table>
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([name, ...values]) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                {values.map((value, at) => (
-                  <td key={columns[at + 1]}>{typeof value === 'number' ? asCount(value) : value}</td>
+      {isTable ? (
+        <section className="cb-chart-table" aria-label={summary}>
+          <table>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column} scope="col">
+                    {column}
+                  </th>
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+            </thead>
+            <tbody>
+              {rows.map(({ name, values, filters }) => (
+                <tr key={name}>
+                  <th scope="row">
+                    <Link to="/p/$project/calls" params={{ project: project.id }} search={filters}>
+                      {name}
+                    </Link>
+                  </th>
+                  {values.map((value, at) => (
+                    <td key={columns[at + 1]}>{asCount(value)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      ) : (
+        children
+      )}
     </figure>
   )
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { DurationBucket } from '../../../../calls/overview.ts'
 import { asPercent, counted, shortDuration } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import { type ColumnOfCalls, Columns } from './columns.tsx'
 import { durationsQuery } from './overview-queries.ts'
@@ -22,7 +23,7 @@ export function Durations({ period }: { period: Period }) {
         isEmpty ? (
           <p className="cb-card-none">No completed calls in this period.</p>
         ) : (
-          <Chart summary={summaryOf(data)} table={tableOf(data)} isTable={isTable}>
+          <Chart summary={summaryOf(data)} table={tableOf(data, period)} isTable={isTable}>
             <Columns
               label="Calls by duration"
               labelsAt="start"
@@ -35,18 +36,22 @@ export function Durations({ period }: { period: Period }) {
   )
 }
 
-function columnOf(bucket: DurationBucket, { from, to }: Period): ColumnOfCalls {
+function columnOf(bucket: DurationBucket, period: Period): ColumnOfCalls {
   return {
     key: String(bucket.from),
     label: shortDuration(bucket.from),
     text: `${bucketLabel(bucket)}: ${counted(bucket.calls, 'call')}`,
     parts: [{ kind: 'success', calls: bucket.calls }],
-    filters: {
-      status: 'completed',
-      ...{ from, to, minDuration: String(bucket.from) },
-      // The filter takes the calls of its bound, which are those of the next bar: so the next smaller number.
-      ...(bucket.to === null ? {} : { maxDuration: String(bucket.to * (1 - Number.EPSILON / 2)) }),
-    },
+    filters: filtersOf(bucket, period),
+  }
+}
+
+function filtersOf(bucket: DurationBucket, { from, to }: Period): ChosenFilters {
+  return {
+    status: 'completed',
+    ...{ from, to, minDuration: String(bucket.from) },
+    // The filter takes the calls of its bound, which are those of the next bar: so the next smaller number.
+    ...(bucket.to === null ? {} : { maxDuration: String(bucket.to * (1 - Number.EPSILON / 2)) }),
   }
 }
 
@@ -60,10 +65,14 @@ function summaryOf(buckets: DurationBucket[]): string {
   return `Most completed calls took ${bucketLabel(most)}: ${asPercent(most.calls / total)}.`
 }
 
-function tableOf(buckets: DurationBucket[]) {
+function tableOf(buckets: DurationBucket[], period: Period) {
   return {
     columns: ['Duration', 'Calls'],
-    rows: buckets.map((bucket) => [bucketLabel(bucket), bucket.calls]),
+    rows: buckets.map((bucket) => ({
+      name: bucketLabel(bucket),
+      values: [bucket.calls],
+      filters: filtersOf(bucket, period),
+    })),
   }
 }
 

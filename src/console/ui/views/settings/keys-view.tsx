@@ -95,7 +95,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
     {
       key: 'key',
       header: 'Key',
-      width: '168px',
+      width: '144px',
       from: 640,
       render: ({ row: { hint } }) => <Mono>{hint}</Mono>,
     },
