@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { ProjectSettings } from '../db/project-settings.ts'
+import { redactionKinds } from '../redaction/kinds.ts'
 
 /** A hundred years. */
 const retainDaysMax = 36_500
-const redactKinds = ['phone', 'email', 'card', 'iban', 'ssn'] as const
 
-const RedactKind = Type.Unsafe<(typeof redactKinds)[number]>({ type: 'string', enum: [...redactKinds] })
+const RedactKind = Type.Unsafe<(typeof redactionKinds)[number]>({ type: 'string', enum: [...redactionKinds] })
 
 /** The settings to change; those that are absent stay. See the columns of `projects` in schema.ts. */
 export const SettingsChange = Type.Object(
@@ -13,7 +13,7 @@ export const SettingsChange = Type.Object(
     retainDays: Type.Optional(
       Type.Unsafe<number | null>({ type: 'integer', nullable: true, minimum: 1, maximum: retainDaysMax }),
     ),
-    redact: Type.Optional(Type.Array(RedactKind, { maxItems: redactKinds.length })),
+    redact: Type.Optional(Type.Array(RedactKind, { maxItems: redactionKinds.length })),
     country: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 2 })),
     keepNumbers: Type.Optional(
       Type.Unsafe<ProjectSettings['keepNumbers']>({ type: 'string', enum: ['all', 'last4', 'none'] }),

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { primaryUnavailable } from '../../src/db/remote-client.ts'
+import { ProjectWasDeleted } from '../../src/errors.ts'
 import { Questions } from '../../src/knowledge/questions/questions.ts'
 import { addSource } from '../sources/deliver.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
@@ -161,22 +162,20 @@ describe('questions of searches', () => {
     expect((await kept(project)).map(({ query }) => query)).toEqual(['is it kept'])
   })
 
-  test('wait while the settings of their project cannot be read', async () => {
-    const project = await projectKeeping(7)
-    const { database, settingsOf, ...parts } = service.services
-    let isAway = true
+  test('wait while the settings of their project cannot be read, and are dropped with their project', async () => {
+    const { database, ...parts } = service.services
+    const failures: Error[] = [primaryUnavailable('The database does not answer.'), new ProjectWasDeleted()]
     const questions = new Questions({
       ...{ ...parts, ...database, audit: { progress: () => sql`select 1` }, now: Date.now },
-      settingsOf: async (projectId) => {
-        if (isAway) throw primaryUnavailable('The database does not answer.')
-        return await settingsOf(projectId)
-      },
+      settingsOf: () => Promise.reject(failures.shift()),
     })
-    questions.add(project.projectId, 'is it kept', { data: [], mode: 'keyword', tookMs: 0 }, null)
+    questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0 }, null)
     await expect(questions.flush()).rejects.toThrow('does not answer')
-    isAway = false
+    // Reads the settings again, since the question still waits; after that none does.
+    await questions.flush()
+    expect(failures).toEqual([])
+    await questions.flush()
     await questions.close()
-    expect((await kept(project)).map(({ query }) => query)).toEqual(['is it kept'])
   })
 
   test('are deleted with their call, and none is kept of a deleted call', async () => {
