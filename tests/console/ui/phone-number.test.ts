@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { formatNumber } from '../../../src/console/ui/components/phone-number.ts'
-import { asReason } from '../../../src/console/ui/components/reason.ts'
+import { asPhrase } from '../../../src/console/ui/components/phrase.ts'
 
 test.each([
   ['+15555644120', '+1 555 564 4120'],
@@ -29,5 +29,5 @@ test.each([
   ['The caller hung up', 'The caller hung up'],
   ['-', '-'],
 ])('the reason %s reads as %s', (reason, read) => {
-  expect(asReason(reason)).toBe(read)
+  expect(asPhrase(reason)).toBe(read)
 })

@@ -7,7 +7,7 @@ import { asDollars, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
-import { asReason } from '../../components/reason.ts'
+import { asPhrase } from '../../components/phrase.ts'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
 import { valueLabel } from './filter-labels.ts'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
@@ -44,7 +44,7 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
         </Fact>
         <Fact label="End reason">
           {call.endedReason ? (
-            asReason(call.endedReason)
+            asPhrase(call.endedReason)
           ) : (
             <span className="cb-dimmed">{call.status === 'live' ? 'Not yet' : 'None'}</span>
           )}

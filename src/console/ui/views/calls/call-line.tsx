@@ -6,7 +6,7 @@ import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
-import { asReason } from '../../components/reason.ts'
+import { asPhrase } from '../../components/phrase.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { type ColumnName, columns } from './columns.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
@@ -108,7 +108,7 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   engaged: ({ status, isEngaged }) =>
     status === 'live' && !isEngaged ? <Unknown>Not known yet</Unknown> : <Engagement isEngaged={isEngaged} />,
   source: ({ source }) => <Named value={source && valueLabel('source', source)} title={source} />,
-  ended: ({ endedReason }) => <Named value={endedReason && asReason(endedReason)} title={endedReason} />,
+  ended: ({ endedReason }) => <Named value={endedReason && asPhrase(endedReason)} title={endedReason} />,
   labels: ({ review }) => (
     <Named value={review?.labels.join(', ') ?? null} title={review?.labels.join('\n') ?? null} />
   ),
@@ -211,6 +211,6 @@ function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
 function Summary({ row: { summary, said, status, endedReason } }: { row: CallRow }) {
   if (summary) return <span className="cb-truncate">{summary}</span>
   if (said) return <span className="cb-truncate cb-dimmed">“{said}”</span>
-  const instead = status === 'live' ? 'In progress' : endedReason ? asReason(endedReason) : 'No summary'
+  const instead = status === 'live' ? 'In progress' : endedReason ? asPhrase(endedReason) : 'No summary'
   return <span className="cb-truncate cb-dimmed">{instead}</span>
 }

@@ -1,6 +1,6 @@
 import { type FilterName, noValue } from '../../../../calls/filters.ts'
 import { frameworkLabels, platformLabels } from '../../../../sources/labels.ts'
-import { asReason } from '../../components/reason.ts'
+import { asPhrase } from '../../components/phrase.ts'
 
 /** What the console calls a filter. */
 export const filterLabels: Record<FilterName, string> = {
@@ -40,5 +40,5 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
 export function valueLabel(name: FilterName, value: string): string {
   const labels = valueLabels[name] ?? {}
   if (Object.hasOwn(labels, value) && labels[value]) return labels[value]
-  return name === 'endedReason' || name === 'evaluation' ? asReason(value) : value
+  return name === 'endedReason' || name === 'evaluation' ? asPhrase(value) : value
 }

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { noValue } from '../../../../calls/filters.ts'
 import type { EndReason, FirstValues } from '../../../../calls/overview.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
-import { asReason } from '../../components/reason.ts'
+import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
 import { Card, useFirstRows } from './card.tsx'
 import { endReasonsQuery } from './overview-queries.ts'
@@ -48,10 +48,10 @@ function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndRe
               search={{ endedReason: value ?? noValue, from, to }}
               className="cb-bar-label cb-bar-link"
             >
-              {value === null ? 'No reason given' : asReason(value)}
+              {value === null ? 'No reason given' : asPhrase(value)}
             </Link>
           ) : (
-            <span className="cb-bar-label">{asReason(value ?? '') || 'Empty'}</span>
+            <span className="cb-bar-label">{asPhrase(value ?? '') || 'Empty'}</span>
           )}
           {counts(calls)}
         </li>

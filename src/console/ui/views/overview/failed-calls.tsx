@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
-import { asReason } from '../../components/reason.ts'
+import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card } from './card.tsx'
@@ -49,7 +49,7 @@ export function FailedCalls({ period }: { period: Period }) {
                   {call.callerNumber ? formatNumber(call.callerNumber) : 'Unknown caller'}
                 </Link>
                 <span className="cb-failed-text cb-truncate">
-                  {call.summary ?? (call.endedReason ? asReason(call.endedReason) : 'No summary')}
+                  {call.summary ?? (call.endedReason ? asPhrase(call.endedReason) : 'No summary')}
                 </span>
                 <span className="cb-dimmed">
                   <Instant at={call.createdAt} />
