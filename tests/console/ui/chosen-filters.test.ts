@@ -69,7 +69,7 @@ describe('dates', () => {
     expect(label(dates.rangeOf('2026-01-05', '2026-01-06'))).toContain('–')
     expect(label({ from: dates.rangeOf('2025-01-05').from })).toMatch(/^since .*2025/)
     expect(label({ to: dates.rangeOf('2026-01-05').from })).toMatch(/^until .*4/)
-    expect(label({ from: '2026-01-05T06:30:00.000Z' })).toMatch(/^since .*01:30/)
+    expect(label({ from: '2026-01-05T06:30:00.000Z' })).toMatch(/^since .*\b0?1:30/)
     expect(label({})).toBe('')
   })
 })

@@ -28,6 +28,8 @@ test.each([
   ['silenceTimedOut', 'Silence timed out'],
   ['The caller hung up', 'The caller hung up'],
   ['-', '-'],
+  ['A-', 'A-'],
+  ['7.5', '7.5'],
 ])('the reason %s reads as %s', (reason, read) => {
   expect(asPhrase(reason)).toBe(read)
 })

@@ -11,7 +11,9 @@ type Shape = Intl.DateTimeFormatOptions
 /** ISO 8601, or milliseconds since 1970. */
 export type At = string | number
 
-const time: Shape = { hour: '2-digit', minute: '2-digit' }
+/** `9:05 PM`, but `09:05`. */
+const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
+const time: Shape = { hour: hour12 ? 'numeric' : '2-digit', minute: '2-digit' }
 const day: Shape = { day: 'numeric', month: 'short' }
 
 /** Days and times as a person reads them, in one time zone. A day is written `2026-01-31`. */

@@ -6,6 +6,7 @@ const bytesPerUnit = 1_000
 
 // Making one takes longer than a hundred numbers.
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact' })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 
 /** `3:07`, `1:02:09`; seconds are rounded. */
@@ -21,6 +22,11 @@ export function asDuration(seconds: number): string {
 /** `12,345`, in the reader's locale. */
 export function asCount(value: number): string {
   return counts.format(value)
+}
+
+/** `60K`, where there is room for five characters. */
+export function asShortCount(value: number): string {
+  return shortCounts.format(value)
 }
 
 /** `1,234.5`, to two digits. */

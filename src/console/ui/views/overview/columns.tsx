@@ -1,12 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { locale } from '../../components/locale.ts'
+import { asShortCount } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 
 const linesMax = 4
-/** `60K`: there is room for five characters. */
-const short = new Intl.NumberFormat(locale, { notation: 'compact' })
 
 /** One bar of a chart, which leads to its calls. */
 export interface ColumnOfCalls {
@@ -54,7 +52,7 @@ export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
       <div className="cb-columns-lines" aria-hidden>
         {lines.map((line) => (
           <span key={line} style={{ bottom: `${(line / top) * 100}%` }}>
-            {short.format(line)}
+            {asShortCount(line)}
           </span>
         ))}
       </div>
