@@ -33,6 +33,16 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
+/**
+ * Reads the settings of a project from the database.
+ * @throws unavailable once the project is deleted
+ */
+export async function readSettings(read: ReadDatabase, projectId: number): Promise<ProjectSettings> {
+  const found = await queries(read).byProject.get({ projectId })
+  if (!found) throw new ProjectWasDeleted()
+  return found
+}
+
 interface SettingsReaderOptions {
   read: ReadDatabase
   /** See Reader.dataVersion. */
@@ -53,8 +63,7 @@ export function createSettingsReader({ read, dataVersion }: SettingsReaderOption
     cachedVersion = version
     const known = cached.get(projectId)
     if (known) return known
-    const found = await queries(read).byProject.get({ projectId })
-    if (!found) throw new ProjectWasDeleted()
+    const found = await readSettings(read, projectId)
     cached.set(projectId, found)
     return found
   }

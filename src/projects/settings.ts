@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import { type ProjectSettings, type SettingsOf, settingsColumns } from '../db/project-settings.ts'
+import { type ProjectSettings, readSettings, settingsColumns } from '../db/project-settings.ts'
+import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/writer.ts'
@@ -11,7 +12,7 @@ import { compileCheck } from '../validation.ts'
 import { SettingsChange } from './schemas.ts'
 
 interface SettingsOptions {
-  settingsOf: SettingsOf
+  read: ReadDatabase
   write: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
 }
@@ -34,17 +35,19 @@ export class Settings {
    * @throws invalid_request naming each bad field; forbidden unless `by` owns the project
    */
   async change(projectId: number, change: SettingsChange, by?: By): Promise<ProjectSettings> {
-    const { settingsOf, write, audit } = this.#options
+    const { read, write, audit } = this.#options
     const wanted = normalized(check(change))
-    const current: Record<string, unknown> = { ...(await settingsOf(projectId)) }
+    // Not the cached settings, which may be those from before a change of this very moment.
+    const current = await readSettings(read, projectId)
+    const before: Record<string, unknown> = { ...current }
     // A body may have other members, even names of other columns.
     const changed = Object.entries(wanted).filter(
       ([name, value]) =>
         Object.hasOwn(settingsColumns, name) &&
         value !== undefined &&
-        JSON.stringify(value) !== JSON.stringify(current[name]),
+        JSON.stringify(value) !== JSON.stringify(before[name]),
     )
-    if (changed.length === 0) return await settingsOf(projectId)
+    if (changed.length === 0) return current
     const target = changed.map(([name, value]) => `${name}: ${shown(value)}`).join('; ')
     const isThere = and(eq(projects.id, projectId), isNull(projects.deletedAt))
     const [, [row]] = await requiring([ownsProject(projectId, by)], (requirements) =>

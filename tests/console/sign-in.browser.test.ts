@@ -52,7 +52,7 @@ describe.if(browserPath !== null)('signing in, in a browser', () => {
   test('the set-up link stops working after its use, and says so', async () => {
     const { page, open } = await tabs.open()
     await open(`/setup#${setupToken}`)
-    await page.getByText('A setup link works once').waitFor()
+    await page.getByText('can create a new link').waitFor()
   })
 
   test('a wrong password is refused in a sentence, and the right one leads to the requested page', async () => {

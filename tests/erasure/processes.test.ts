@@ -12,10 +12,10 @@ setDefaultTimeout(90_000)
 const eraseWithinMs = 5_000
 const records = 8
 
-/** Several processes on one folder, and what kills the one of them that owns it. */
+/** Several processes on one folder, and what kills the one of them that owns it and waits until it is gone. */
 interface Processes {
   all: ServiceProcess[]
-  killOwner(): void
+  killOwner(): unknown
 }
 
 const ways: Record<string, (folder: string) => Promise<Processes>> = {
@@ -26,9 +26,17 @@ const ways: Record<string, (folder: string) => Promise<Processes>> = {
   async 'a service of two workers'(folder) {
     const service = await spawn(folder, ['--workers', '2'])
     await until(() => childrenOf(service).length === 2)
-    return { all: [service], killOwner: () => process.kill(childrenOf(service)[0] ?? 0, 'SIGKILL') }
+    return { all: [service], killOwner: () => killFirstChild(service) }
   },
 }
+
+async function killFirstChild(service: ServiceProcess): Promise<void> {
+  const [child = 0] = childrenOf(service)
+  process.kill(child, 'SIGKILL')
+  // Connections that wait at its socket are reset as it ends.
+  await until(() => !childrenOf(service).includes(child))
+}
+
 const running: ServiceProcess[] = []
 const folders: { remove(): void }[] = []
 
@@ -70,7 +78,7 @@ describe.skipIf(ofFilesOnly).each(Object.keys(ways))('%s', (way) => {
     const more = await addAll(processes, project, records)
     await untilInFiles(folder, more)
     await Promise.all(more.map((record, n) => remove(processes, project, record, n)))
-    processes.killOwner()
+    await processes.killOwner()
     const survivor = processes.all.at(-1)
     await until(() => areErased(survivor, project, more), 'Erasing everything')
     const afterKill = await searchTraces(folder, tracesOf([...gone, ...more]))

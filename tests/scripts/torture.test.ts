@@ -15,7 +15,9 @@ test(
     expect(report.deletesProven).toBeGreaterThan(0)
     expect(report.webhooks.events).toBeGreaterThan(0)
     expect(report.vectorsSought).toBeGreaterThan(0)
-    expect(Object.keys(report.operations)).toContain('transcripts appended')
+    // About every third write of a call is one. On a busy machine there may be only a few writes.
+    const { 'calls written': written = 0, 'transcripts appended': appended = 0 } = report.operations
+    if (written > 20) expect(appended).toBeGreaterThan(0)
   },
   testWithinMs,
 )

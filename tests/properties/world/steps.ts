@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { Call } from '../../../src/calls/schemas.ts'
+import { readSettings } from '../../../src/db/project-settings.ts'
 import {
   agents,
   dayMs,
@@ -304,7 +305,7 @@ const redact: Step = async (world) => {
   const { chance, services, project } = world
   const redact = chance.oneOf([[], ['email' as const]]) ?? []
   const keepNumbers = chance.oneOf(['all', 'all', 'last4', 'none'] as const) ?? 'all'
-  const before = await services.settingsOf(project.projectId)
+  const before = await readSettings(services.database.read, project.projectId)
   await services.settings.change(project.projectId, { redact, keepNumbers })
   const isChanged = before.keepNumbers !== keepNumbers || before.redact.join() !== redact.join()
   if (isChanged) world.act('settings_changed')
