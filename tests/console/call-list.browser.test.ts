@@ -70,6 +70,8 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByText('+1 555 777 0001').waitFor()
     await put(other, 'first', { status: 'completed', duration: 61 })
     await page.getByText('No live calls right now').waitFor()
+    await put(other, 'first', { evaluation: 'fail' })
+    await page.getByRole('link', { name: 'All failed calls' }).waitFor()
     await page.goto(`${service.url}/console/p/${other.id}/calls?status=live`)
     await page.getByText('No matching calls').waitFor()
     await put(other, 'second', said('And I am live.'))

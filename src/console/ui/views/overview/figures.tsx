@@ -64,7 +64,7 @@ export function Figures({ period }: { period: Period }) {
   }
   return (
     <>
-      {data && !isPlaceholderData && data.calls.value === 0 && <NoCallsInPeriod />}
+      {data && !isPlaceholderData && data.calls.value === 0 && <NoCallsInPeriod {...period} />}
       <dl className="cb-figures" aria-busy={data === undefined} data-stale={isPlaceholderData || undefined}>
         {kinds.map((kind) => (
           <FigureCard key={kind.name} kind={kind} figure={data?.[kind.name]} period={period} />

@@ -4,16 +4,17 @@ import { PageButton } from '../../components/links.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
-import { periodUntil } from './overview-search.ts'
+import { type Period, periodUntil } from './overview-search.ts'
 
 /** For a period without calls: points to the newest calls. */
-export function NoCallsInPeriod() {
+export function NoCallsInPeriod({ from, to }: Period) {
   const project = useProject()
   const dates = useDates()
   const { data } = useQuery(newestCallQuery(project.id))
   const newest = data?.data[0]
-  // Without any call the first steps say how to send one.
-  if (!newest) return null
+  // Without any call the first steps say how to send one. The figures may be older than a call of the period.
+  const isOfPeriod = (at: number) => at >= Date.parse(from) && at < Date.parse(to)
+  if (!newest || isOfPeriod(Date.parse(newest.createdAt))) return null
   const day = dates.dayOf(newest.createdAt)
   return (
     <div className="cb-overview-hint" role="status">

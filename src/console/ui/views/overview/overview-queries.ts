@@ -62,7 +62,7 @@ export function knowledgeQuery(project: string) {
 /** The newest calls of a period that failed. */
 export function failedCallsQuery(project: string, { from, to }: Period, limit: number) {
   return queryOptions({
-    queryKey: ['calls', project, 'failed', from, to, limit],
+    queryKey: ['overview', project, 'failed', from, to, limit],
     queryFn: ({ signal }) => {
       const query = { evaluation: 'fail', from, to, limit: String(limit) }
       return unwrap(api.projects({ project }).calls.get({ query, fetch: { signal } }))
