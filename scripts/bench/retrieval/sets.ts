@@ -43,7 +43,7 @@ export function readQuestionSets(data: string | null, names = questionSets): Que
 
 /** The name of a passage's item. */
 export function nameOf({ title }: Passage, index: number): string {
-  return title || `Article ${index + 1}`
+  return title?.replace(/\s+/g, ' ').trim() || `Article ${index + 1}`
 }
 
 /** The ids of the passages that answer a question. */
