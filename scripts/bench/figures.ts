@@ -20,7 +20,7 @@ export function writeFigures(text: string, { suite, figures, origin }: Figures):
     const rows = figures.get(name)
     return rows
       ? rows.map((row) => tableRow(name, row, origin))
-      : old.split('\n').filter((line) => line.startsWith(`| \`${name}\` |`))
+      : old.split('\n').filter((line) => line.startsWith(`| \`${name}\` `))
   })
   const block = [
     begin,
