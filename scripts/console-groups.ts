@@ -4,14 +4,14 @@ import type { BunPlugin } from 'bun'
 
 const lazyImport = /import\('(\.[^']+)'\)/g
 const namespace = 'group'
-/** Of libraries, what the call's page has in common with any other: on its own each would become a file. */
+/** Library modules that the call's page shares with other pages. On its own, each would become a file. */
 const lentByLibraries = `
 import { getAutoContrastValue } from '@mantine/core'
 import { useForceUpdate } from '@mantine/hooks'
 import { IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash } from '@tabler/icons-react'
 import { useLocation } from '@tanstack/react-router'
 [useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation, getAutoContrastValue].at()`
-/** Too large for every page: one file for those that have some of it. */
+/** Large components that only some groups use: one file for these groups. */
 const fields = `
 import { Tabs, TagsInput, Textarea } from '@mantine/core'
 [Tabs, TagsInput, Textarea].at()`
@@ -42,7 +42,7 @@ export function groupsOfPages(sources: string): BunPlugin {
   const components = modulesUnder(join(sources, 'components')).filter(
     (file) => !others.includes(file) && !ofOneGroup.includes(basename(file)),
   )
-  // What pages use of each other, and what shares an icon with other pages: each such icon would become a file.
+  // Modules that pages import from one another, or that share an icon with other pages, which would become a file.
   const lent = [
     'calls/call-line.tsx',
     'calls/date-filter.tsx',

@@ -102,7 +102,7 @@ async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promis
   for (const [name, { width, height, ...media }] of Object.entries(looks)) {
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: 'none', ...media })
-    // Two frames: charts draw themselves after they are measured. Then the colours have to arrive.
+    // Two frames: charts draw themselves after they are measured. Then wait until no colour changes.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'))
     const isOver = (await page.getByRole('dialog').count()) > 0

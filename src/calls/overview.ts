@@ -72,7 +72,7 @@ export interface CallOrigins {
   agents: FirstValues<CallsOf>
 }
 
-/** The hundred first values. */
+/** The first hundred values. */
 export interface FirstValues<Row> {
   data: Row[]
   /** How many more there are, and their calls. */
@@ -88,8 +88,8 @@ export class Overview {
   }
 
   /**
-   * The figures of the period, beside those of the period before it.
-   * @param texts `before`: where that begins. As many days earlier is not as many hours earlier where clocks change.
+   * The figures of a period and of the one before it.
+   * @param texts `before`: the start of the earlier period. The caller gives it, because not every day has 24 hours.
    */
   async figures(projectId: number, texts: PeriodTexts & { before: string }): Promise<OverviewFigures> {
     const period = readPeriod(texts)
@@ -225,7 +225,7 @@ const glance = sql`calls indexed by calls_at_a_glance`
 const noCalls = { success: 0, fail: 0, other: 0, unevaluated: 0 }
 const noFigures = { calls: 0, successRate: null, engagement: null, completed: 0, ofProject: 0 }
 
-/** The calls of one value, and of all values: those are counted before the limit. */
+/** Counts the calls of each value and, before the limit applies, of all values. */
 const countsOfValue = {
   calls: sql<number>`count(*) as calls`,
   allCalls: sql<number>`sum(count(*)) over ()`,
@@ -245,7 +245,7 @@ async function readMedian(
   period: Period,
   { completed, ofProject }: { completed: number; ofProject: number },
 ) {
-  // Sorting some calls takes as long as reading this many times as many in the order of their durations.
+  // Sorting a call by duration takes about as long as reading 16 calls from the index of durations.
   const index = completed * 16 > ofProject ? sql`calls_by_duration` : sql`calls_at_a_glance`
   // The index of durations does not have the status.
   const live = sql`select seq from calls indexed by calls_by_status

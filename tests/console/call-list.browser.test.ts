@@ -176,7 +176,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByRole('region', { name: 'Selected calls' }).getByRole('button', { name: 'Label' }).click()
     await page.getByRole('combobox', { name: 'Add labels' }).fill('rain')
     await page.keyboard.press('Enter')
-    // What is offered covers neither the button nor makes the page longer than the screen.
+    // Suggestions do not cover the button, and do not make the page scroll.
     await page.getByRole('button', { name: 'Apply to 1 call' }).click()
     await page.getByText('1 call labeled').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(false)

@@ -38,7 +38,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
       ['c', 'Calls'],
       ['k', 'Knowledge'],
       ['o', 'Overview'],
-      // Last: its question takes the focus, and the letters.
+      // Last, because the playground's question field takes the focus.
       ['p', 'Playground'],
     ] as const) {
       await page.keyboard.press('g')

@@ -46,7 +46,7 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     expect(await agents.count()).toBe(5)
     await page.getByRole('button', { name: 'Show 4 more' }).click()
     await agents.nth(8).waitFor()
-    // By keyboard: below the mouse a tooltip would open, outside of the page's regions.
+    // By keyboard, because the mouse would open a tooltip outside the page's landmarks.
     await page.getByRole('button', { name: 'Show as table' }).first().press('Enter')
     await page.getByRole('button', { name: 'Show as table' }).press('Enter')
     expect(await findings(page, 'moderate')).toEqual([])

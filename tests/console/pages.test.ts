@@ -60,7 +60,7 @@ describe('the page', () => {
     const first = '/console/api/projects/prj_1/calls?limit=50'
     expect(await linksOf('/console/p/prj_1/calls')).toEqual([...calls, first].sort())
     expect(await linksOf('/console/p/prj_1/calls/a%22b')).toEqual([...calls, first].sort())
-    // With filters the first calls are others, and nothing of an address gets into the page.
+    // With filters the first page of calls is another. Nothing else of a URL gets into the page.
     expect(await linksOf('/console/p/prj_1/calls?status=live')).toEqual(calls.sort())
     expect(await linksOf('/console/p/%22%3E%3Cb%3E/calls')).toEqual(calls.sort())
     expect(await linksOf('/console/p/prj_1/settings/keys')).toEqual([...scripts('settings'), session].sort())

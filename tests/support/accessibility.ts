@@ -25,7 +25,7 @@ export async function findings(
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }
 
-/** How far the page scrolls sideways, and what begins left of it, out of reach; none, as it should be at every width. */
+/** How far the page scrolls sideways, and which elements begin left of it, where nobody can scroll. */
 export async function sidewaysOverflow(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement

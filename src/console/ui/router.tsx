@@ -34,7 +34,7 @@ function lazyView<Views extends Record<string, unknown>, Name extends keyof View
     try {
       return await load()
     } catch (error) {
-      // The router reloads the page for a file that is gone, as after an update. Without the service that shows nothing.
+      // The router reloads the page if a file is missing, as after an update. Without the service, that shows nothing.
       await unwrap(api.session.get())
       throw error
     }
@@ -123,7 +123,7 @@ const overviewRoute = createRoute({
 
 const drawnOnceWithinMs = 100
 
-/** Settles with the requests of a page, or a moment later: drawing it without their answers first takes longer. */
+/** Waits a moment for a page's first requests: rendering once with the answers is faster than rendering twice. */
 function soon(...requests: Promise<unknown>[]): Promise<unknown> {
   return Promise.race([
     Promise.all(requests),
@@ -146,14 +146,14 @@ const callRoute = createRoute({
   getParentRoute: () => callsRoute,
   path: '/$call',
   validateSearch: readOpenTab,
-  // As above. What is known already is asked for by the view, if it is old.
+  // As above. Cached answers are not requested here; the view reloads stale ones.
   loader: async ({ context: { queryClient }, params: { project, call }, cause }) => {
     const staleTime = Number.POSITIVE_INFINITY
     const parts = soon(
       queryClient.prefetchQuery({ ...callQuery(project, call), staleTime }),
       queryClient.prefetchQuery({ ...callDetailsQuery(project, call), staleTime }),
     )
-    // Whoever goes on from call to call is not kept waiting.
+    // Moving from call to call does not wait.
     if (cause === 'enter') await parts
   },
   component: lazyView(() => import('./views/calls/call-view.tsx'), 'CallView'),

@@ -1,13 +1,13 @@
 import type { MouseEvent } from 'react'
 
-// Lists take the clicks on their links themselves: hundreds of the router's would each listen for its every change.
+// Lists handle clicks on plain links themselves, because each of the router's links subscribes to its state.
 
-/** What a click has hit, or what that stands in. */
-export function hit(event: MouseEvent, selector: string): HTMLElement | null {
+/** The clicked element or its closest ancestor that matches; null if there is none. */
+export function closestTarget(event: MouseEvent, selector: string): HTMLElement | null {
   return event.target instanceof Element ? event.target.closest<HTMLElement>(selector) : null
 }
 
-/** Whether a click on a link goes there; any other is the browser's, and opens a tab or a window. */
+/** Whether no modifier key is held. With one, the browser opens the link in a tab or a window. */
 export function isPlain({ altKey, ctrlKey, metaKey, shiftKey }: MouseEvent): boolean {
   return !altKey && !ctrlKey && !metaKey && !shiftKey
 }

@@ -6,7 +6,7 @@ interface CodeBlockProps {
   label?: string
 }
 
-/** A few lines of code or one command, to copy. Long lines are broken: no part of them is out of sight. */
+/** A few lines of code or one command, to copy. Long lines wrap. */
 export function CodeBlock({ code, label = 'Copy' }: CodeBlockProps) {
   return (
     <div className="cb-code">

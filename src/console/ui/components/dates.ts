@@ -85,7 +85,7 @@ export class Dates {
 
   /**
    * `just now`, `5 min ago`, for up to a week; then the day.
-   * @param soon what is said of the next minute: the service's clock may be ahead of the browser's
+   * @param soon the text for the next minute; `just now` by default, because the service's clock may be ahead
    */
   relative(at: At, now: number, soon = 'just now'): string {
     const seconds = Math.round((msOf(at) - now) / 1_000)

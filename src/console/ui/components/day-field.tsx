@@ -34,7 +34,7 @@ export function DayField({ label, day, onChoose }: DayFieldProps) {
           {day ? dayLabel(day, { year: 'numeric' }) : 'Choose a day'}
         </Button>
       </Popover.Target>
-      {/* Escape in the calendar closes the calendar alone: a dialog around it asks for this mark. */}
+      {/* Mantine's dialogs ignore Escape on elements with this attribute, so it closes only the calendar. */}
       <Popover.Dropdown
         aria-label={label}
         onFocus={({ target }) => target.setAttribute('data-mantine-stop-propagation', 'true')}

@@ -38,7 +38,7 @@ export function DensityStrip({ density, size = 'large', matches = [], flags = []
   )
 }
 
-/** Nothing for nothing: a list has many strips. */
+/** A path of the strip; none if it is empty, because a list has many strips. */
 function drawn(what: string, path: string) {
   return path && <path className={`cb-density-${what}`} d={path} />
 }
@@ -56,7 +56,7 @@ function spokenDensity({ shares, tools, transfers }: Density): string {
 /** One path however many turns there are: a box for each run of equal columns, up or down from the middle. */
 function lane(levels: string, direction: 1 | -1): string {
   let path = ''
-  // A turn that fills columns begins and ends with a column, so that it is one box.
+  // Rounds the ends of a turn that fills whole columns, so that it is drawn as one box.
   const snapped = levels.replace(/[1-8](?=9)|(?<=9)[1-8]/g, (level) => (level >= '5' ? '9' : '0'))
   for (const { 0: run, index } of snapped.matchAll(/([1-9])\1*/g)) {
     const tall = (Number(run[0]) / 9) * laneHeight * direction

@@ -4,7 +4,7 @@ const secondsPerMinute = 60
 const minutesPerHour = 60
 const bytesPerUnit = 1_000
 
-// Making one takes longer than a hundred numbers.
+// Created once: creating a formatter takes longer than formatting a hundred numbers.
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact' })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })

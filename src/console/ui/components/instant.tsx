@@ -5,7 +5,7 @@ interface InstantProps {
   /** ISO 8601. */
   at: string
   /**
-   * `relative` is `5 min ago` for up to a week, then the day; `coming` is the same for what is still to come; `moment`
+   * `relative` is `5 min ago` for up to a week, then the day; `coming` is the same for future times; `moment`
    * is day and minute, `absolute` has seconds.
    */
   as?: 'relative' | 'coming' | 'moment' | 'absolute' | 'day'

@@ -8,7 +8,7 @@ type Attributes<Props> = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Pro
 
 const AnyPageLink = createLink((props: AnchorProps & Attributes<AnchorProps>) => <Anchor {...props} />)
 
-/** A link to a page of the console. It is the current page's own, not one of those above it, that is said to be current. */
+/** A link to a page of the console, marked as current only on exactly that page. */
 export const PageLink = ((props) => (
   <AnyPageLink activeOptions={{ exact: true }} {...props} />
 )) as typeof AnyPageLink

@@ -10,7 +10,7 @@ interface SecretModalProps {
   onClose: () => void
   onExitTransitionEnd?: () => void
   title: string
-  /** Whether the secret is made; before that, the dialog asks what for. */
+  /** Whether the secret exists. Before that, the dialog has a form and can be closed. */
   isMade?: boolean
   children: ReactNode
 }

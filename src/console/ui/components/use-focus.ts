@@ -9,7 +9,7 @@ export function useFocus<Target extends HTMLElement>(on?: unknown): RefObject<Ta
   return target
 }
 
-/** A dialog that is in the page only while it is open, and then gives the focus back to where it was. */
+/** A dialog that is rendered only while it is open. Closing it returns the focus. */
 export function useDialog(): [isOpen: boolean, dialog: { open: () => void; close: () => void }] {
   const [isOpen, setOpen] = useState(false)
   const before = useRef<HTMLElement>(null)
@@ -26,7 +26,7 @@ export function useDialog(): [isOpen: boolean, dialog: { open: () => void; close
   return [isOpen, dialog]
 }
 
-/** What has the focus; in a menu, whose items go when it closes, the menu's button. */
+/** The focused element; in a menu, whose items are removed when it closes, the menu's button. */
 export function focusedOrMenu(): HTMLElement | null {
   const { activeElement } = document
   const menu = activeElement?.closest('[role="menu"]')

@@ -13,7 +13,7 @@ import { valueLabel } from './filter-labels.ts'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
 import { useIsPrinting } from './use-is-printing.ts'
 
-/** What is seen of every call before its details are opened. */
+/** The facts that are always shown. */
 export const factNames = ['Duration', 'Engaged', 'End reason', 'Agent'] as const
 
 /** What is known about a call besides what was said. */
@@ -61,7 +61,7 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
   )
 }
 
-/** The facts for those who want them. Opened once, they are open for every call. */
+/** The other facts. Once opened, they are open for every call. */
 export function MoreFacts({ call, details }: { call: Call; details: CallDetails | undefined }) {
   const isPrinting = useIsPrinting()
   const [isOpen, setIsOpen] = useLocalStorage({

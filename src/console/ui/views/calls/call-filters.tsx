@@ -93,7 +93,7 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
   )
 }
 
-/** Most mice have a wheel for one direction only. */
+/** Scrolls sideways with a vertical wheel. */
 function scrollAlong({ currentTarget, deltaX, deltaY }: WheelEvent<HTMLElement>): void {
   if (deltaX === 0) currentTarget.scrollLeft += deltaY
 }

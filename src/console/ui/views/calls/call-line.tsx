@@ -35,8 +35,8 @@ interface CallLineProps {
 }
 
 /**
- * One call of the list, which takes its clicks. Its link covers the row but for what a mouse may want to hover or select.
- * Drawn again only when something of it changes: a list has many, and a component of a library costs as much as a row.
+ * One call of the list, which handles its clicks. Its link covers the row except what the mouse can hover or select.
+ * Memoized and without library components, because a list has many rows.
  */
 export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
   const { row, href, isOpen, isSelected, isReached, isUnderDay, at, ref, shown, isSearch } = props

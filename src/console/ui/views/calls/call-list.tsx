@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, type Ref, type RefObject, useEffect, useEffectEvent, useMemo, useRef } from 'react'
 import type { CallRow } from '../../../../calls/call-rows.ts'
-import { hit, isPlain } from '../../components/clicks.ts'
+import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { stringifySearch } from '../../search-params.ts'
@@ -71,14 +71,14 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
     },
   })
   const onClick = (event: MouseEvent) => {
-    const line = hit(event, '[data-call]')
+    const line = closestTarget(event, '[data-call]')
     const id = line?.dataset.call
     if (id === undefined) return
-    if (hit(event, 'input')) {
+    if (closestTarget(event, 'input')) {
       selection.toggle(id, event.shiftKey)
-      // On a checkbox the keys of the list would be its own.
+      // The list's keyboard shortcuts do not work while a checkbox has the focus.
       line?.querySelector('a')?.focus({ preventScroll: true })
-    } else if (hit(event, 'a') ? isPlain(event) : !window.getSelection()?.toString()) {
+    } else if (closestTarget(event, 'a') ? isPlain(event) : !window.getSelection()?.toString()) {
       event.preventDefault()
       onOpen(id)
     }

@@ -157,7 +157,7 @@ function ListOrInstead({ list, filters, faults, onClear, children }: ListOrInste
   )
 }
 
-/** Loads the code of an open call once there is one to open, and the list is on the screen. */
+/** Loads the code of the call's page shortly after the list is shown. */
 function useCodeOfCalls(hasCalls: boolean): void {
   const router = useRouter()
   useEffect(() => {

@@ -51,7 +51,7 @@ export function useReview(id: string) {
 
 interface UnsavedNote {
   note: string
-  /** Whether somebody else had written another; otherwise the service did not take it. */
+  /** Whether somebody else changed the note meanwhile; otherwise saving failed. */
   hasChanged: boolean
 }
 

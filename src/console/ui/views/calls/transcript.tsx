@@ -11,7 +11,7 @@ import {
   useRef,
 } from 'react'
 import type { Call, CallDetails, TimelineEntry } from '../../../../calls/schemas.ts'
-import { hit, isPlain } from '../../components/clicks.ts'
+import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
@@ -83,12 +83,12 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
   }, [panel, targetTurn, jump])
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
   const onClick = (event: MouseEvent) => {
-    const line = lines[Number(hit(event, '.cb-turn')?.dataset.index)]
+    const line = lines[Number(closestTarget(event, '.cb-turn')?.dataset.index)]
     if (!line || !('turn' in line)) return
-    if (hit(event, '.cb-turn-link') && isPlain(event)) {
+    if (closestTarget(event, '.cb-turn-link') && isPlain(event)) {
       event.preventDefault()
       onTarget(line.index)
-    } else if (hit(event, '.cb-turn-flag') && !isReadOnly) {
+    } else if (closestTarget(event, '.cb-turn-flag') && !isReadOnly) {
       const turns = [line.index]
       review(flagged.has(line.index) ? { unflagTurns: turns } : { flagTurns: turns })
     }

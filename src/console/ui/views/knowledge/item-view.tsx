@@ -42,7 +42,7 @@ export function ItemView() {
     queryClient.removeQueries({ queryKey: ['knowledge', project, 'item', id] })
     await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
     notifications.show({ message: 'Item deleted, with its chunks and vectors.' })
-    // Going back does not lead to what is gone.
+    // Going back skips the deleted item.
     await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })
   }
 

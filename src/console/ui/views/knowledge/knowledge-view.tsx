@@ -84,7 +84,7 @@ export function KnowledgeView() {
         onDrop={(files) => void addFiles(files)}
         openRef={openPicker}
         multiple
-        // It is out of sight until a file is over the page.
+        // Hidden until a file is dragged over the page.
         activateOnKeyboard={false}
       >
         <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>

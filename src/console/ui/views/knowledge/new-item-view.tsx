@@ -117,7 +117,7 @@ function NewItem() {
           onDrop={openDocument}
           multiple={false}
           withinPortal={false}
-          // It is out of sight until a file is over the page.
+          // Hidden until a file is dragged over the page.
           activateOnKeyboard={false}
         >
           <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>

@@ -15,7 +15,7 @@ export function UploadList({ project, uploads, onClear }: UploadListProps) {
   const done = uploads.filter(({ state }) => state === 'saved' || state === 'failed').length
   const failed = uploads.filter(({ state }) => state === 'failed').length
   const isDone = done === uploads.length
-  // What failed is not below what fits.
+  // Failed uploads come first, so that they are visible without scrolling.
   const failedFirst = uploads.toSorted((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'))
   return (
     <Paper withBorder p="sm" role="status" aria-live="polite" aria-label="Import">

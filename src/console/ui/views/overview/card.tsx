@@ -44,7 +44,7 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
 interface ChartProps {
   /** The chart's message in a sentence. */
   summary: string
-  /** The same numbers as a table, of which each row leads to its calls. */
+  /** The same numbers as a table, whose rows link to their calls. */
   table: { columns: string[]; rows: { name: string; values: number[]; filters: ChosenFilters }[] }
   isTable: boolean
   children: ReactNode
@@ -111,7 +111,7 @@ export function useTableSwitch(): { isTable: boolean; tableSwitch: ReactNode } {
   return { isTable, tableSwitch }
 }
 
-/** The first of some rows, or all of them, and the button that switches. One row more would take its place. */
+/** The first of some rows, or all of them, and the button that switches. A single further row takes the button's place. */
 export function useFirstRows<Row>({ data, others }: FirstValues<Row>, rowsMax: number) {
   const [isOpen, setIsOpen] = useState(false)
   const isShort = data.length <= rowsMax + 1

@@ -21,7 +21,7 @@ export interface ColumnOfCalls {
 interface ColumnsProps {
   columns: ColumnOfCalls[]
   label: string
-  /** Whether the label below a bar names all of it, or where it starts. */
+  /** Whether the label names the whole bar or its start. */
   labelsAt?: 'middle' | 'start'
 }
 

@@ -50,7 +50,7 @@ function filtersOf(bucket: DurationBucket, { from, to }: Period): ChosenFilters 
   return {
     status: 'completed',
     ...{ from, to, minDuration: String(bucket.from) },
-    // The filter takes the calls of its bound, which are those of the next bar: so the next smaller number.
+    // The filter includes its bound, which belongs to the next bar. So it gets the next smaller number.
     ...(bucket.to === null ? {} : { maxDuration: String(bucket.to * (1 - Number.EPSILON / 2)) }),
   }
 }

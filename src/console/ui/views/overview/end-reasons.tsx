@@ -72,7 +72,7 @@ function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndRe
   )
 }
 
-/** The filter takes `none` for no reason, and leaves out spaces around a value. */
+/** Whether the filter can name the reason: it reads `none` as no reason, and trims spaces. */
 function isFilter(reason: string | null): boolean {
   return reason === null || (reason !== noValue && reason !== '' && reason === reason.trim())
 }

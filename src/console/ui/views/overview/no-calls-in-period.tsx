@@ -12,7 +12,7 @@ export function NoCallsInPeriod({ from, to }: Period) {
   const dates = useDates()
   const { data } = useQuery(newestCallQuery(project.id))
   const newest = data?.data[0]
-  // Without any call the first steps say how to send one. The figures may be older than a call of the period.
+  // Without any call the first steps say how to send one. The cached figures may be older than the newest call.
   const isOfPeriod = (at: number) => at >= Date.parse(from) && at < Date.parse(to)
   if (!newest || isOfPeriod(Date.parse(newest.createdAt))) return null
   const day = dates.dayOf(newest.createdAt)

@@ -12,8 +12,7 @@ import type { Period } from './overview-search.ts'
 const rowsShown = 5
 
 /**
- * Which agents and which platforms failed how often, the most failures first. Each leads to its calls. A card of which
- * no call names any is left out.
+ * Failures by agent and by platform, most first. Each links to its calls. A card without rows is not shown.
  */
 export function Origins({ period }: { period: Period }) {
   const project = useProject()

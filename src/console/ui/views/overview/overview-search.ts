@@ -14,7 +14,7 @@ export interface Period {
   to: string
   /** Whole days. */
   days: number
-  /** The instant at which as many days before the period begin. */
+  /** The start of the period before it, which has as many days. */
   before: string
 }
 

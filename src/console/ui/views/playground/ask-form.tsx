@@ -33,7 +33,7 @@ interface AskFormProps {
 export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormProps) {
   const [draft, setDraft] = useState<AskRequest>(initial)
   const [asked, setAsked] = useState<AskRequest>(initial)
-  // Under a tab of an item the focus stays on the tab.
+  // On an item's page the focus stays on the tab.
   const question = useFocus<HTMLInputElement>(onAsk !== undefined && initial.query === '')
   // Going back and forward changes the request in the address.
   const address = JSON.stringify(initial)

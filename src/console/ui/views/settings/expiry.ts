@@ -21,7 +21,7 @@ export function expiryOf(expiresAt: string | null, dates: Dates): Expiry {
   return { choice: 'date', day: dates.dayOf(lastInstantOf(expiresAt)) }
 }
 
-/** The last moment at which the key works: a key ends with its day, which is the first moment of the next one. */
+/** The last instant at which the key works. A key that works through a day expires when the next day starts. */
 export function lastInstantOf(expiresAt: string): string {
   return new Date(Date.parse(expiresAt) - 1).toISOString()
 }
