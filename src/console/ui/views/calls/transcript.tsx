@@ -105,17 +105,7 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
     <>
       <TranscriptSearch search={search}>
         <CopyButton value={() => callText(call, details)} label="Copy as text" />
-        <Tooltip label="Print">
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size={28}
-            aria-label="Print"
-            onClick={() => window.print()}
-          >
-            <IconPrinter size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <PrintButton />
       </TranscriptSearch>
       {isPrinting ? (
         <PrintedTurns lines={lines} />
@@ -157,6 +147,16 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
       )}
       {status === 'live' && <p className="cb-turns-live">The call goes on…</p>}
     </>
+  )
+}
+
+function PrintButton() {
+  return (
+    <Tooltip label="Print">
+      <ActionIcon variant="subtle" color="gray" size={28} aria-label="Print" onClick={() => window.print()}>
+        <IconPrinter size={16} />
+      </ActionIcon>
+    </Tooltip>
   )
 }
 

@@ -87,13 +87,7 @@ export function KnowledgeView() {
         // Hidden until a file is dragged over the page.
         activateOnKeyboard={false}
       >
-        <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
-          <IconUpload size={40} stroke={1.5} />
-          <Text size="lg" fw={600}>
-            Drop {readableFiles} files
-          </Text>
-          <Text c="dimmed">Each file becomes an item named after its title.</Text>
-        </Stack>
+        <DropHint />
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
       {(rows.length > 0 || name !== undefined || items.isPending) && (
@@ -215,4 +209,16 @@ function columnsOf(project: string): Column<KnowledgeRow>[] {
       render: (row) => <Instant at={row.createdAt} />,
     },
   ]
+}
+
+function DropHint() {
+  return (
+    <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
+      <IconUpload size={40} stroke={1.5} />
+      <Text size="lg" fw={600}>
+        Drop {readableFiles} files
+      </Text>
+      <Text c="dimmed">Each file becomes an item named after its title.</Text>
+    </Stack>
+  )
 }
