@@ -9,6 +9,8 @@ import { startService, type TestProject, type TestService } from '../support/ser
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
+/** `restartDelayMsMin` of src/threads/thread.ts. */
+const restartDelayMs = 100
 let service: TestService
 let project: TestProject
 beforeEach(async () => {
@@ -45,6 +47,23 @@ async function crash(writer: Worker): Promise<void> {
   await ended
 }
 
+/** Timers of this delay wait until they are released, so that a slow machine cannot miss what happens meanwhile. */
+function holdTimersOf(delayMs: number) {
+  const start = setTimeout
+  const held: (() => void)[] = []
+  const spy = spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms?: number) => {
+    if (ms !== delayMs) return start(run, ms)
+    held.push(run)
+    return start(() => undefined, ms)
+  }) as typeof setTimeout)
+  const release = () => {
+    spy.mockRestore()
+    expect(held.length).toBeGreaterThan(0)
+    for (const run of held) run()
+  }
+  return { release }
+}
+
 function put(id: string) {
   return project.send('PUT', `/ingest/calls/${id}`, { summary: id })
 }
@@ -74,13 +93,16 @@ describe('a writer whose thread ends', () => {
 
   test('is not ready meanwhile, and refuses writes at once', async () => {
     const writer = await writerOf(() => put('before'))
+    const restarts = holdTimersOf(restartDelayMs)
     await crash(writer)
     const answer = await put('meanwhile')
     const ready = await fetch(`${service.url}/ready`)
+    restarts.release()
     expect(answer.headers.get('retry-after')).toBe('1')
     await expectProblem(answer, 'unavailable', 'Service unavailable')
     await expectProblem(ready, 'unavailable', 'Service unavailable')
     expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+    await until(async () => (await put('after')).ok)
   })
 })
 
