@@ -12,6 +12,8 @@ export const fileBytesMax = 20 * 1_048_576
 /** Shorter texts are read on the main thread: sending them to another would take longer. */
 const inlineBytesMax = 8_192
 const readWithinMsDefault = 10_000
+/** On a busy machine the thread, which has a low priority, may wait this many times as long for the processor. */
+const waitingFactorMax = 6
 const memoryBytesMaxDefault = 256 * 1_048_576
 const guardEveryMs = 10
 const filesWaitingMax = 8
@@ -79,9 +81,13 @@ export class FileReader {
   /** Ends the thread if it exceeds the time or memory limit. */
   async #guarded<Value>(read: () => Promise<Value>): Promise<Value> {
     const startedAt = performance.now()
+    const cpuMsBefore = cpuMs()
     const memoryBytes = process.memoryUsage.rss()
     const guard = setInterval(() => {
-      if (performance.now() - startedAt > this.#readWithinMs)
+      const tookMs = performance.now() - startedAt
+      // The thread has worked at most as long as the process.
+      const workedMs = Math.min(cpuMs() - cpuMsBefore, tookMs)
+      if (workedMs > this.#readWithinMs || tookMs > this.#readWithinMs * waitingFactorMax)
         this.#thread.terminate(
           unreadable(`Reading the file takes longer than ${this.#readWithinMs / 1_000} seconds.`),
         )
@@ -94,6 +100,12 @@ export class FileReader {
       clearInterval(guard)
     }
   }
+}
+
+/** The processor time of this process. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }
 
 /** Turns refusals into answers. A refusal from the thread arrives as a code and a message. */
