@@ -15,6 +15,8 @@ import { useReview, useUnsavedNote } from './review-queries.ts'
 const labelCharsMax = 100
 const labelsMax = 50
 const noteCharsMax = 10_000
+/** For browsers whose fields do not grow with their text. */
+const noteRowsMax = 12
 const usualEvaluations = ['success', 'fail']
 const evaluationsOffered = 8
 
@@ -180,6 +182,8 @@ function Labels({
       maxTags={labelsMax}
       maxLength={labelCharsMax}
       limit={10}
+      // Its position would be measured although it is closed.
+      comboboxProps={{ keepMounted: false }}
       onKeyDown={leaveOnEscape}
     />
   )
@@ -194,9 +198,10 @@ function Note({
   const stored = review?.note ?? ''
   // Null while nobody edits it; then the stored note is shown, including others' changes.
   const [draft, setDraft] = useState<{ text: string; before: string } | null>(null)
+  const text = draft?.text ?? stored
   const save = () => {
-    const text = draft?.text.trim()
-    if (draft && text !== draft.before) onChange({ note: text || null, noteBefore: draft.before || null })
+    const note = draft?.text.trim()
+    if (draft && note !== draft.before) onChange({ note: note || null, noteBefore: draft.before || null })
     setDraft(null)
   }
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -211,11 +216,9 @@ function Note({
       placeholder="Add a note"
       title="Note (n)"
       readOnly={isReadOnly}
-      autosize
-      minRows={1}
-      maxRows={12}
+      rows={Math.min(noteRowsMax, text.split('\n').length)}
       maxLength={noteCharsMax}
-      value={draft?.text ?? stored}
+      value={text}
       onChange={(event) => setDraft({ text: event.currentTarget.value, before: draft?.before ?? stored })}
       onBlur={save}
       onKeyDown={onKeyDown}

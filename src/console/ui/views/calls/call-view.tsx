@@ -2,7 +2,7 @@ import { Button, Skeleton, Tabs } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
@@ -37,7 +37,7 @@ function CallPanel({ id }: { id: string }) {
   const project = useProject()
   const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
   const details = useQuery(callDetailsQuery(project.id, id))
-  const [panel, setPanel] = useState<HTMLElement | null>(null)
+  const panel = useRef<HTMLElement>(null)
   const direction = details.data?.direction
   const dates = useDates()
   useDocumentTitle(
@@ -45,10 +45,10 @@ function CallPanel({ id }: { id: string }) {
   )
   useEffect(() => {
     // The panel covers the list and what was focused there.
-    if (panel && !isShown(document.getElementById('calls-list'))) panel.focus()
-  }, [panel])
+    if (!isShown(document.getElementById('calls-list'))) panel.current?.focus()
+  }, [])
   return (
-    <section ref={setPanel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
+    <section ref={panel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
       <CallBar id={id} call={call} direction={direction} />
       {call && (details.data || details.failureCount > 0) ? (
         <>
@@ -90,7 +90,7 @@ interface OpenCallProps {
   call: Call
   /** Undefined when they could not be loaded. */
   details: CallDetails | undefined
-  panel: HTMLElement | null
+  panel: RefObject<HTMLElement | null>
 }
 
 function OpenCall({ call, details, panel }: OpenCallProps) {

@@ -13,14 +13,13 @@ export interface StepsLine {
   steps: TimelineEntry[]
 }
 
+export type Line = SpokenLine | StepsLine
+
 /**
  * The turns in order, and between them other events, by time. If no turn has a time, an event follows the turn that it
  * names, or else the last one.
  */
-export function linesOf(
-  transcript: readonly Turn[],
-  timeline: readonly TimelineEntry[],
-): (SpokenLine | StepsLine)[] {
+export function linesOf(transcript: readonly Turn[], timeline: readonly TimelineEntry[]): Line[] {
   const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
   const times = turnTimes(transcript.length, timeline)
   const stepsBefore = new Map<number, TimelineEntry[]>()

@@ -1,11 +1,10 @@
 import { ActionIcon, Kbd, TextInput, Tooltip } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconMessageOff, IconPrinter, IconSearch } from '@tabler/icons-react'
-import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type KeyboardEvent,
   type MouseEvent,
+  type RefObject,
   useEffect,
-  useEffectEvent,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -17,18 +16,17 @@ import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { useRefusal } from '../../session.ts'
 import { callText } from './call-text.ts'
-import { linesOf } from './conversation.ts'
+import { type Line, linesOf } from './conversation.ts'
 import { PrintedTurns } from './printed-turns.tsx'
 import { useReview } from './review-queries.ts'
 import { Steps } from './steps.tsx'
 import { TurnLine } from './turn-line.tsx'
 import { rangesByTurn } from './turn-matches.ts'
+import { type Target, VirtualTurns, WholeTurns } from './turns.tsx'
 import { useIsPrinting } from './use-is-printing.ts'
-import { useTopWithin } from './use-top-within.ts'
 import type { TurnSearch } from './use-turn-search.ts'
 
-const turnPx = 64
-/** Shorter transcripts are rendered whole, so that the browser's own search works. */
+/** Shorter transcripts are rendered whole, which is faster and lets the browser's own search work. */
 const wholeUpTo = 200
 const nearEndPx = 80
 
@@ -36,10 +34,9 @@ interface TranscriptProps {
   call: Call
   details: CallDetails | undefined
   /** The element that scrolls. */
-  panel: HTMLElement | null
+  panel: RefObject<HTMLElement | null>
   search: TurnSearch
-  /** The turn in the URL; `jump` counts how often it was requested. */
-  target: { turn: number; jump: number } | null
+  target: Target | null
   /** Makes the address name a turn. */
   onTarget: (turn: number) => void
 }
@@ -57,30 +54,6 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
   const ranges = useMemo(() => rangesByTurn(search.matches ?? []), [search.matches])
   const current = search.matches?.[search.position]
   const isPrinting = useIsPrinting()
-  const list = useRef<HTMLOListElement>(null)
-  const top = useTopWithin(list, panel)
-  const virtual = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => panel,
-    estimateSize: () => turnPx,
-    scrollMargin: top,
-    overscan: lines.length <= wholeUpTo ? wholeUpTo : 12,
-    // Bar, tabs and search stay on top.
-    scrollPaddingStart: 144,
-    scrollPaddingEnd: 48,
-  })
-  const reveal = useEffectEvent((turn: number) => {
-    const at = lines.findIndex((line) => 'turn' in line && line.index === turn)
-    if (at >= 0) virtual.scrollToIndex(at, { align: 'center' })
-  })
-  useEffect(() => {
-    if (panel && current) reveal(current.turn)
-  }, [panel, current])
-  const { turn: targetTurn, jump } = target ?? {}
-  useEffect(() => {
-    // Once the panel is rendered, and again when the same turn is requested again.
-    if (panel && targetTurn !== undefined && jump !== undefined) reveal(targetTurn)
-  }, [panel, targetTurn, jump])
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
   const onClick = (event: MouseEvent) => {
     const line = lines[Number(closestTarget(event, '.cb-turn')?.dataset.index)]
@@ -101,6 +74,30 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
       </Empty>
     )
   }
+  const turns = {
+    ...{ lines, onClick, target },
+    found: current,
+    itemOf: (line: Line, index: number) => ({
+      'data-index': index,
+      'data-role': 'turn' in line ? line.turn.role : undefined,
+      'data-target': ('turn' in line && line.index === target?.turn) || undefined,
+      'data-flagged': ('turn' in line && flagged.has(line.index)) || undefined,
+      className: 'cb-turn',
+      children:
+        'turn' in line ? (
+          <TurnLine
+            line={line}
+            isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
+            ranges={ranges.get(line.index)}
+            current={current?.turn === line.index ? current : undefined}
+            isFlagged={flagged.has(line.index)}
+            isReadOnly={isReadOnly}
+          />
+        ) : (
+          <Steps steps={line.steps} />
+        ),
+    }),
+  }
   return (
     <>
       <TranscriptSearch search={search}>
@@ -109,41 +106,10 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
       </TranscriptSearch>
       {isPrinting ? (
         <PrintedTurns lines={lines} />
+      ) : lines.length <= wholeUpTo ? (
+        <WholeTurns {...turns} />
       ) : (
-        <ol ref={list} className="cb-turns" style={{ height: virtual.getTotalSize() }} {...{ onClick }}>
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const line = lines[index]
-            return (
-              line && (
-                <li
-                  key={key}
-                  ref={virtual.measureElement}
-                  data-index={index}
-                  data-role={'turn' in line ? line.turn.role : undefined}
-                  data-target={('turn' in line && line.index === targetTurn) || undefined}
-                  data-flagged={('turn' in line && flagged.has(line.index)) || undefined}
-                  aria-setsize={lines.length}
-                  aria-posinset={index + 1}
-                  className="cb-turn"
-                  style={{ transform: `translateY(${start - top}px)` }}
-                >
-                  {'turn' in line ? (
-                    <TurnLine
-                      line={line}
-                      isFirstOfRun={transcript[line.index - 1]?.role !== line.turn.role}
-                      ranges={ranges.get(line.index)}
-                      current={current?.turn === line.index ? current : undefined}
-                      isFlagged={flagged.has(line.index)}
-                      isReadOnly={isReadOnly}
-                    />
-                  ) : (
-                    <Steps steps={line.steps} />
-                  )}
-                </li>
-              )
-            )
-          })}
-        </ol>
+        <VirtualTurns {...turns} />
       )}
       {status === 'live' && <p className="cb-turns-live">The call goes on…</p>}
     </>
@@ -229,21 +195,22 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
 }
 
 /** Follows a growing conversation if the reader is at its end. */
-function useFollowedEnd(panel: HTMLElement | null, turns: number | null): void {
+function useFollowedEnd(panel: RefObject<HTMLElement | null>, turns: number | null): void {
   const isAtEnd = useRef(false)
   const isLive = turns !== null
   useEffect(() => {
-    if (!panel || !isLive) return
+    const scroller = panel.current
+    if (!scroller || !isLive) return
     const note = () => {
-      isAtEnd.current = panel.scrollHeight - panel.scrollTop - panel.clientHeight < nearEndPx
+      isAtEnd.current = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < nearEndPx
     }
     note()
-    panel.addEventListener('scroll', note, { passive: true })
-    return () => panel.removeEventListener('scroll', note)
+    scroller.addEventListener('scroll', note, { passive: true })
+    return () => scroller.removeEventListener('scroll', note)
   }, [panel, isLive])
   useLayoutEffect(() => {
     if (turns === null || !isAtEnd.current) return
-    const frame = requestAnimationFrame(() => panel?.scrollTo({ top: panel.scrollHeight }))
+    const frame = requestAnimationFrame(() => panel.current?.scrollTo({ top: panel.current.scrollHeight }))
     return () => cancelAnimationFrame(frame)
   }, [panel, turns])
 }
