@@ -14,7 +14,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
-import { callDetailsQuery, callQuery, callsQuery } from './views/calls/call-queries.ts'
+import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
@@ -146,16 +146,14 @@ const callRoute = createRoute({
   getParentRoute: () => callsRoute,
   path: '/$call',
   validateSearch: readOpenTab,
-  // As above. Cached answers are not requested here; the view reloads stale ones.
-  loader: async ({ context: { queryClient }, params: { project, call }, cause }) => {
-    const staleTime = Number.POSITIVE_INFINITY
-    const parts = soon(
-      queryClient.prefetchQuery({ ...callQuery(project, call), staleTime }),
-      queryClient.prefetchQuery({ ...callDetailsQuery(project, call), staleTime }),
-    )
+  // As above. A hovered link loads only the code: requesting a call counts as opening it, which is audited.
+  loader: async ({ context: { queryClient }, params: { project, call }, cause, preload }) => {
+    if (preload) return
+    const parts = soon(...requestCall(queryClient, project, call))
     // Moving from call to call does not wait.
     if (cause === 'enter') await parts
   },
+  preloadStaleTime: 0,
   component: lazyView(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })
 

@@ -157,6 +157,8 @@ function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRows
     },
     getItemKey: (at) => entries?.[at]?.key ?? `skeleton ${at}`,
     scrollMargin: top,
+    // Shows rows at once, before the scrolling element is measured.
+    initialRect: { width: 0, height: window.innerHeight },
     // The column headers stay on top.
     scrollPaddingStart: headPx,
     overscan: 6,

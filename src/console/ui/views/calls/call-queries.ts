@@ -72,6 +72,15 @@ export function callDetailsQuery(project: string, id: string) {
   })
 }
 
+/** Requests a call and its details, unless they are cached. The view reloads stale ones. */
+export function requestCall(queryClient: QueryClient, project: string, id: string): Promise<unknown>[] {
+  const staleTime = Number.POSITIVE_INFINITY
+  return [
+    queryClient.prefetchQuery({ ...callQuery(project, id), staleTime }),
+    queryClient.prefetchQuery({ ...callDetailsQuery(project, id), staleTime }),
+  ]
+}
+
 /** The values that filters suggest. */
 export function facetsQuery(project: string) {
   return queryOptions({

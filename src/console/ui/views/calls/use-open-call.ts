@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { CallRow } from '../../../../calls/call-rows.ts'
 import { useProject } from '../../session.ts'
-import { neighboursQuery } from './call-queries.ts'
+import { neighboursQuery, requestCall } from './call-queries.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 import type { OpenTab } from './open-tab.ts'
 
@@ -21,11 +21,14 @@ interface OpenCallOptions {
 export function useOpenCall({ openId, rows, isLoaded, filters, tab, onStep }: OpenCallOptions) {
   const { id: project } = useProject()
   const navigate = useNavigate()
+  const queryClient = useQueryClient()
   const at = rows.findIndex(({ id }) => id === openId)
   const isFar = openId !== undefined && isLoaded && (at < 0 || at === rows.length - 1)
   const { data } = useQuery(neighboursQuery(project, isFar ? openId : undefined, filters))
   const far = isFar ? data : undefined
   const show = (id: string, isStep: boolean) => {
+    // Before the router does, which takes until the next frame.
+    requestCall(queryClient, project, id)
     void navigate({
       to: '/p/$project/calls/$call',
       params: { project, call: id },
