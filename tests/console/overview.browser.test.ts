@@ -82,6 +82,27 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
       expect(await overlappingLabels(page)).toEqual([])
     }
   })
+
+  test('a link to a call that is only pointed at does not request the call, which would count as opening it', async () => {
+    const project = await set.mintProject()
+    const [createdAt, evaluation] = [new Date().toISOString(), 'fail']
+    const failed = { status: 'completed' as const, duration: 60, createdAt, evaluation }
+    const transcript = [{ role: 'user' as const, content: 'Nobody called back.' }]
+    await putCalls(service.services, project.projectId, [{ id: 'failed', ...failed, transcript }])
+    const { page, open } = await tabs.open({ person: set.owner })
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    await open(`/p/${project.id}/overview`)
+    const link = page.locator('a[href*="/calls/failed"]').first()
+    await link.waitFor()
+    const code = page.waitForResponse((response) => /\/assets\/call-\w+\.js$/.test(response.url()))
+    await link.hover()
+    await code
+    expect(requested.filter((path) => path.includes('/calls/failed'))).toEqual([])
+    await link.click()
+    await page.getByText('Nobody called back.').waitFor()
+    expect(requested.filter((path) => path.endsWith('/calls/failed'))).toHaveLength(1)
+  })
 })
 
 /** Labels below bars that begin before the one on their left ends. */
