@@ -115,6 +115,16 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     expect(await findings(short)).toEqual([])
   })
 
+  test('is gone from the page when it is deleted elsewhere', async () => {
+    await project.send('PUT', '/ingest/calls/deleted', call)
+    const page = await openCall('deleted')
+    await page.getByText('It is moved.').waitFor()
+    await project.fetch('/v1/calls/deleted', { method: 'DELETE' })
+    await page.getByText('Call not found').waitFor()
+    expect(await page.getByText('It is moved.').count()).toBe(0)
+    expect(await page.title()).toBe('Call deleted · Callbook')
+  })
+
   test('is put on hold by an owner, whose reason it shows until the hold is lifted', async () => {
     const page = await openCall('two')
     await page.getByRole('button', { name: 'Put on hold' }).click()

@@ -35,7 +35,10 @@ export function CallView() {
 
 function CallPanel({ id }: { id: string }) {
   const project = useProject()
-  const { data: call, error, refetch } = useQuery(callQuery(project.id, id))
+  const { data, error, refetch } = useQuery(callQuery(project.id, id))
+  // A cached call may have been deleted since.
+  const isGone = error instanceof ApiProblem && error.status === 404
+  const call = isGone ? undefined : data
   const details = useQuery(callDetailsQuery(project.id, id))
   const panel = useRef<HTMLElement>(null)
   const direction = details.data?.direction
@@ -50,7 +53,9 @@ function CallPanel({ id }: { id: string }) {
   return (
     <section ref={panel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
       <CallBar id={id} call={call} direction={direction} />
-      {call && (details.data || details.failureCount > 0) ? (
+      {isGone ? (
+        <NoSuchCall />
+      ) : call && (details.data || details.failureCount > 0) ? (
         <>
           {details.isLoadingError && (
             <div className="cb-call-part">
@@ -63,8 +68,6 @@ function CallPanel({ id }: { id: string }) {
           )}
           <OpenCall call={call} details={details.data} panel={panel} />
         </>
-      ) : error instanceof ApiProblem && error.status === 404 ? (
-        <NoSuchCall />
       ) : error ? (
         <div className="cb-call-part">
           <Problem title="The call could not be loaded" error={error} onRetry={() => void refetch()} />
