@@ -115,6 +115,62 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     expect(await findings(short)).toEqual([])
   })
 
+  test('keeps its place while it is live, grows long and is printed', async () => {
+    const grow = async (turns: number) => {
+      const change = { ...long, status: 'live', transcript: long.transcript?.slice(0, turns) }
+      await project.send('PUT', '/ingest/calls/live', change)
+    }
+    await grow(198)
+    const page = await openCall('live#turn-5')
+    await page.locator('.cb-turn[data-target]').waitFor()
+    const search = page.getByRole('searchbox', { name: 'Search this transcript' })
+    await search.fill('turn 7.')
+    await page.locator('mark[data-current]').waitFor()
+    const panel = page.getByRole('region', { name: 'Call live' })
+    const top = () => panel.evaluate((element) => element.scrollTop)
+    await panel.evaluate((element) => element.scrollTo({ top: 4_000 }))
+    for (const turns of [200, 204]) {
+      await grow(turns)
+      await page.getByText(`This is turn ${turns - 1}.`).waitFor()
+    }
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+    await page.locator('.cb-printed').waitFor({ state: 'attached' })
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+    await page.locator('.cb-printed').waitFor({ state: 'detached' })
+    expect(await top()).toBe(4_000)
+    // The only match is found again.
+    await search.press('Enter')
+    await until(async () => (await top()) < 2_000)
+    await panel.evaluate((element) => element.scrollTo({ top: element.scrollHeight }))
+    await grow(240)
+    const last = page.getByText('This is turn 239.')
+    await last.waitFor()
+    await until(async () => ((await last.boundingBox())?.y ?? 900) < 900)
+  })
+
+  test('shows every match, also in a turn that is longer than the screen', async () => {
+    const content = Array.from({ length: 1_500 }, (_, n) => (n % 1_400 === 50 ? 'needle' : 'straw')).join(' ')
+    const { transcript = [] } = long
+    for (const turns of [20, 400]) {
+      const change = { ...long, transcript: transcript.slice(0, turns).with(3, { role: 'user', content }) }
+      await project.send('PUT', `/ingest/calls/turns-${turns}`, change)
+      const page = await openCall(`turns-${turns}`, { width: 667, height: 375 })
+      const search = page.getByRole('searchbox', { name: 'Search this transcript' })
+      await search.fill('needle')
+      await page.getByText('1 of 2').waitFor()
+      for (const key of ['Enter', 'Enter', 'Shift+Enter']) {
+        await search.press(key)
+        await until(() =>
+          page.evaluate(() => {
+            const match = document.querySelector('mark[data-current]')
+            const { x, y } = match?.getBoundingClientRect() ?? { x: -9, y: -9 }
+            return match !== null && document.elementFromPoint(x + 2, y + 2) === match
+          }),
+        )
+      }
+    }
+  })
+
   test('is gone from the page when it is deleted elsewhere', async () => {
     await project.send('PUT', '/ingest/calls/deleted', call)
     const page = await openCall('deleted')

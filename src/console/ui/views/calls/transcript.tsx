@@ -8,6 +8,7 @@ import {
   useLayoutEffect,
   useMemo,
   useRef,
+  useState,
 } from 'react'
 import type { Call, CallDetails, TimelineEntry } from '../../../../calls/schemas.ts'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
@@ -28,6 +29,8 @@ import type { TurnSearch } from './use-turn-search.ts'
 
 /** Shorter transcripts are rendered whole, which is faster and lets the browser's own search work. */
 const wholeUpTo = 200
+/** A live call that was rendered whole stays so up to this length: changing the list loses the reader's place. */
+const wholeUpToWhileOpen = 1_000
 const nearEndPx = 80
 
 interface TranscriptProps {
@@ -54,6 +57,7 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
   const ranges = useMemo(() => rangesByTurn(search.matches ?? []), [search.matches])
   const current = search.matches?.[search.position]
   const isPrinting = useIsPrinting()
+  const [opensWhole] = useState(lines.length <= wholeUpTo)
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
   const onClick = (event: MouseEvent) => {
     const line = lines[Number(closestTarget(event, '.cb-turn')?.dataset.index)]
@@ -76,7 +80,7 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
   }
   const turns = {
     ...{ lines, onClick, target },
-    found: current,
+    ...{ found: current, foundJump: search.jump },
     itemOf: (line: Line, index: number) => ({
       'data-index': index,
       'data-role': 'turn' in line ? line.turn.role : undefined,
@@ -104,9 +108,8 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
         <CopyButton value={() => callText(call, details)} label="Copy as text" />
         <PrintButton />
       </TranscriptSearch>
-      {isPrinting ? (
-        <PrintedTurns lines={lines} />
-      ) : lines.length <= wholeUpTo ? (
+      {isPrinting && <PrintedTurns lines={lines} />}
+      {lines.length <= (opensWhole ? wholeUpToWhileOpen : wholeUpTo) ? (
         <WholeTurns {...turns} />
       ) : (
         <VirtualTurns {...turns} />

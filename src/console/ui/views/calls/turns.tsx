@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type ComponentProps,
   type MouseEvent,
+  type RefObject,
   useEffect,
   useEffectEvent,
   useLayoutEffect,
@@ -25,6 +26,8 @@ interface TurnsProps {
   itemOf: (line: Line, index: number) => ComponentProps<'li'>
   /** The current match, which is scrolled to, as is the target. */
   found: TurnMatch | undefined
+  /** Counts how often a match was requested. */
+  foundJump: number
   target: Target | null
   onClick: (event: MouseEvent) => void
 }
@@ -32,7 +35,7 @@ interface TurnsProps {
 /** All turns, one below the other. */
 export function WholeTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
   const list = useRef<HTMLOListElement>(null)
-  useScrollToTurn(lines, { ...shown, isReady: true }, (at) =>
+  useScrollToTurn({ lines, ...shown }, list, (at) =>
     list.current?.children[at]?.scrollIntoView({ block: 'center' }),
   )
   return (
@@ -57,12 +60,13 @@ export function VirtualTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
     estimateSize: () => turnPx,
     scrollMargin: top,
     overscan: 12,
-    // Bar, tabs and search stay on top.
-    scrollPaddingStart: 144,
-    scrollPaddingEnd: 48,
+    // Half the height of the bar, tabs and search, which stay on top: turns are centered below them.
+    scrollPaddingStart: 68,
   })
-  useScrollToTurn(lines, { ...shown, isReady: panel !== null }, (at) =>
-    virtual.scrollToIndex(at, { align: 'center' }),
+  useScrollToTurn(
+    { lines, ...shown },
+    list,
+    panel && ((at) => virtual.scrollToIndex(at, { align: 'center' })),
   )
   return (
     <ol
@@ -91,22 +95,27 @@ export function VirtualTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
   )
 }
 
-/** Scrolls to the current match, and to the turn in the URL. */
+/** Scrolls to the current match, and to the turn in the URL. @param scrollTo null while the list cannot scroll yet */
 function useScrollToTurn(
-  lines: readonly Line[],
-  { isReady, found, target }: Pick<TurnsProps, 'found' | 'target'> & { isReady: boolean },
-  scrollTo: (index: number) => void,
+  { lines, found, foundJump, target }: Pick<TurnsProps, 'lines' | 'found' | 'foundJump' | 'target'>,
+  list: RefObject<HTMLElement | null>,
+  scrollTo: ((index: number) => void) | null,
 ): void {
-  const reveal = useEffectEvent((turn: number) => {
+  const reveal = useEffectEvent((turn: number, isMatch: boolean) => {
+    // The match itself, where it is rendered: its turn may be longer than the screen.
+    const match = isMatch ? list.current?.querySelector('mark[data-current]') : null
+    if (match) return match.scrollIntoView({ block: 'center' })
     const at = lines.findIndex((line) => 'turn' in line && line.index === turn)
-    if (at >= 0) scrollTo(at)
+    if (at >= 0) scrollTo?.(at)
   })
+  const isReady = scrollTo !== null
+  // Also when the same match or turn is requested again, but not when a live call grows.
+  const { turn: foundTurn, start } = found ?? {}
   useEffect(() => {
-    if (isReady && found) reveal(found.turn)
-  }, [isReady, found])
+    if (isReady && foundTurn !== undefined && start !== undefined && foundJump >= 0) reveal(foundTurn, true)
+  }, [isReady, foundTurn, start, foundJump])
   const { turn, jump } = target ?? {}
   useEffect(() => {
-    // Also when the same turn is requested again.
-    if (isReady && turn !== undefined && jump !== undefined) reveal(turn)
+    if (isReady && turn !== undefined && jump !== undefined) reveal(turn, false)
   }, [isReady, turn, jump])
 }

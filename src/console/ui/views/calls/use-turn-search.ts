@@ -9,6 +9,8 @@ export interface TurnSearch {
   matches: readonly TurnMatch[] | null
   /** The index of the current match in `matches`. */
   position: number
+  /** Counts how often a match was requested, since the same one may be requested twice. */
+  jump: number
   /** Goes to a match, wrapping around. */
   onPosition: (position: number) => void
 }
@@ -17,6 +19,7 @@ export interface TurnSearch {
 export function useTurnSearch(transcript: readonly Turn[], searchedFor: string): TurnSearch {
   const [query, setQuery] = useState(searchedFor)
   const [position, setPosition] = useState(0)
+  const [jump, setJump] = useState(0)
   const deferred = useDeferredValue(query)
   const matches = useMemo(() => findInTurns(transcript, deferred), [transcript, deferred])
   return {
@@ -27,6 +30,10 @@ export function useTurnSearch(transcript: readonly Turn[], searchedFor: string):
     },
     matches: deferred.trim() ? matches : null,
     position: Math.min(position, matches.length - 1),
-    onPosition: (to) => setPosition((to + matches.length) % matches.length),
+    jump,
+    onPosition: (to) => {
+      setPosition((to + matches.length) % matches.length)
+      setJump(jump + 1)
+    },
   }
 }
