@@ -64,14 +64,14 @@ const shell: ConsoleState[] = [
   {
     name: 'person-menu',
     repeats: true,
-    path: '/p/:project/overview',
+    path: '/p/:project/playground',
     width: 1440,
     act: click(/^Signed in as/),
   },
   {
     name: 'project-menu',
     repeats: true,
-    path: '/p/:project/overview',
+    path: '/p/:project/playground',
     width: 1440,
     act: click(/Lakeside Dental/),
   },

@@ -100,7 +100,7 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     await code
     expect(requested.filter((path) => path.includes('/calls/failed'))).toEqual([])
     await link.click()
-    await page.getByText('Nobody called back.').waitFor()
+    await page.locator('.cb-turn-text', { hasText: 'Nobody called back.' }).waitFor()
     expect(requested.filter((path) => path.endsWith('/calls/failed'))).toHaveLength(1)
   })
 })
