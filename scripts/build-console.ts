@@ -28,6 +28,9 @@ export const firstLoadBytesMax = 260_000
 /** Groups of views whose scripts the page asks for before its program runs. */
 const groupsAtOnce = ['overview', 'calls', 'knowledge', 'questions', 'playground', 'settings']
 
+/** Groups that come with another, whose views soon need them. */
+const comesWith: Record<string, string> = { calls: 'call' }
+
 /** The typeface, under the name in the style sheet. */
 const fontFile = 'inter-4.1.woff2'
 
@@ -260,8 +263,7 @@ function replaceFile(file: string, body: Uint8Array | string): void {
 function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloads' | 'groups'> {
   const main = nameOf('main', outputs)
   const first = reachable(main, outputs)
-  const scriptsOf = (group: string) =>
-    [...reachable(nameOf(group, outputs), outputs)].filter((name) => !first.has(name))
+  const scriptsOf = (group: string) => reachableFrom(group, outputs).filter((name) => !first.has(name))
   return {
     entries: {
       main,
@@ -285,8 +287,15 @@ function nameOf(source: string, outputs: Output[]): string {
 /** The bytes of a page: what all pages load, and its own group of views. */
 function loadedBytes(group: string, outputs: Output[], files: Record<string, AssetFile>): number {
   const sources = ['boot', 'styles', 'font', 'main', group]
-  const names = new Set(sources.flatMap((source) => [...reachable(nameOf(source, outputs), outputs)]))
+  const names = new Set(sources.flatMap((source) => reachableFrom(source, outputs)))
   return [...names].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
+}
+
+/** A source's file, that of what comes with it, and everything that they import. */
+function reachableFrom(source: string, outputs: Output[]): string[] {
+  const found = reachable(nameOf(source, outputs), outputs)
+  const other = comesWith[source]
+  return [...(other ? reachable(nameOf(other, outputs), outputs, found) : found)]
 }
 
 /** A file and everything that it imports statically, directly or not. */

@@ -6,17 +6,17 @@ const lazyImport = /import\('(\.[^']+)'\)/g
 const namespace = 'group'
 /** Library modules that the call's page shares with other pages. On its own, each would become a file. */
 const lentByLibraries = `
-import { getAutoContrastValue } from '@mantine/core'
+import { getAutoContrastValue, Tabs } from '@mantine/core'
 import { useForceUpdate } from '@mantine/hooks'
 import { IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash } from '@tabler/icons-react'
 import { useLocation } from '@tanstack/react-router'
-[useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation, getAutoContrastValue].at()`
+[useForceUpdate, IconCircle, IconCircleCheckFilled, IconLink, IconLock, IconTrash, useLocation, getAutoContrastValue, Tabs].at()`
 /** Large components that only some groups use: one file for these groups. */
 const fields = `
-import { Tabs, TagsInput, Textarea } from '@mantine/core'
-[Tabs, TagsInput, Textarea].at()`
+import { TagsInput, Textarea } from '@mantine/core'
+[TagsInput, Textarea].at()`
 const withFields = [
-  'call',
+  'labels-field',
   'knowledge',
   'label-form',
   'new-key-dialog',
@@ -24,8 +24,13 @@ const withFields = [
   'questions',
   'settings',
 ]
-/** Components that only the pages of one folder use. */
-const ofOneGroup = ['day-field.tsx', 'logo.tsx', 'shown-once.tsx']
+/** What opens above a page, with `confirm-dialog.tsx`. The list of calls loads it when it is needed. */
+const overlays = `
+import { Drawer, Menu, Modal, Popover, Tooltip } from '@mantine/core'
+[Drawer, Menu, Modal, Popover, Tooltip].at()`
+const withoutOverlays = ['call', 'calls', 'entry']
+/** Components that are not loaded with every page. */
+const notShared = ['confirm-dialog.tsx', 'day-field.tsx', 'hints.tsx', 'logo.tsx', 'shown-once.tsx']
 
 /**
  * Bundles pages into few files: all views of a folder become one file, and shared modules become one more. The bundler
@@ -40,7 +45,7 @@ export function groupsOfPages(sources: string): BunPlugin {
     .filter((file) => file !== router)
     .flatMap(lazyImportsOf)
   const components = modulesUnder(join(sources, 'components')).filter(
-    (file) => !others.includes(file) && !ofOneGroup.includes(basename(file)),
+    (file) => !others.includes(file) && !notShared.includes(basename(file)),
   )
   // Modules that pages import from one another, or that share an icon with other pages, which would become a file.
   const lent = [
@@ -59,8 +64,16 @@ export function groupsOfPages(sources: string): BunPlugin {
     .map((file) => `import ${JSON.stringify(file)}\n`)
     .concat(`import '${namespace}:lent'\n`)
     .join('')
+  const dialog = join(sources, 'components', 'confirm-dialog.tsx')
+  const libraries: Record<string, string> = {
+    lent: lentByLibraries,
+    fields,
+    overlays: `import ${JSON.stringify(dialog)}\n${overlays}`,
+  }
   const sharedBy = (group: string) =>
-    withFields.includes(group) ? `${shared}import '${namespace}:fields'\n` : shared
+    shared +
+    (withFields.includes(group) ? `import '${namespace}:fields'\n` : '') +
+    (withoutOverlays.includes(group) ? '' : `import '${namespace}:overlays'\n`)
   return {
     name: 'groups-of-pages',
     setup(build) {
@@ -78,8 +91,8 @@ export function groupsOfPages(sources: string): BunPlugin {
         namespace,
       }))
       build.onLoad({ filter: /.*/, namespace }, ({ path }) => {
-        if (path === 'lent' || path === 'fields')
-          return { contents: path === 'lent' ? lentByLibraries : fields, loader: 'ts' }
+        const library = libraries[path]
+        if (library) return { contents: library, loader: 'ts' }
         const files = views.filter((file) => groupOf(file) === path)
         const contents =
           sharedBy(path) + files.map((file) => `export * from ${JSON.stringify(file)}\n`).join('')

@@ -5,6 +5,7 @@ import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
 
@@ -209,6 +210,59 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await heading(tab.page, 'Playground').waitFor()
     // The browser reports the error that the page shows.
     tab.complaints.length = 0
+  })
+
+  test('a menu opens by mouse and by key, and gives the focus back', async () => {
+    const page = await openTab(`/p/${project.id}/overview`)
+    const button = page.getByRole('button', { name: `Signed in as ${set.owner.name}` })
+    expect(await button.getAttribute('aria-expanded')).toBe('false')
+    for (const open of [() => button.click(), () => button.press('Enter'), () => button.press('Space')]) {
+      await open()
+      await page.getByRole('menuitem', { name: 'Account' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+      await until(() => button.evaluate((element) => element === document.activeElement))
+    }
+  })
+
+  test('a menu whose code cannot be loaded says so, and opens later', async () => {
+    const page = await openTab(`/p/${project.id}/overview`)
+    let isDown = true
+    await page.route('**/assets/person-menu-*', (route) => (isDown ? route.abort() : route.continue()))
+    const button = page.getByRole('button', { name: `Signed in as ${set.owner.name}` })
+    await button.click()
+    await page.getByText('This could not be loaded').waitFor()
+    isDown = false
+    await button.click()
+    await page.getByRole('menuitem', { name: 'Account' }).waitFor()
+  })
+
+  test('a page outlives that what it needs later cannot be loaded', async () => {
+    const page = await openTab(`/p/${project.id}/overview`)
+    const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/notices-'))
+    await page.route('**/assets/notices-*', (route) => route.abort(), { times: 1 })
+    await failed
+    await page.waitForResponse((response) => response.url().includes('/notices-'))
+    await heading(page, 'Overview').waitFor()
+  })
+
+  test('a control without words says what it does while it is pointed at, and what it did', async () => {
+    const page = await openTab(`/p/${project.id}/calls/call-1042`, { width: 1000 })
+    const hint = page.getByRole('tooltip')
+    await page.getByRole('link', { name: 'Knowledge' }).hover()
+    await hint.getByText('Knowledge').waitFor()
+    await page.getByRole('button', { name: 'Delete call' }).hover()
+    await hint.getByText('Delete call').waitFor()
+    expect(await hint.count()).toBe(1)
+    await page.getByText('All details').click()
+    await hint.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Copy call id' }).hover()
+    await hint.getByText('Copy call id').waitFor()
+    await page.getByRole('button', { name: 'Copy call id' }).click()
+    await hint.getByText('Copied').waitFor()
+    await hint.getByText('Copy call id').waitFor()
+    await page.keyboard.press('Escape')
+    await hint.waitFor({ state: 'detached' })
   })
 
   test('nothing moves for whoever asks for less motion', async () => {

@@ -4,6 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { lazy, StrictMode, Suspense } from 'react'
 import { createRoot } from 'react-dom/client'
+import { loadLater } from './components/load-later.ts'
 import { ownPath } from './own-path.ts'
 import { createQueryClient } from './query-client.ts'
 import { createConsoleRouter, preloadPage } from './router.tsx'
@@ -11,11 +12,8 @@ import { sessionEndedQuery } from './session.ts'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
 const noticesAfterMs = 2_000
-// Loads after the first page, which does not need it. Notifications shown earlier wait for it.
-const Notices = lazy(async () => {
-  await new Promise((resolve) => setTimeout(resolve, noticesAfterMs))
-  return await import('./components/notices.tsx')
-})
+// Loads after the first page, which does not need it. Notifications shown earlier wait for it, and tooltips.
+const Notices = lazy(() => loadLater(() => import('./components/notices.tsx'), noticesAfterMs))
 
 /** The nonce that the page's security policy asks of style elements. Only scripts can read it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''

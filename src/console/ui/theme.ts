@@ -118,7 +118,7 @@ export const theme = createTheme({
     },
     Popover: { defaultProps: { transitionProps: { duration: 120 }, shadow: 'sm' } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
-    Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 120 } } },
+    Tooltip: { defaultProps: { transitionProps: { duration: 120 } } },
     Select: { defaultProps: { comboboxProps: { shadow: 'sm' }, withCheckIcon: false } },
     Anchor: { defaultProps: { underline: 'hover' } },
   },

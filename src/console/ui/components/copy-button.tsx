@@ -1,4 +1,5 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 
@@ -14,44 +15,45 @@ interface CopyButtonProps {
 
 /** Copies a text and shows whether that worked. */
 export function CopyButton({ value, label, withText = false }: CopyButtonProps) {
-  const [outcome, setOutcome] = useState<'none' | 'copied' | 'failed'>('none')
+  const [isCopied, setIsCopied] = useState(false)
   useEffect(() => {
-    if (outcome === 'none') return
-    const timer = setTimeout(() => setOutcome('none'), saidForMs)
+    if (!isCopied) return
+    const timer = setTimeout(() => setIsCopied(false), saidForMs)
     return () => clearTimeout(timer)
-  }, [outcome])
+  }, [isCopied])
   const copy = async () => {
-    setOutcome((await copyText(typeof value === 'function' ? value() : value)) ? 'copied' : 'failed')
+    const isDone = await copyText(typeof value === 'function' ? value() : value)
+    setIsCopied(isDone)
+    if (!isDone)
+      notifications.show({
+        color: 'red',
+        title: 'Could not copy',
+        message: 'Select the text and copy it yourself.',
+      })
   }
-  const said = {
-    none: label,
-    copied: 'Copied',
-    failed: 'Could not copy. Select the text and copy it yourself',
-  }[outcome]
-  const icon = outcome === 'copied' ? <IconCheck size={14} /> : <IconCopy size={14} />
-  const live = (
-    <span role="status" className="cb-hidden">
-      {outcome === 'none' ? '' : said}
-    </span>
-  )
-  if (withText) {
-    return (
-      <>
+  const said = isCopied ? 'Copied' : label
+  const icon = isCopied ? <IconCheck size={14} /> : <IconCopy size={14} />
+  return (
+    <>
+      {withText ? (
         <Button variant="default" size="xs" leftSection={icon} onClick={copy}>
           {said}
         </Button>
-        {live}
-      </>
-    )
-  }
-  return (
-    <>
-      <Tooltip label={said} opened={outcome === 'none' ? undefined : true}>
-        <ActionIcon variant="subtle" color="gray" size={24} aria-label={label} onClick={copy}>
+      ) : (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={24}
+          data-hint={said}
+          aria-label={label}
+          onClick={copy}
+        >
           {icon}
         </ActionIcon>
-      </Tooltip>
-      {live}
+      )}
+      <span role="status" className="cb-hidden">
+        {isCopied ? said : ''}
+      </span>
     </>
   )
 }

@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import { cloneElement, type MouseEvent, type ReactElement } from 'react'
 import type { Right } from '../../../identity.ts'
 import { useRefusal } from '../session.ts'
@@ -6,6 +5,7 @@ import { useRefusal } from '../session.ts'
 interface ControlProps {
   onClick?: (event: MouseEvent) => void
   'data-disabled'?: boolean
+  'data-hint'?: string
   'aria-disabled'?: boolean
   'aria-description'?: string
 }
@@ -21,15 +21,12 @@ interface GuardedProps {
 /** A button or link that does nothing for a person who lacks the right. It keeps taking the focus, and says why. */
 export function Guarded({ right, label, children }: GuardedProps) {
   const refusal = useRefusal(right)
-  if (refusal === null) return label ? <Tooltip label={label}>{children}</Tooltip> : children
-  return (
-    <Tooltip label={refusal} events={{ hover: true, focus: true, touch: true }} multiline maw={260}>
-      {cloneElement(children, {
-        'data-disabled': true,
-        'aria-disabled': true,
-        'aria-description': refusal,
-        onClick: (event) => event.preventDefault(),
-      })}
-    </Tooltip>
-  )
+  if (refusal === null) return label ? cloneElement(children, { 'data-hint': label }) : children
+  return cloneElement(children, {
+    'data-disabled': true,
+    'data-hint': refusal,
+    'aria-disabled': true,
+    'aria-description': refusal,
+    onClick: (event) => event.preventDefault(),
+  })
 }

@@ -1,6 +1,12 @@
 import { Notifications } from '@mantine/notifications'
+import { Hints } from './hints.tsx'
 
-/** Where notifications are shown. */
+/** Where notifications and tooltips are shown. */
 export default function Notices() {
-  return <Notifications position="bottom-right" autoClose={5_000} limit={3} />
+  return (
+    <>
+      <Notifications position="bottom-right" autoClose={5_000} limit={3} />
+      <Hints />
+    </>
+  )
 }

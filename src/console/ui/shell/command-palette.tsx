@@ -1,4 +1,4 @@
-import { Modal, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import {
   IconArrowRight,
   IconBook,
@@ -13,7 +13,8 @@ import {
   IconSun,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { useProject, useProjects } from '../session.ts'
 import { pages, settingsPage } from './pages.ts'
 import { settingsPages } from './settings-pages.ts'
@@ -40,31 +41,28 @@ interface CommandGroup {
   commands: Command[]
 }
 
-interface CommandPaletteProps {
-  opened: boolean
-  onClose: () => void
-}
-
-/** Goes to a page, a call or a project, and offers actions that have no button on every page. */
-export function CommandPalette({ opened, onClose }: CommandPaletteProps) {
+/**
+ * Goes to a page, a call or a project, and offers actions that have no button on every page. Not made of the component
+ * library's dialog, which would have to be loaded before the first key.
+ */
+export function CommandPalette({ onClose }: { onClose: () => void }) {
+  const onClick = ({ target, currentTarget }: MouseEvent) => target === currentTarget && onClose()
+  const onKeyDown = (event: KeyboardEvent) => {
+    // The field is all that takes the focus.
+    if (event.key === 'Tab') event.preventDefault()
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    onClose()
+  }
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      withCloseButton={false}
-      padding={0}
-      size={600}
-      yOffset="12vh"
-      attributes={{ content: { 'aria-label': 'Commands' } }}
-      // Whoever presses the keys types at once.
-      transitionProps={{ duration: 0 }}
-    >
-      {opened && <Commands onClose={onClose} />}
-    </Modal>
+    <div className="cb-palette-overlay" {...{ onClick }}>
+      <div role="dialog" aria-modal aria-label="Commands" className="cb-palette" {...{ onKeyDown }}>
+        <Commands onClose={onClose} />
+      </div>
+    </div>
   )
 }
 
-/** Mounted anew each time, so that no earlier text is left. */
 function Commands({ onClose }: { onClose: () => void }) {
   const id = useId()
   const [query, setQuery] = useState('')
@@ -78,7 +76,8 @@ function Commands({ onClose }: { onClose: () => void }) {
   const current = shown[Math.min(chosen, shown.length - 1)]
   const run = (command: Command | undefined) => {
     if (!command) return
-    onClose()
+    // At once, so that the command finds the focus where it was.
+    flushSync(onClose)
     command.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -99,7 +98,6 @@ function Commands({ onClose }: { onClose: () => void }) {
         <IconSearch size={iconSize} aria-hidden />
         <input
           ref={focusIt}
-          data-autofocus
           role="combobox"
           aria-label="Search commands"
           aria-expanded

@@ -1,13 +1,18 @@
-import { Kbd, Tooltip, UnstyledButton } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Kbd, UnstyledButton } from '@mantine/core'
+import { IconSearch, IconSelector } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import type { ReactElement } from 'react'
-import { useProject } from '../session.ts'
+import { lazy } from 'react'
+import { ButtonWithPopup } from '../components/popup.tsx'
+import { usePerson, useProject } from '../session.ts'
+import { initialOf } from './initial.ts'
 import { modifierKey } from './modifier-key.ts'
 import { pages, settingsPage } from './pages.ts'
-import { PersonMenu } from './person-menu.tsx'
-import { ProjectSwitcher } from './project-switcher.tsx'
 import { useShellActions } from './shell-actions.ts'
+
+const loadPersonMenu = () => import('./person-menu.tsx')
+const loadProjectMenu = () => import('./project-menu.tsx')
+const PersonMenu = lazy(loadPersonMenu)
+const ProjectMenu = lazy(loadProjectMenu)
 
 const iconSize = 18
 const iconStroke = 1.6
@@ -23,7 +28,7 @@ interface NavigationProps {
 export function Navigation({ isNarrow, onFollow }: NavigationProps) {
   return (
     <nav aria-label="Main" className="cb-nav" data-narrow={isNarrow || undefined}>
-      <ProjectSwitcher isNarrow={isNarrow} onFollow={onFollow} />
+      <ProjectButton isNarrow={isNarrow} onFollow={onFollow} />
       <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
       <div className="cb-nav-links">
         {pages.map((page) => (
@@ -32,7 +37,7 @@ export function Navigation({ isNarrow, onFollow }: NavigationProps) {
       </div>
       <div className="cb-nav-end">
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
-        <PersonMenu isNarrow={isNarrow} onFollow={onFollow} />
+        <PersonButton isNarrow={isNarrow} onFollow={onFollow} />
       </div>
     </nav>
   )
@@ -43,6 +48,48 @@ interface NavigationPart {
   onFollow: (() => void) | undefined
 }
 
+/** The current project; a click lists the others. */
+function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
+  const project = useProject()
+  return (
+    <ButtonWithPopup
+      kind="menu"
+      load={loadProjectMenu}
+      button={
+        <UnstyledButton className="cb-switcher">
+          <span className="cb-avatar" data-initial={initialOf(project.name)} />
+          <span className="cb-hidden">Project </span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate cb-switcher-name'}>{project.name}</span>
+          <span className="cb-hidden">, switch project</span>
+          {!isNarrow && <IconSelector size={14} aria-hidden />}
+        </UnstyledButton>
+      }
+    >
+      {(popup) => <ProjectMenu {...popup} onFollow={onFollow} />}
+    </ButtonWithPopup>
+  )
+}
+
+/** The signed-in person, and their menu. */
+function PersonButton({ isNarrow, onFollow }: NavigationPart) {
+  const { name } = usePerson()
+  return (
+    <ButtonWithPopup
+      kind="menu"
+      load={loadPersonMenu}
+      button={
+        <UnstyledButton className="cb-switcher">
+          <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+          <span className="cb-hidden">Signed in as </span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
+        </UnstyledButton>
+      }
+    >
+      {(popup) => <PersonMenu {...popup} onFollow={onFollow} />}
+    </ButtonWithPopup>
+  )
+}
+
 function SearchButton({ isNarrow, onFollow }: NavigationPart) {
   const { openPalette } = useShellActions()
   const open = () => {
@@ -50,13 +97,15 @@ function SearchButton({ isNarrow, onFollow }: NavigationPart) {
     openPalette()
   }
   return (
-    <Hint label={`Search  ${modifierKey()} K`} isNarrow={isNarrow}>
-      <UnstyledButton className="cb-nav-search" onClick={open}>
-        <IconSearch size={isNarrow ? iconSize : 16} stroke={iconStroke} aria-hidden />
-        <span className={isNarrow ? 'cb-hidden' : undefined}>Search</span>
-        {!isNarrow && <Kbd size="xs">{modifierKey()} K</Kbd>}
-      </UnstyledButton>
-    </Hint>
+    <UnstyledButton
+      className="cb-nav-search"
+      onClick={open}
+      {...(isNarrow && hintOf(`Search  ${modifierKey()} K`))}
+    >
+      <IconSearch size={isNarrow ? iconSize : 16} stroke={iconStroke} aria-hidden />
+      <span className={isNarrow ? 'cb-hidden' : undefined}>Search</span>
+      {!isNarrow && <Kbd size="xs">{modifierKey()} K</Kbd>}
+    </UnstyledButton>
   )
 }
 
@@ -67,21 +116,20 @@ function PageLink({
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
   return (
-    <Hint label={label} isNarrow={isNarrow}>
-      <Link to={to} params={{ project: id }} className="cb-nav-link" onClick={onFollow}>
-        <Icon size={iconSize} stroke={iconStroke} aria-hidden />
-        <span className={isNarrow ? 'cb-hidden' : undefined}>{label}</span>
-      </Link>
-    </Hint>
+    <Link
+      to={to}
+      params={{ project: id }}
+      className="cb-nav-link"
+      onClick={onFollow}
+      {...(isNarrow && hintOf(label))}
+    >
+      <Icon size={iconSize} stroke={iconStroke} aria-hidden />
+      <span className={isNarrow ? 'cb-hidden' : undefined}>{label}</span>
+    </Link>
   )
 }
 
 /** The words of a part that shows only its icon. */
-function Hint({ label, isNarrow, children }: { label: string; isNarrow: boolean; children: ReactElement }) {
-  if (!isNarrow) return children
-  return (
-    <Tooltip label={label} position="right">
-      {children}
-    </Tooltip>
-  )
+function hintOf(label: string) {
+  return { 'data-hint': label, 'data-hint-side': 'right' }
 }

@@ -1,4 +1,4 @@
-import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { Menu, useMantineColorScheme } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import {
   IconBook,
@@ -11,8 +11,8 @@ import {
   IconUserCircle,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
+import type { PopupProps } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
-import { initialOf } from './initial.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
@@ -22,14 +22,13 @@ const themes = [
   { scheme: 'auto', label: 'Match system', icon: IconDeviceDesktop },
 ] as const
 
-interface PersonMenuProps {
-  isNarrow: boolean
+interface PersonMenuProps extends PopupProps {
   onFollow: (() => void) | undefined
 }
 
 /** The signed-in person's menu. */
-export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
-  const { name, email } = usePerson()
+export default function PersonMenu({ onFollow, target, ...popup }: PersonMenuProps) {
+  const { email } = usePerson()
   const { id: project } = useProject()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { openShortcuts } = useShellActions()
@@ -39,14 +38,8 @@ export function PersonMenu({ isNarrow, onFollow }: PersonMenuProps) {
     then()
   }
   return (
-    <Menu position="top-start" width={248}>
-      <Menu.Target>
-        <UnstyledButton className="cb-switcher">
-          <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
-          <span className="cb-hidden">Signed in as </span>
-          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
-        </UnstyledButton>
-      </Menu.Target>
+    <Menu position="top-start" width={248} {...popup}>
+      <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className="cb-truncate">{email}</Menu.Label>
         <Menu.Item

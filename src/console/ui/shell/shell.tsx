@@ -1,11 +1,12 @@
-import { ActionIcon, Drawer } from '@mantine/core'
-import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { ActionIcon } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import { flushSync } from 'react-dom'
 import { Dates } from '../components/dates.ts'
+import { ButtonWithPopup } from '../components/popup.tsx'
 import { DatesContext } from '../components/use-dates.ts'
 import { useDialog } from '../components/use-focus.ts'
 import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
@@ -17,6 +18,8 @@ import { ShellActionsContext, useShellActions } from './shell-actions.ts'
 import { TitleAnnouncer } from './title-announcer.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
+const loadDrawer = () => import('./navigation-drawer.tsx')
+const NavigationDrawer = lazy(loadDrawer)
 const NewProjectDialog = lazy(() => import('./new-project-dialog.tsx'))
 const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.tsx'))
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'))
@@ -39,7 +42,7 @@ export function Shell() {
 function Frame() {
   const isNarrow = useMediaQuery('(max-width: 1024px)', undefined, { getInitialValueInEffect: false })
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
-  const [isPaletteOpen, palette] = useDisclosure(false)
+  const [isPaletteOpen, palette] = useDialog()
   const [areShortcutsOpen, shortcuts] = useDialog()
   const [isNewProjectOpen, newProject] = useDialog()
   const { data: hasEnded } = useQuery(sessionEndedQuery)
@@ -72,7 +75,7 @@ function Frame() {
         <TitleAnnouncer />
         <LostService />
       </div>
-      <CommandPalette opened={isPaletteOpen} onClose={palette.close} />
+      {isPaletteOpen && <CommandPalette onClose={palette.close} />}
       <Suspense>
         {hasEnded && <SignInAgain />}
         {areShortcutsOpen && <ShortcutsDialog onClose={shortcuts.close} />}
@@ -83,27 +86,25 @@ function Frame() {
 }
 
 function TopBar() {
-  const [isOpen, { open, close }] = useDisclosure(false)
   const { name } = useProject()
   const { openPalette } = useShellActions()
   return (
     <nav aria-label="Bar" className="cb-topbar">
-      <ActionIcon variant="subtle" color="gray" size={36} aria-label="Open navigation" onClick={open}>
-        <IconMenu2 size={18} />
-      </ActionIcon>
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadDrawer}
+        button={
+          <ActionIcon variant="subtle" color="gray" size={36} aria-label="Open navigation">
+            <IconMenu2 size={18} />
+          </ActionIcon>
+        }
+      >
+        {(popup) => <NavigationDrawer {...popup} />}
+      </ButtonWithPopup>
       <span className="cb-truncate cb-topbar-name">{name}</span>
       <ActionIcon variant="subtle" color="gray" size={36} aria-label="Search" onClick={openPalette}>
         <IconSearch size={18} />
       </ActionIcon>
-      <Drawer
-        opened={isOpen}
-        onClose={close}
-        size={272}
-        title="Navigation"
-        classNames={{ header: 'cb-hidden', body: 'cb-drawer-body' }}
-      >
-        <Navigation isNarrow={false} onFollow={close} />
-      </Drawer>
     </nav>
   )
 }

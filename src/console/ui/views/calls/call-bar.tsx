@@ -1,22 +1,25 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { cloneElement, lazy } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { HoldButton } from './call-hold.tsx'
 import { forgetCall } from './call-queries.ts'
 import { callTitle } from './call-title.ts'
 import { readFilters } from './chosen-filters.ts'
 import { LiveBadge } from './evaluation.tsx'
 import { useOpenCalls } from './open-calls.ts'
+
+const loadDialog = () => import('../../components/confirm-dialog.tsx')
+const ConfirmDialog = lazy(async () => ({ default: (await loadDialog()).ConfirmDialog }))
 
 interface CallBarProps {
   id: string
@@ -60,11 +63,16 @@ export function CallBar({ id, call, direction }: CallBarProps) {
         {call && <HoldButton id={id} />}
         {call && <DeleteCall id={id} />}
         <span className="cb-call-close">
-          <Tooltip label="Close (Esc)">
-            <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close call" onClick={close}>
-              <IconX size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <ActionIcon
+            data-hint="Close (Esc)"
+            variant="subtle"
+            color="gray"
+            size={28}
+            aria-label="Close call"
+            onClick={close}
+          >
+            <IconX size={16} />
+          </ActionIcon>
         </span>
       </span>
     </header>
@@ -80,18 +88,17 @@ interface StepButtonProps {
 
 function StepButton({ label, keys, onClick, icon }: StepButtonProps) {
   return (
-    <Tooltip label={`${label} (${keys})`}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={28}
-        aria-label={label}
-        disabled={onClick === null}
-        onClick={() => onClick?.()}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      data-hint={`${label} (${keys})`}
+      variant="subtle"
+      color="gray"
+      size={28}
+      aria-label={label}
+      disabled={onClick === null}
+      onClick={() => onClick?.()}
+    >
+      {icon}
+    </ActionIcon>
   )
 }
 
@@ -100,7 +107,7 @@ function DeleteCall({ id }: { id: string }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const filters = readFilters(useSearch({ from: '/p/$project/calls' }))
-  const [isOpen, setIsOpen] = useState(false)
+  const refusal = useRefusal('delete')
   const remove = async () => {
     await unwrap(api.projects({ project: project.id }).calls({ id }).delete())
     // Leaves the call first, so that it is not requested again.
@@ -114,31 +121,31 @@ function DeleteCall({ id }: { id: string }) {
     forgetCall(queryClient, project.id, id)
     notifications.show({ message: 'Call deleted' })
   }
+  const button = (
+    <ActionIcon data-hint="Delete call" variant="subtle" color="gray" size={28} aria-label="Delete call">
+      <IconTrash size={16} />
+    </ActionIcon>
+  )
+  if (refusal !== null) return <Guarded right="delete">{button}</Guarded>
   return (
-    <>
-      <Guarded right="delete" label="Delete call">
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size={28}
-          aria-label="Delete call"
-          onClick={() => setIsOpen(true)}
-        >
-          <IconTrash size={16} />
-        </ActionIcon>
-      </Guarded>
-      <ConfirmDialog
-        opened={isOpen}
-        onClose={() => setIsOpen(false)}
-        title="Delete this call?"
-        confirmLabel="Delete call"
-        onConfirm={remove}
-      >
-        <p>
-          This deletes call <Mono>{id}</Mono> for good, with its transcript, summary, analysis and details.
-          This cannot be undone, and the ID cannot be used again.
-        </p>
-      </ConfirmDialog>
-    </>
+    <ButtonWithPopup kind="dialog" load={loadDialog} button={button}>
+      {({ opened, onChange, target }) => (
+        <>
+          {cloneElement(target, { onClick: () => onChange(true) })}
+          <ConfirmDialog
+            opened={opened}
+            onClose={() => onChange(false)}
+            title="Delete this call?"
+            confirmLabel="Delete call"
+            onConfirm={remove}
+          >
+            <p>
+              This deletes call <Mono>{id}</Mono> for good, with its transcript, summary, analysis and
+              details. This cannot be undone, and the ID cannot be used again.
+            </p>
+          </ConfirmDialog>
+        </>
+      )}
+    </ButtonWithPopup>
   )
 }

@@ -1,19 +1,15 @@
-import { ActionIcon, Button, Modal, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy } from 'react'
 import { api, unwrap } from '../../api.ts'
+import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject, useRefusal } from '../../session.ts'
+import { holdsQuery } from './call-queries.ts'
 
-const reasonCharsMax = 500
-
-function holdsQuery(project: string, id: string) {
-  return queryOptions({
-    queryKey: ['calls', project, 'holds', id],
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).holds.get({ fetch: { signal } })),
-  })
-}
+const loadDialog = () => import('./hold-dialog.tsx')
+const HoldDialog = lazy(loadDialog)
 
 /** The legal holds on a call; nothing if it has none. An owner can lift those on this call alone. */
 export function CallHolds({ id }: { id: string }) {
@@ -49,63 +45,18 @@ export function CallHolds({ id }: { id: string }) {
 
 /** A button for owners that puts the call on hold. */
 export function HoldButton({ id }: { id: string }) {
-  const [isOpen, setIsOpen] = useState(false)
   if (useRefusal('manage') !== null) return null
   return (
-    <>
-      <Tooltip label="Put on hold">
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size={28}
-          aria-label="Put on hold"
-          onClick={() => setIsOpen(true)}
-        >
+    <ButtonWithPopup
+      kind="dialog"
+      load={loadDialog}
+      button={
+        <ActionIcon data-hint="Put on hold" variant="subtle" color="gray" size={28} aria-label="Put on hold">
           <IconLock size={16} />
         </ActionIcon>
-      </Tooltip>
-      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Put this call on hold" size={440}>
-        {isOpen && <HoldForm id={id} onDone={() => setIsOpen(false)} />}
-      </Modal>
-    </>
-  )
-}
-
-function HoldForm({ id, onDone }: { id: string; onDone: () => void }) {
-  const project = useProject()
-  const queryClient = useQueryClient()
-  const [reason, setReason] = useState('')
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () =>
-      unwrap(api.projects({ project: project.id }).holds.post({ callId: id, reason: reason.trim() })),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: holdsQuery(project.id, id).queryKey })
-      onDone()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (reason.trim() && !isPending) mutate()
-  }
-  return (
-    <form onSubmit={submit} className="cb-stack">
-      <p>The call cannot be deleted until an owner lifts the hold.</p>
-      <TextInput
-        label="Reason"
-        value={reason}
-        maxLength={reasonCharsMax}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        data-autofocus
-      />
-      {error && <Problem error={error} />}
-      <div className="cb-row cb-hold-actions">
-        <Button variant="default" onClick={onDone}>
-          Cancel
-        </Button>
-        <Button type="submit" disabled={!reason.trim()} loading={isPending}>
-          Put on hold
-        </Button>
-      </div>
-    </form>
+      }
+    >
+      {(popup) => <HoldDialog {...popup} id={id} />}
+    </ButtonWithPopup>
   )
 }

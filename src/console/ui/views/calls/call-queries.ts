@@ -81,6 +81,14 @@ export function requestCall(queryClient: QueryClient, project: string, id: strin
   ]
 }
 
+/** The legal holds on a call. */
+export function holdsQuery(project: string, id: string) {
+  return queryOptions({
+    queryKey: ['calls', project, 'holds', id],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).holds.get({ fetch: { signal } })),
+  })
+}
+
 /** The values that filters suggest. */
 export function facetsQuery(project: string) {
   return queryOptions({

@@ -1,24 +1,35 @@
-import { Button, Menu, TagsInput, Textarea } from '@mantine/core'
-import { IconCheck, IconChevronDown, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Button, Input } from '@mantine/core'
+import { IconChevronDown, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
+import {
+  type KeyboardEvent,
+  lazy,
+  type Ref,
+  Suspense,
+  useEffect,
+  useEffectEvent,
+  useRef,
+  useState,
+} from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { Call, Review } from '../../../../calls/schemas.ts'
 import { Instant } from '../../components/instant.tsx'
+import { loadLater } from '../../components/load-later.ts'
+import { ButtonWithPopup } from '../../components/popup.tsx'
 import { isTyping } from '../../components/typing.ts'
-import { useProject, useRefusal } from '../../session.ts'
-import { facetsQuery } from './call-queries.ts'
+import { useRefusal } from '../../session.ts'
 import { Evaluation } from './evaluation.tsx'
-import { valueLabel } from './filter-labels.ts'
 import { useReview, useUnsavedNote } from './review-queries.ts'
 
-const labelCharsMax = 100
-const labelsMax = 50
 const noteCharsMax = 10_000
 /** For browsers whose fields do not grow with their text. */
 const noteRowsMax = 12
-const usualEvaluations = ['success', 'fail']
-const evaluationsOffered = 8
+const labelsAfterMs = 300
+const noLabels: string[] = []
+
+const loadMenu = () => import('./evaluation-menu.tsx')
+const EvaluationMenu = lazy(loadMenu)
+/** Loads when the call is shown: the field takes longer to load and to render than the call. */
+const LabelsField = lazy(() => loadLater(() => import('./labels-field.tsx'), labelsAfterMs))
 
 interface PartProps {
   review: Review | null
@@ -31,20 +42,24 @@ interface PartProps {
  */
 export function CallReview({ call, review }: { call: Call; review: Review | null }) {
   const { mutate } = useReview(call.id)
-  const [isChoosing, setIsChoosing] = useState(false)
+  const evaluation = useRef<HTMLButtonElement>(null)
   const labels = useRef<HTMLInputElement>(null)
   const note = useRef<HTMLTextAreaElement>(null)
   const isReadOnly = useRefusal('change') !== null
   useKeys(
     isReadOnly
       ? {}
-      : { e: () => setIsChoosing(true), l: () => labels.current?.focus(), n: () => note.current?.focus() },
+      : {
+          e: () => evaluation.current?.click(),
+          l: () => labels.current?.focus(),
+          n: () => note.current?.focus(),
+        },
   )
   const part = { review, isReadOnly, onChange: mutate }
   return (
     <section className="cb-review" aria-label="Review">
       <div className="cb-review-line">
-        <EvaluationMenu {...part} call={call} opened={isChoosing} onOpened={setIsChoosing} />
+        <OwnEvaluation {...part} call={call} buttonRef={evaluation} />
         <ReviewedButton {...part} />
       </div>
       <Labels {...part} inputRef={labels} />
@@ -69,23 +84,26 @@ function useKeys(keys: Record<string, () => void>): void {
   }, [])
 }
 
-interface EvaluationMenuProps extends PartProps {
-  call: Call
-  opened: boolean
-  onOpened: (opened: boolean) => void
-}
-
-function EvaluationMenu({ call, review, isReadOnly, onChange, opened, onOpened }: EvaluationMenuProps) {
-  const project = useProject()
-  const { data: facets } = useQuery(facetsQuery(project.id))
+function OwnEvaluation({
+  call,
+  buttonRef,
+  ...part
+}: PartProps & { call: Call; buttonRef: Ref<HTMLButtonElement> }) {
+  const { review, isReadOnly } = part
   const own = review?.evaluation ?? null
-  const inUse = (facets?.evaluation ?? []).map(({ value }) => value)
-  const offered = [...new Set([...usualEvaluations, ...inUse])].slice(0, evaluationsOffered)
   return (
     <>
-      <Menu opened={opened} onChange={onOpened} position="bottom-start" returnFocus>
-        <Menu.Target>
-          <button type="button" className="cb-review-evaluation" title="Evaluate (e)" disabled={isReadOnly}>
+      <ButtonWithPopup
+        kind="menu"
+        load={loadMenu}
+        button={
+          <button
+            ref={buttonRef}
+            type="button"
+            className="cb-review-evaluation"
+            title="Evaluate (e)"
+            disabled={isReadOnly}
+          >
             <span className="cb-hidden">Evaluation: </span>
             {own === null && call.evaluation === null ? (
               'Evaluate'
@@ -94,26 +112,16 @@ function EvaluationMenu({ call, review, isReadOnly, onChange, opened, onOpened }
             )}
             <IconChevronDown size={14} aria-hidden />
           </button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>Your evaluation</Menu.Label>
-          {offered.map((value) => (
-            <Menu.Item
-              key={value}
-              leftSection={<IconCheck size={14} visibility={own === value ? undefined : 'hidden'} />}
-              onClick={() => onChange({ evaluation: value })}
-            >
-              {valueLabel('evaluation', value)}
-            </Menu.Item>
-          ))}
-          {own !== null && (
-            <>
-              <Menu.Divider />
-              <Menu.Item onClick={() => onChange({ evaluation: null })}>Remove this evaluation</Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        {({ onChange: onOpened, ...popup }) => (
+          <EvaluationMenu
+            {...popup}
+            {...{ own, onOpened }}
+            onChange={(evaluation) => part.onChange({ evaluation })}
+          />
+        )}
+      </ButtonWithPopup>
       {own !== null && (
         <span className="cb-review-platform">
           Platform: <Evaluation value={call.evaluation} />
@@ -153,15 +161,8 @@ function ReviewedButton({ review, isReadOnly, onChange }: PartProps) {
   )
 }
 
-function Labels({
-  review,
-  isReadOnly,
-  onChange,
-  inputRef,
-}: PartProps & { inputRef: React.Ref<HTMLInputElement> }) {
-  const project = useProject()
-  const { data: facets } = useQuery(facetsQuery(project.id))
-  const labels = review?.labels ?? []
+function Labels({ review, isReadOnly, onChange, inputRef }: PartProps & { inputRef: Ref<HTMLInputElement> }) {
+  const labels = review?.labels ?? noLabels
   const change = (next: string[]) => {
     const added = next.map((label) => label.trim()).filter((label) => label && !labels.includes(label))
     const removed = labels.filter((label) => !next.includes(label))
@@ -169,23 +170,9 @@ function Labels({
     if (removed.length > 0) onChange({ removeLabels: removed })
   }
   return (
-    <TagsInput
-      ref={inputRef}
-      size="xs"
-      aria-label="Labels"
-      placeholder={labels.length === 0 ? 'Add labels' : ''}
-      title="Labels (l)"
-      readOnly={isReadOnly}
-      value={labels}
-      onChange={change}
-      data={(facets?.label ?? []).map(({ value }) => value)}
-      maxTags={labelsMax}
-      maxLength={labelCharsMax}
-      limit={10}
-      // Its position would be measured although it is closed.
-      comboboxProps={{ keepMounted: false }}
-      onKeyDown={leaveOnEscape}
-    />
+    <Suspense fallback={<div className="cb-review-labels">{labels.join(', ') || 'Add labels'}</div>}>
+      <LabelsField {...{ labels, isReadOnly, inputRef }} onChange={change} onKeyDown={leaveOnEscape} />
+    </Suspense>
   )
 }
 
@@ -194,7 +181,7 @@ function Note({
   isReadOnly,
   onChange,
   inputRef,
-}: PartProps & { inputRef: React.Ref<HTMLTextAreaElement> }) {
+}: PartProps & { inputRef: Ref<HTMLTextAreaElement> }) {
   const stored = review?.note ?? ''
   // Null while nobody edits it; then the stored note is shown, including others' changes.
   const [draft, setDraft] = useState<{ text: string; before: string } | null>(null)
@@ -209,9 +196,12 @@ function Note({
     leaveOnEscape(event)
   }
   return (
-    <Textarea
+    <Input
+      component="textarea"
+      multiline
       ref={inputRef}
       size="xs"
+      className="cb-review-note"
       aria-label="Note"
       placeholder="Add a note"
       title="Note (n)"

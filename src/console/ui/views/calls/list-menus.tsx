@@ -1,22 +1,14 @@
-import { Button, Menu } from '@mantine/core'
-import { IconAdjustmentsHorizontal, IconDownload } from '@tabler/icons-react'
-import { stringifySearch } from '../../search-params.ts'
-import { useProject } from '../../session.ts'
-import { type ChosenFilters, type FilterChange, faultsOf, type Order } from './chosen-filters.ts'
-import { columns as allColumns } from './columns.ts'
-import { ViewsMenu } from './views-menu.tsx'
+import { Button } from '@mantine/core'
+import { IconAdjustmentsHorizontal, IconBookmark, IconDownload } from '@tabler/icons-react'
+import { lazy } from 'react'
+import { ButtonWithPopup } from '../../components/popup.tsx'
+import { type ChosenFilters, type FilterChange, faultsOf } from './chosen-filters.ts'
 
-const orders: { value: string; label: string; order: Order | undefined }[] = [
-  { value: 'newest', label: 'Newest first', order: undefined },
-  { value: 'oldest', label: 'Oldest first', order: 'createdAt' },
-  { value: 'longest', label: 'Longest first', order: '-duration' },
-  { value: 'shortest', label: 'Shortest first', order: 'duration' },
-]
-
-const files = [
-  { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
-  { name: 'calls.jsonl', label: 'JSONL', text: 'Complete calls, one per line' },
-]
+const loadViews = () => import('./views-list.tsx')
+const loadMenus = () => import('./list-popups.tsx')
+const ViewsPopover = lazy(loadViews)
+const ExportMenu = lazy(async () => ({ default: (await loadMenus()).ExportMenu }))
+const DisplayMenu = lazy(async () => ({ default: (await loadMenus()).DisplayMenu }))
 
 interface ListMenusProps {
   filters: ChosenFilters
@@ -25,15 +17,25 @@ interface ListMenusProps {
   onColumns: (names: string[]) => void
 }
 
-/** How the list is sorted, which columns it has, and what leaves it as a file. */
+/** Saved views, what leaves the list as a file, and how it is sorted and which columns it has. */
 export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusProps) {
-  const project = useProject()
-  const order = orders.find(({ order }) => order === filters.order)?.value ?? 'newest'
   return (
     <div className="cb-row">
-      <ViewsMenu filters={filters} />
-      <Menu position="bottom-end" width={264}>
-        <Menu.Target>
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadViews}
+        button={
+          <Button variant="default" leftSection={<IconBookmark size={14} aria-hidden />}>
+            Views
+          </Button>
+        }
+      >
+        {(popup) => <ViewsPopover {...popup} filters={filters} />}
+      </ButtonWithPopup>
+      <ButtonWithPopup
+        kind="menu"
+        load={loadMenus}
+        button={
           <Button
             variant="default"
             leftSection={<IconDownload size={14} aria-hidden />}
@@ -41,53 +43,21 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
           >
             Export
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {files.map(({ name, label, text }) => (
-            <Menu.Item
-              key={name}
-              component="a"
-              href={`/console/api/projects/${project.id}/exports/${name}${stringifySearch(filters)}`}
-              download={name}
-            >
-              {label}
-              <span className="cb-dimmed cb-calls-menu-text">{text}</span>
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
-      <Menu position="bottom-end" width={200}>
-        <Menu.Target>
+        }
+      >
+        {(popup) => <ExportMenu {...popup} filters={filters} />}
+      </ButtonWithPopup>
+      <ButtonWithPopup
+        kind="menu"
+        load={loadMenus}
+        button={
           <Button variant="default" leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}>
             Display
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>Order</Menu.Label>
-          <Menu.RadioGroup
-            value={order}
-            onChange={(value) => onFilter({ order: orders.find((one) => one.value === value)?.order })}
-          >
-            {orders.map(({ value, label }) => (
-              <Menu.RadioItem key={value} value={value}>
-                {label}
-              </Menu.RadioItem>
-            ))}
-          </Menu.RadioGroup>
-          <Menu.Divider />
-          <Menu.Label>Columns</Menu.Label>
-          <Menu.CheckboxGroup value={columns} onChange={onColumns}>
-            {allColumns.map(
-              ({ name, label, choice }) =>
-                choice !== 'always' && (
-                  <Menu.CheckboxItem key={name} value={name} closeMenuOnClick={false}>
-                    {label}
-                  </Menu.CheckboxItem>
-                ),
-            )}
-          </Menu.CheckboxGroup>
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        {(popup) => <DisplayMenu {...popup} {...{ order: filters.order, onFilter, columns, onColumns }} />}
+      </ButtonWithPopup>
     </div>
   )
 }

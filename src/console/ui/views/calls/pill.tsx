@@ -1,7 +1,13 @@
-import { Menu, Popover, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { IconAlertTriangle, IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
-import { type ReactNode, useState } from 'react'
-import { asCount } from '../../components/figures.ts'
+import { lazy, type ReactNode } from 'react'
+import { ButtonWithPopup, type PopupProps } from '../../components/popup.tsx'
+import type { Option } from './pill-popups.tsx'
+
+const load = () => import('./pill-popups.tsx')
+const Choices = lazy(async () => ({ default: (await load()).Choices }))
+const ManyChoices = lazy(async () => ({ default: (await load()).ManyChoices }))
+const PillForm = lazy(async () => ({ default: (await load()).PillForm }))
 
 interface FilterPillProps {
   /** The filter's name, such as `Status`. */
@@ -11,116 +17,45 @@ interface FilterPillProps {
   onClear: () => void
 }
 
-/** A filter by one of some values. */
-export function ChoicePill({
-  options,
-  value,
-  onChoose,
-  ...pill
-}: FilterPillProps & {
-  options: { value: string; label: string; count?: number }[]
+interface ChoicePillProps extends FilterPillProps {
+  options: Option[]
   value: string | undefined
   onChoose: (value: string) => void
-}) {
+}
+
+/** A filter by one of some values. */
+export function ChoicePill({ options, value, onChoose, ...pill }: ChoicePillProps) {
   return (
-    <Pill {...pill}>
-      {(button) => (
-        <Menu position="bottom-start" width={240} withInitialFocusPlaceholder={false}>
-          <Menu.Target>{button}</Menu.Target>
-          <Menu.Dropdown className="cb-calls-choices">
-            <Menu.RadioGroup value={value ?? ''} onChange={(next) => onChoose(next)}>
-              {options.map((option) => (
-                <Menu.RadioItem
-                  key={option.value}
-                  value={option.value}
-                  closeMenuOnClick
-                  rightSection={
-                    option.count !== undefined && <span className="cb-figure">{asCount(option.count)}</span>
-                  }
-                >
-                  <span className="cb-truncate">{option.label}</span>
-                </Menu.RadioItem>
-              ))}
-            </Menu.RadioGroup>
-            {options.length === 0 && <Menu.Label>Nothing to choose from yet</Menu.Label>}
-          </Menu.Dropdown>
-        </Menu>
-      )}
+    <Pill kind="menu" {...pill}>
+      {(popup) => <Choices {...{ ...popup, options, value, onChoose }} />}
     </Pill>
   )
 }
 
-/** With more options, the list has a search field. */
-const optionsAtOnce = 8
-
-/** A filter by any of some values. */
-export function ManyPill({
-  options,
-  values,
-  onChoose,
-  ...pill
-}: FilterPillProps & {
-  options: { value: string; label: string; count?: number }[]
+interface ManyPillProps extends FilterPillProps {
+  options: Option[]
   values: string[]
   onChoose: (values: string[]) => void
-}) {
-  const [text, setText] = useState('')
-  const shown = options.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+}
+
+/** A filter by any of some values. */
+export function ManyPill({ options, values, onChoose, ...pill }: ManyPillProps) {
   return (
-    <Pill {...pill}>
-      {(button) => (
-        <Menu
-          position="bottom-start"
-          width={264}
-          withInitialFocusPlaceholder={false}
-          onClose={() => setText('')}
-        >
-          <Menu.Target>{button}</Menu.Target>
-          <Menu.Dropdown className="cb-calls-choices">
-            {options.length > optionsAtOnce && (
-              <Menu.Search
-                aria-label={`Search ${pill.label}`}
-                placeholder="Search"
-                value={text}
-                onChange={(event) => setText(event.currentTarget.value)}
-              />
-            )}
-            <Menu.CheckboxGroup value={values} onChange={onChoose}>
-              {shown.map((option) => (
-                <Menu.CheckboxItem
-                  key={option.value}
-                  value={option.value}
-                  closeMenuOnClick={false}
-                  rightSection={
-                    option.count !== undefined && <span className="cb-figure">{asCount(option.count)}</span>
-                  }
-                >
-                  <span className="cb-truncate">{option.label}</span>
-                </Menu.CheckboxItem>
-              ))}
-            </Menu.CheckboxGroup>
-            {shown.length === 0 && <Menu.Label>Nothing to choose from</Menu.Label>}
-          </Menu.Dropdown>
-        </Menu>
-      )}
+    <Pill kind="menu" {...pill}>
+      {(popup) => <ManyChoices {...{ ...popup, label: pill.label, options, values, onChoose }} />}
     </Pill>
   )
+}
+
+interface FormPillProps extends FilterPillProps {
+  children: (close: () => void) => ReactNode
 }
 
 /** A filter with a form of its own. */
-export function FormPill({
-  children,
-  ...pill
-}: FilterPillProps & { children: (close: () => void) => ReactNode }) {
-  const [isOpen, setIsOpen] = useState(false)
+export function FormPill({ children, ...pill }: FormPillProps) {
   return (
-    <Pill {...pill} onOpen={() => setIsOpen((before) => !before)}>
-      {(button) => (
-        <Popover opened={isOpen} onChange={setIsOpen} position="bottom-start" trapFocus returnFocus>
-          <Popover.Target>{button}</Popover.Target>
-          <Popover.Dropdown aria-label={pill.label}>{children(() => setIsOpen(false))}</Popover.Dropdown>
-        </Popover>
-      )}
+    <Pill kind="dialog" {...pill}>
+      {(popup) => <PillForm {...{ ...popup, label: pill.label, form: children }} />}
     </Pill>
   )
 }
@@ -154,13 +89,12 @@ export function PlainPill({
   )
 }
 
-function Pill({
-  label,
-  chosen,
-  onClear,
-  onOpen,
-  children,
-}: FilterPillProps & { onOpen?: () => void; children: (button: ReactNode) => ReactNode }) {
+interface PillProps extends FilterPillProps {
+  kind: 'menu' | 'dialog'
+  children: (popup: PopupProps) => ReactNode
+}
+
+function Pill({ label, chosen, onClear, kind, children }: PillProps) {
   const isActive = chosen !== undefined
   return (
     <div className="cb-calls-pill" data-active={isActive || undefined}>
@@ -169,19 +103,24 @@ function Pill({
           <IconX size={12} stroke={2} aria-hidden />
         </UnstyledButton>
       )}
-      {children(
-        <UnstyledButton className="cb-calls-pill-open" onClick={onOpen}>
-          {!isActive && <IconPlus size={12} stroke={2} aria-hidden />}
-          <span>{label}</span>
-          {isActive && (
-            <>
-              <span className="cb-calls-pill-line" aria-hidden />
-              <span className="cb-calls-pill-value cb-truncate">{chosen}</span>
-              <IconChevronDown size={12} stroke={2} aria-hidden />
-            </>
-          )}
-        </UnstyledButton>,
-      )}
+      <ButtonWithPopup
+        {...{ kind, load }}
+        button={
+          <UnstyledButton className="cb-calls-pill-open">
+            {!isActive && <IconPlus size={12} stroke={2} aria-hidden />}
+            <span>{label}</span>
+            {isActive && (
+              <>
+                <span className="cb-calls-pill-line" aria-hidden />
+                <span className="cb-calls-pill-value cb-truncate">{chosen}</span>
+                <IconChevronDown size={12} stroke={2} aria-hidden />
+              </>
+            )}
+          </UnstyledButton>
+        }
+      >
+        {children}
+      </ButtonWithPopup>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Kbd, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Kbd, TextInput } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconMessageOff, IconPrinter, IconSearch } from '@tabler/icons-react'
 import {
   type KeyboardEvent,
@@ -121,11 +121,16 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
 
 function PrintButton() {
   return (
-    <Tooltip label="Print">
-      <ActionIcon variant="subtle" color="gray" size={28} aria-label="Print" onClick={() => window.print()}>
-        <IconPrinter size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      data-hint="Print"
+      variant="subtle"
+      color="gray"
+      size={28}
+      aria-label="Print"
+      onClick={() => window.print()}
+    >
+      <IconPrinter size={16} />
+    </ActionIcon>
   )
 }
 

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Checkbox, TextInput, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Popover, TextInput, UnstyledButton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconUsers, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { cloneElement, type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
+import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
@@ -16,8 +17,25 @@ interface ViewsListProps {
   onDone: () => void
 }
 
+/** Saved filters, private or shared with everybody in the project. */
+export default function ViewsPopover({
+  filters,
+  target,
+  opened,
+  onChange,
+}: PopupProps & { filters: ChosenFilters }) {
+  return (
+    <Popover opened={opened} onChange={onChange} position="bottom-end" trapFocus returnFocus width={280}>
+      <Popover.Target>{cloneElement(target, { onClick: () => onChange(!opened) })}</Popover.Target>
+      <Popover.Dropdown aria-label="Views">
+        <ViewsList filters={filters} onDone={() => onChange(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
 /** Shows a saved view, deletes one, and saves the filters as a new one. */
-export default function ViewsList({ filters, onDone }: ViewsListProps) {
+function ViewsList({ filters, onDone }: ViewsListProps) {
   const project = useProject()
   const navigate = useNavigate()
   const queryClient = useQueryClient()

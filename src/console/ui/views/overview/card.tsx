@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor } from '@mantine/core'
 import { IconChartBar, IconTable } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -96,17 +96,16 @@ export function useTableSwitch(): { isTable: boolean; tableSwitch: ReactNode } {
   const [isTable, setIsTable] = useState(false)
   const label = isTable ? 'Show as chart' : 'Show as table'
   const tableSwitch = (
-    <Tooltip label={label}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={28}
-        aria-label={label}
-        onClick={() => setIsTable(!isTable)}
-      >
-        {isTable ? <IconChartBar size={16} /> : <IconTable size={16} />}
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      data-hint={label}
+      variant="subtle"
+      color="gray"
+      size={28}
+      aria-label={label}
+      onClick={() => setIsTable(!isTable)}
+    >
+      {isTable ? <IconChartBar size={16} /> : <IconTable size={16} />}
+    </ActionIcon>
   )
   return { isTable, tableSwitch }
 }

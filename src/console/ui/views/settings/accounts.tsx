@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { IconUserX } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -52,16 +52,15 @@ function columns(self: string, remove: (account: Account) => void): Column<Accou
       align: 'right',
       render: (row) =>
         row.id === self ? null : (
-          <Tooltip label="Delete the account">
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Delete the account of ${row.name}`}
-              onClick={() => remove(row)}
-            >
-              <IconUserX size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <ActionIcon
+            data-hint="Delete the account"
+            variant="subtle"
+            color="gray"
+            aria-label={`Delete the account of ${row.name}`}
+            onClick={() => remove(row)}
+          >
+            <IconUserX size={16} />
+          </ActionIcon>
         ),
     },
   ]

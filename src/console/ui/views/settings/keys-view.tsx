@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { IconCornerDownRight, IconKey, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -140,17 +140,16 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
       align: 'right',
       render: ({ row }) =>
         row.revokedAt ? null : (
-          <Tooltip label="Revoke">
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size={24}
-              aria-label={`Revoke ${row.name}`}
-              onClick={() => revoke(row)}
-            >
-              <IconTrash size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <ActionIcon
+            data-hint="Revoke"
+            variant="subtle"
+            color="gray"
+            size={24}
+            aria-label={`Revoke ${row.name}`}
+            onClick={() => revoke(row)}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
         ),
     },
   ]

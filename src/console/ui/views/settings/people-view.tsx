@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { IconLink, IconTrash, IconUserPlus, IconX } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -109,16 +109,15 @@ function memberColumns(
       align: 'right',
       render: (row) =>
         row.personId === self ? null : (
-          <Tooltip label="Create a sign-in link">
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Create a sign-in link for ${row.name}`}
-              onClick={() => link(row)}
-            >
-              <IconLink size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <ActionIcon
+            data-hint="Create a sign-in link"
+            variant="subtle"
+            color="gray"
+            aria-label={`Create a sign-in link for ${row.name}`}
+            onClick={() => link(row)}
+          >
+            <IconLink size={16} />
+          </ActionIcon>
         ),
     },
     {
@@ -127,16 +126,15 @@ function memberColumns(
       width: '48px',
       align: 'right',
       render: (row) => (
-        <Tooltip label={row.personId === self ? 'Leave the project' : 'Remove from the project'}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={`Remove ${row.name}`}
-            onClick={() => remove(row)}
-          >
-            <IconTrash size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          data-hint={row.personId === self ? 'Leave the project' : 'Remove from the project'}
+          variant="subtle"
+          color="gray"
+          aria-label={`Remove ${row.name}`}
+          onClick={() => remove(row)}
+        >
+          <IconTrash size={16} />
+        </ActionIcon>
       ),
     },
   ]
@@ -210,16 +208,15 @@ function invitationColumns(revoke: (invitation: InvitationRow) => void): Column<
       width: '48px',
       align: 'right',
       render: (row) => (
-        <Tooltip label="Revoke">
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label="Revoke the invitation"
-            onClick={() => revoke(row)}
-          >
-            <IconX size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          data-hint="Revoke"
+          variant="subtle"
+          color="gray"
+          aria-label="Revoke the invitation"
+          onClick={() => revoke(row)}
+        >
+          <IconX size={16} />
+        </ActionIcon>
       ),
     },
   ]

@@ -1,17 +1,17 @@
-import { Menu, UnstyledButton } from '@mantine/core'
-import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react'
+import { Menu } from '@mantine/core'
+import { IconCheck, IconPlus } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
+import type { PopupProps } from '../components/popup.tsx'
 import { useProject, useProjects } from '../session.ts'
 import { initialOf } from './initial.ts'
 import { useShellActions } from './shell-actions.ts'
 
-interface ProjectSwitcherProps {
-  isNarrow: boolean
+interface ProjectMenuProps extends PopupProps {
   onFollow: (() => void) | undefined
 }
 
-/** The current project; a click lists the others. */
-export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
+/** The person's projects. */
+export default function ProjectMenu({ onFollow, target, ...popup }: ProjectMenuProps) {
   const project = useProject()
   const projects = useProjects()
   const navigate = useNavigate()
@@ -21,16 +21,8 @@ export function ProjectSwitcher({ isNarrow, onFollow }: ProjectSwitcherProps) {
     void navigate({ to: '/p/$project/overview', params: { project: id } })
   }
   return (
-    <Menu position="bottom-start" width={248}>
-      <Menu.Target>
-        <UnstyledButton className="cb-switcher">
-          <span className="cb-avatar" data-initial={initialOf(project.name)} />
-          <span className="cb-hidden">Project </span>
-          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate cb-switcher-name'}>{project.name}</span>
-          <span className="cb-hidden">, switch project</span>
-          {!isNarrow && <IconSelector size={14} aria-hidden />}
-        </UnstyledButton>
-      </Menu.Target>
+    <Menu position="bottom-start" width={248} {...popup}>
+      <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown mah={480} className="cb-scrolling">
         <Menu.Label>Projects</Menu.Label>
         {projects.map(({ id, name }) => (

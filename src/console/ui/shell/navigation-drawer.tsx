@@ -1,0 +1,23 @@
+import { Drawer } from '@mantine/core'
+import { cloneElement } from 'react'
+import type { PopupProps } from '../components/popup.tsx'
+import { Navigation } from './navigation.tsx'
+
+/** The sidebar on a phone. */
+export default function NavigationDrawer({ opened, onChange, target }: PopupProps) {
+  const close = () => onChange(false)
+  return (
+    <>
+      {cloneElement(target, { onClick: () => onChange(true) })}
+      <Drawer
+        opened={opened}
+        onClose={close}
+        size={272}
+        title="Navigation"
+        classNames={{ header: 'cb-hidden', body: 'cb-drawer-body' }}
+      >
+        <Navigation isNarrow={false} onFollow={close} />
+      </Drawer>
+    </>
+  )
+}
