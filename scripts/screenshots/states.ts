@@ -19,7 +19,13 @@ export interface ConsoleState {
 
 const button = (page: Page | Locator, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' }).first()
-const click = (name: string | RegExp) => (page: Page) => button(page, name).click()
+const popup = (page: Page) => page.locator('[role="menu"], [role="dialog"]').first()
+const click = (name: string | RegExp) => async (page: Page) => {
+  const hasPopup = (await button(page, name).getAttribute('aria-haspopup')) !== null
+  await button(page, name).click()
+  // Its code is loaded first.
+  if (hasPopup) await popup(page).waitFor()
+}
 const press = (keys: string) => (page: Page) => page.keyboard.press(keys)
 const see = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor()
 const inDialog = (page: Page) => page.getByRole('dialog')
@@ -156,7 +162,7 @@ const calls: ConsoleState[] = [
     name: 'call-evaluate',
     repeats: true,
     path: '/p/:project/calls/:call',
-    act: then(see('Transcript'), press('e')),
+    act: then(see('Transcript'), press('e'), (page) => popup(page).waitFor()),
   },
   { name: 'call-hold', path: '/p/:project/calls/:call', act: click('Put on hold') },
   { name: 'call-delete', repeats: true, path: '/p/:project/calls/:call', act: click('Delete call') },
