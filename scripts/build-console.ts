@@ -28,8 +28,8 @@ export const firstLoadBytesMax = 260_000
 /** Groups of views whose scripts the page asks for before its program runs. */
 const groupsAtOnce = ['overview', 'calls', 'knowledge', 'questions', 'playground', 'settings']
 
-/** Groups that come with another, whose views soon need them. */
-const comesWith: Record<string, string> = { calls: 'call' }
+/** Groups that are loaded along with another. A call is usually opened soon after the list is shown. */
+const loadedWith: Record<string, string> = { calls: 'call' }
 
 /** The typeface, under the name in the style sheet. */
 const fontFile = 'inter-4.1.woff2'
@@ -291,10 +291,10 @@ function loadedBytes(group: string, outputs: Output[], files: Record<string, Ass
   return [...names].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
 }
 
-/** A source's file, that of what comes with it, and everything that they import. */
+/** A source's file, the file loaded along with it, and everything that they import. */
 function reachableFrom(source: string, outputs: Output[]): string[] {
   const found = reachable(nameOf(source, outputs), outputs)
-  const other = comesWith[source]
+  const other = loadedWith[source]
   return [...(other ? reachable(nameOf(other, outputs), outputs, found) : found)]
 }
 

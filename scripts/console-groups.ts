@@ -24,7 +24,7 @@ const withFields = [
   'questions',
   'settings',
 ]
-/** What opens above a page, with `confirm-dialog.tsx`. The list of calls loads it when it is needed. */
+/** Components that open above a page, one file with `confirm-dialog.tsx`. The list of calls loads it on demand. */
 const overlays = `
 import { Drawer, Menu, Modal, Popover, Tooltip } from '@mantine/core'
 [Drawer, Menu, Modal, Popover, Tooltip].at()`

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { browserPath, openBrowser } from '../../tests/support/browser.ts'
 import type { Row } from './table.ts'
 
-/** With a dozen, the 95th percentile would be the slowest. */
+/** Enough that the 95th percentile is not the slowest visit. */
 const visits = 42
 const coldMsMax = 700
 const requestsMax = 20

@@ -23,7 +23,7 @@ const popup = (page: Page) => page.locator('[role="menu"], [role="dialog"]').fir
 const click = (name: string | RegExp) => async (page: Page) => {
   const hasPopup = (await button(page, name).getAttribute('aria-haspopup')) !== null
   await button(page, name).click()
-  // Its code is loaded first.
+  // The popup appears once its code is loaded.
   if (hasPopup) await popup(page).waitFor()
 }
 const press = (keys: string) => (page: Page) => page.keyboard.press(keys)

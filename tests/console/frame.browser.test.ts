@@ -46,6 +46,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
       await page.keyboard.press(key)
       await heading(page, name).waitFor()
     }
+    await page.locator('#content').focus()
     // Typed at once: no letter is taken for a shortcut.
     await page.keyboard.press('Control+k')
     await page.keyboard.type('gc call-1042')
@@ -54,6 +55,11 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.keyboard.press('Escape')
     await page.keyboard.press('Control+k')
     expect(await field.inputValue()).toBe('')
+    // Again, while it is open.
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Escape')
+    await until(() => page.evaluate(() => document.activeElement?.id === 'content'))
+    await page.keyboard.press('Control+k')
     await page.keyboard.type('call-1042')
     await page.getByText('Open call call-1042').waitFor()
     await page.keyboard.press('Enter')
@@ -237,7 +243,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByRole('menuitem', { name: 'Account' }).waitFor()
   })
 
-  test('a page outlives that what it needs later cannot be loaded', async () => {
+  test('a page stays when code that it loads later fails to load', async () => {
     const page = await openTab(`/p/${project.id}/overview`)
     const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/notices-'))
     await page.route('**/assets/notices-*', (route) => route.abort(), { times: 1 })
@@ -246,7 +252,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await heading(page, 'Overview').waitFor()
   })
 
-  test('a control without words says what it does while it is pointed at, and what it did', async () => {
+  test('an icon button has a tooltip, which says when something was copied', async () => {
     const page = await openTab(`/p/${project.id}/calls/call-1042`, { width: 1000 })
     const hint = page.getByRole('tooltip')
     await page.getByRole('link', { name: 'Knowledge' }).hover()

@@ -83,7 +83,7 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     }
   })
 
-  test('a link to a call that is only pointed at does not request the call, which would count as opening it', async () => {
+  test('hovering a link to a call does not request the call, which would be audited as opening it', async () => {
     const project = await set.mintProject()
     const [createdAt, evaluation] = [new Date().toISOString(), 'fail']
     const failed = { status: 'completed' as const, duration: 60, createdAt, evaluation }

@@ -100,7 +100,7 @@ describe('now', () => {
 test('a failed run is tried again after a delay that doubles up to a limit, also when asked meanwhile', async () => {
   const waits: number[] = []
   const runNext: (() => void)[] = []
-  // Time stands still: on a busy machine a millisecond passes between a failure and its timer.
+  // Fixed, because on a busy machine a millisecond may pass between a failure and the start of its timer.
   const clock = spyOn(performance, 'now').mockReturnValue(1_000)
   const timers = spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {
     waits.push(Math.ceil(ms))

@@ -146,7 +146,7 @@ const callRoute = createRoute({
   getParentRoute: () => callsRoute,
   path: '/$call',
   validateSearch: readOpenTab,
-  // As above. A hovered link loads only the code: requesting a call counts as opening it, which is audited.
+  // As above. Hovering a link loads only the code, because requesting a call is audited as opening it.
   loader: async ({ context: { queryClient }, params: { project, call }, cause, preload }) => {
     if (preload) return
     const parts = soon(...requestCall(queryClient, project, call))

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import type { AppError } from '../../../src/errors.ts'
 import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
@@ -82,6 +82,27 @@ describe('a hostile file costs one answer', () => {
     expect(await slow).toBe(`${cannot}Reading the file takes longer than 2 seconds.`)
     expect(await next).toBe('- Plan: Basic; Price: 10')
     await hasty.close()
+  })
+
+  test.each([
+    [30_000, '- Plan: Basic; Price: 10'],
+    [61_000, `${cannot}Reading the file takes longer than 10 seconds.`],
+  ])('without any processor time, %i ms are a wait that is limited, not work', async (waitedMs, expected) => {
+    const clock = spyOn(performance, 'now').mockReturnValue(0)
+    const processor = spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
+    // The last that is noted before a file is read.
+    const memory = spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+      clock.mockReturnValue(waitedMs)
+      return 0
+    })
+    const starved = new FileReader()
+    try {
+      const content = `Plan,Price\nBasic,10${repeated('\n', 2 * mebi)}`
+      expect(await outcomeOf('plans.csv', content, starved)).toBe(expected)
+    } finally {
+      for (const spy of [clock, processor, memory]) spy.mockRestore()
+      await starved.close()
+    }
   })
 
   test('files beyond those that may wait are refused, and the others are read', async () => {

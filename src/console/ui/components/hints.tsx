@@ -3,10 +3,7 @@ import { useEffect, useState } from 'react'
 
 const showAfterMs = 300
 
-/**
- * Shows the words of a control, its `data-hint`, while it is pointed at. There is one tooltip for the whole page,
- * because one for each control takes longer to render than the control.
- */
+/** Shows the `data-hint` of the hovered control as a tooltip. One serves the whole page, so that controls render fast. */
 export function Hints() {
   const control = useHintedControl()
   return control && <Hint control={control} />
@@ -26,7 +23,7 @@ function Hint({ control }: { control: HTMLElement }) {
   )
 }
 
-/** The control that is pointed at. A control that is refused says why also when it is touched, or has the focus. */
+/** The hovered control. A disabled control shows its hint, the reason, also on touch and on focus. */
 function useHintedControl(): HTMLElement | null {
   const [control, setControl] = useState<HTMLElement | null>(null)
   useEffect(() => {
@@ -44,7 +41,7 @@ function useHintedControl(): HTMLElement | null {
       name: Name,
       act: (event: DocumentEventMap[Name]) => void,
     ) => document.addEventListener(name, act, { signal: ending.signal })
-    // What was pointed at before.
+    // The control that is already hovered.
     show(hintedOf([...document.querySelectorAll(':hover')].at(-1) ?? null), showAfterMs)
     on('pointerover', ({ target, pointerType }) => {
       const hinted = hintedOf(target)
@@ -67,12 +64,12 @@ function hintedOf(target: EventTarget | null): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>('[data-hint]') : null
 }
 
-/** See guarded.tsx. */
+/** Whether the control is disabled because the person lacks a right: see guarded.tsx. */
 function isRefused(control: HTMLElement | null): boolean {
   return control?.dataset.disabled !== undefined
 }
 
-/** The data attributes of an element, as they change: a button that copied says so. */
+/** The data attributes of an element. A change of its hint updates them: a copy button changes its hint to `Copied`. */
 function useDataset(element: HTMLElement): DOMStringMap {
   const [dataset, setDataset] = useState<DOMStringMap>({ ...element.dataset })
   useEffect(() => {

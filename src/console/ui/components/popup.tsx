@@ -12,10 +12,11 @@ import {
   useState,
 } from 'react'
 
-/** What a menu or popover needs. `target` is its button, which does not open it by itself. */
+/** What a menu, popover or dialog needs. */
 export interface PopupProps {
   opened: boolean
   onChange: (opened: boolean) => void
+  /** The button. A menu adds what opens it; the button of a dialog opens and closes it already. */
   target: ReactElement<ButtonProps>
 }
 
@@ -29,23 +30,28 @@ interface ButtonProps extends RefAttributes<HTMLElement> {
 
 interface ButtonWithPopupProps {
   kind: 'menu' | 'dialog'
-  /** Imports the menu or popover. */
+  /** Imports the lazy component that `children` renders. */
   load: () => Promise<unknown>
   button: ReactElement<ButtonProps>
-  /** Renders the menu or popover, as a lazy component. */
+  /** Renders the target with its menu, popover or dialog. */
   children: (popup: PopupProps) => ReactNode
 }
 
-/**
- * A button with a menu or popover, whose code is loaded when somebody is about to use it. Menus and popovers take longer
- * to load and to render than the rest of most pages.
- */
+/** A button that opens a menu, popover or dialog. Its code is loaded on hover, focus or click, to keep pages small. */
 export function ButtonWithPopup({ kind, load, button, children }: ButtonWithPopupProps) {
   const [isLoaded, setIsLoaded] = useState(false)
   const [opened, setOpened] = useState(false)
   const shown = useRef<HTMLElement>(null)
   const ref = useMergedRef(shown, button.props.ref ?? null)
   const soon = () => void load().catch(() => undefined)
+  const target = cloneElement(button, {
+    ref,
+    ...(kind === 'dialog' && {
+      'aria-haspopup': kind,
+      'aria-expanded': opened,
+      onClick: () => setOpened(!opened),
+    }),
+  })
   const closed = cloneElement(button, {
     ref,
     'aria-haspopup': kind,
@@ -57,9 +63,9 @@ export function ButtonWithPopup({ kind, load, button, children }: ButtonWithPopu
   if (!isLoaded) return closed
   return (
     <Suspense fallback={closed}>
-      {children({ opened, onChange: setOpened, target: cloneElement(button, { ref }) })}
+      {children({ opened, onChange: setOpened, target })}
       <Once
-        // The menu takes the focus from this button, and gives it back.
+        // On closing, the focus returns to the element that had it on opening.
         run={() => {
           shown.current?.focus()
           setOpened(true)
@@ -69,7 +75,7 @@ export function ButtonWithPopup({ kind, load, button, children }: ButtonWithPopu
   )
 }
 
-/** Runs a function once what is beside it is rendered. */
+/** Runs a function once, after its siblings are rendered. */
 function Once({ run }: { run: () => void }) {
   const start = useEffectEvent(run)
   useEffect(() => start(), [])

@@ -14,11 +14,14 @@ export function useDialog(): [isOpen: boolean, dialog: { open: () => void; close
   const [isOpen, setOpen] = useState(false)
   const before = useRef<HTMLElement>(null)
   useEffect(() => {
-    if (!isOpen) before.current?.focus({ preventScroll: true })
+    if (isOpen) return
+    before.current?.focus({ preventScroll: true })
+    before.current = null
   }, [isOpen])
   const dialog = useMemo(() => {
     const open = () => {
-      before.current = focusedOrMenu()
+      // It may be open already: the palette's shortcut works in the palette.
+      before.current ??= focusedOrMenu()
       setOpen(true)
     }
     return { open, close: () => setOpen(false) }

@@ -42,13 +42,13 @@ interface CommandGroup {
 }
 
 /**
- * Goes to a page, a call or a project, and offers actions that have no button on every page. Not made of the component
- * library's dialog, which would have to be loaded before the first key.
+ * Goes to a page, a call or a project, and offers actions that have no button on every page. It does without the
+ * component library's dialog, so that it opens without loading code.
  */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const onClick = ({ target, currentTarget }: MouseEvent) => target === currentTarget && onClose()
   const onKeyDown = (event: KeyboardEvent) => {
-    // The field is all that takes the focus.
+    // The focus stays in the field, the only control.
     if (event.key === 'Tab') event.preventDefault()
     if (event.key !== 'Escape') return
     event.stopPropagation()
@@ -76,7 +76,7 @@ function Commands({ onClose }: { onClose: () => void }) {
   const current = shown[Math.min(chosen, shown.length - 1)]
   const run = (command: Command | undefined) => {
     if (!command) return
-    // At once, so that the command finds the focus where it was.
+    // Synchronously, so that the focus is back before the command runs.
     flushSync(onClose)
     command.run()
   }

@@ -1,5 +1,4 @@
 import { Drawer } from '@mantine/core'
-import { cloneElement } from 'react'
 import type { PopupProps } from '../components/popup.tsx'
 import { Navigation } from './navigation.tsx'
 
@@ -8,7 +7,7 @@ export default function NavigationDrawer({ opened, onChange, target }: PopupProp
   const close = () => onChange(false)
   return (
     <>
-      {cloneElement(target, { onClick: () => onChange(true) })}
+      {target}
       <Drawer
         opened={opened}
         onClose={close}

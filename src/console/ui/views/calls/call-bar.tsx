@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { cloneElement, lazy } from 'react'
+import { lazy } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { Guarded } from '../../components/guarded.tsx'
@@ -131,7 +131,7 @@ function DeleteCall({ id }: { id: string }) {
     <ButtonWithPopup kind="dialog" load={loadDialog} button={button}>
       {({ opened, onChange, target }) => (
         <>
-          {cloneElement(target, { onClick: () => onChange(true) })}
+          {target}
           <ConfirmDialog
             opened={opened}
             onClose={() => onChange(false)}

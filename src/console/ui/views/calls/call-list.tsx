@@ -157,7 +157,7 @@ function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRows
     },
     getItemKey: (at) => entries?.[at]?.key ?? `skeleton ${at}`,
     scrollMargin: top,
-    // Shows rows at once, before the scrolling element is measured.
+    // Renders rows before the height of the scrolling element is known.
     initialRect: { width: 0, height: window.innerHeight },
     // The column headers stay on top.
     scrollPaddingStart: headPx,

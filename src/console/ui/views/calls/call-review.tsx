@@ -21,14 +21,14 @@ import { Evaluation } from './evaluation.tsx'
 import { useReview, useUnsavedNote } from './review-queries.ts'
 
 const noteCharsMax = 10_000
-/** For browsers whose fields do not grow with their text. */
+/** For browsers without `field-sizing`, where the field does not grow with its text. */
 const noteRowsMax = 12
 const labelsAfterMs = 300
 const noLabels: string[] = []
 
 const loadMenu = () => import('./evaluation-menu.tsx')
 const EvaluationMenu = lazy(loadMenu)
-/** Loads when the call is shown: the field takes longer to load and to render than the call. */
+/** Loaded after the call is shown, because it is slow to load and to render. */
 const LabelsField = lazy(() => loadLater(() => import('./labels-field.tsx'), labelsAfterMs))
 
 interface PartProps {

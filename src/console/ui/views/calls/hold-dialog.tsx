@@ -1,6 +1,6 @@
 import { Button, Modal, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { cloneElement, type FormEvent, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -14,7 +14,7 @@ export default function HoldDialog({ id, target, opened, onChange }: PopupProps 
   const close = () => onChange(false)
   return (
     <>
-      {cloneElement(target, { onClick: () => onChange(true) })}
+      {target}
       <Modal opened={opened} onClose={close} title="Put this call on hold" size={440}>
         {opened && <HoldForm id={id} onDone={close} />}
       </Modal>

@@ -1,5 +1,5 @@
 import { Menu, Popover } from '@mantine/core'
-import { cloneElement, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { asCount } from '../../components/figures.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 
@@ -104,7 +104,7 @@ interface PillFormProps extends PopupProps {
 export function PillForm({ label, form, target, opened, onChange }: PillFormProps) {
   return (
     <Popover opened={opened} onChange={onChange} position="bottom-start" trapFocus returnFocus>
-      <Popover.Target>{cloneElement(target, { onClick: () => onChange(!opened) })}</Popover.Target>
+      <Popover.Target>{target}</Popover.Target>
       <Popover.Dropdown aria-label={label}>{form(() => onChange(false))}</Popover.Dropdown>
     </Popover>
   )

@@ -32,7 +32,7 @@ interface TurnsProps {
   onClick: (event: MouseEvent) => void
 }
 
-/** All turns, one below the other. */
+/** Renders all turns. */
 export function WholeTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
   const list = useRef<HTMLOListElement>(null)
   useScrollToTurn({ lines, ...shown }, list, (at) =>
@@ -47,7 +47,7 @@ export function WholeTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
   )
 }
 
-/** The turns in sight, of thousands. */
+/** Renders only the visible turns. */
 export function VirtualTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
   const list = useRef<HTMLOListElement>(null)
   /** The element that scrolls. */

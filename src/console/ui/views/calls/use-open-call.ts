@@ -27,7 +27,7 @@ export function useOpenCall({ openId, rows, isLoaded, filters, tab, onStep }: Op
   const { data } = useQuery(neighboursQuery(project, isFar ? openId : undefined, filters))
   const far = isFar ? data : undefined
   const show = (id: string, isStep: boolean) => {
-    // Before the router does, which takes until the next frame.
+    // Sent at once: the router would send it only after the next frame.
     requestCall(queryClient, project, id)
     void navigate({
       to: '/p/$project/calls/$call',

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { IconUsers, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { cloneElement, type FormEvent, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -26,7 +26,7 @@ export default function ViewsPopover({
 }: PopupProps & { filters: ChosenFilters }) {
   return (
     <Popover opened={opened} onChange={onChange} position="bottom-end" trapFocus returnFocus width={280}>
-      <Popover.Target>{cloneElement(target, { onClick: () => onChange(!opened) })}</Popover.Target>
+      <Popover.Target>{target}</Popover.Target>
       <Popover.Dropdown aria-label="Views">
         <ViewsList filters={filters} onDone={() => onChange(false)} />
       </Popover.Dropdown>

@@ -113,32 +113,9 @@ export function KnowledgeView() {
           columns={columnsOf(project)}
           empty={
             name !== undefined ? (
-              <Empty
-                icon={<IconSearchOff size={24} />}
-                title="No item name contains this"
-                action={
-                  <Button variant="default" onClick={() => find('')}>
-                    Show all items
-                  </Button>
-                }
-              >
-                To search the items’ text, use the playground.
-              </Empty>
+              <NoMatches onShowAll={() => find('')} />
             ) : (
-              <Empty
-                icon={<IconBook2 size={24} />}
-                title="No knowledge yet"
-                action={
-                  <Guarded right="change">
-                    <Button variant="default" onClick={() => void addDocuments(exampleDocuments)}>
-                      Load three example documents
-                    </Button>
-                  </Guarded>
-                }
-              >
-                Agents answer from what you write here: policies, opening hours, prices. Write an item, drop{' '}
-                {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
-              </Empty>
+              <NoItems onExamples={() => void addDocuments(exampleDocuments)} />
             )
           }
         />
@@ -154,6 +131,41 @@ export function KnowledgeView() {
         </Button>
       )}
     </Stack>
+  )
+}
+
+function NoMatches({ onShowAll }: { onShowAll: () => void }) {
+  return (
+    <Empty
+      icon={<IconSearchOff size={24} />}
+      title="No item name contains this"
+      action={
+        <Button variant="default" onClick={onShowAll}>
+          Show all items
+        </Button>
+      }
+    >
+      To search the items’ text, use the playground.
+    </Empty>
+  )
+}
+
+function NoItems({ onExamples }: { onExamples: () => void }) {
+  return (
+    <Empty
+      icon={<IconBook2 size={24} />}
+      title="No knowledge yet"
+      action={
+        <Guarded right="change">
+          <Button variant="default" onClick={onExamples}>
+            Load three example documents
+          </Button>
+        </Guarded>
+      }
+    >
+      Agents answer from what you write here: policies, opening hours, prices. Write an item, drop{' '}
+      {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
+    </Empty>
   )
 }
 
