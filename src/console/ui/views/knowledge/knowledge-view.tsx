@@ -51,32 +51,7 @@ export function KnowledgeView() {
       <PageHeader
         title="Knowledge"
         description={items.data && counted(total, 'item')}
-        action={
-          <Group gap="xs">
-            <PageButton
-              variant="default"
-              to="/p/$project/questions"
-              params={{ project }}
-              leftSection={<IconMessageQuestion size={16} />}
-            >
-              Questions
-            </PageButton>
-            <Guarded right="change">
-              <Button
-                variant="default"
-                leftSection={<IconUpload size={16} />}
-                onClick={() => openPicker.current?.()}
-              >
-                Upload files
-              </Button>
-            </Guarded>
-            <Guarded right="change">
-              <PageButton to="/p/$project/new-item" params={{ project }} leftSection={<IconPlus size={16} />}>
-                New item
-              </PageButton>
-            </Guarded>
-          </Group>
-        }
+        action={<ItemActions project={project} onUpload={() => openPicker.current?.()} />}
       />
       <Dropzone.FullScreen
         withinPortal={false}
@@ -131,6 +106,31 @@ export function KnowledgeView() {
         </Button>
       )}
     </Stack>
+  )
+}
+
+function ItemActions({ project, onUpload }: { project: string; onUpload: () => void }) {
+  return (
+    <Group gap="xs">
+      <PageButton
+        variant="default"
+        to="/p/$project/questions"
+        params={{ project }}
+        leftSection={<IconMessageQuestion size={16} />}
+      >
+        Questions
+      </PageButton>
+      <Guarded right="change">
+        <Button variant="default" leftSection={<IconUpload size={16} />} onClick={onUpload}>
+          Upload files
+        </Button>
+      </Guarded>
+      <Guarded right="change">
+        <PageButton to="/p/$project/new-item" params={{ project }} leftSection={<IconPlus size={16} />}>
+          New item
+        </PageButton>
+      </Guarded>
+    </Group>
   )
 }
 
