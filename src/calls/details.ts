@@ -3,7 +3,7 @@ import type { StoredCall } from './call-head.ts'
 import { replaces } from './late-events.ts'
 import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './redaction.ts'
 import { marksOf } from './review/review.ts'
-import type { CallDetails, CallDetailsUpdate, Review } from './schemas.ts'
+import { type CallDetails, type CallDetailsUpdate, type Review, TurnLatency } from './schemas.ts'
 
 type Details = Omit<CallDetails, 'metadata'>
 
@@ -19,6 +19,7 @@ const empty: Details = {
   redacted: null,
 }
 const emptyText = JSON.stringify(empty)
+const latencyParts = Object.keys(TurnLatency.properties) as (keyof typeof TurnLatency.properties)[]
 
 /** Details that only the service sets, never a request. */
 export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
@@ -85,8 +86,19 @@ function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }:
     timeline:
       timeline === null
         ? []
-        : timeline?.map(({ atSeconds, kind, turn = null, name = null, text = null }) => ({
-            ...{ atSeconds, kind, turn, name, text },
+        : timeline?.map(({ atSeconds, kind, latencyMs, ...entry }) => ({
+            ...{
+              atSeconds,
+              kind,
+              turn: entry.turn ?? null,
+              name: entry.name ?? null,
+              text: entry.text ?? null,
+            },
+            interrupted: entry.interrupted ?? false,
+            agentId: entry.agentId ?? null,
+            latencyMs: latencyMs
+              ? Object.fromEntries(latencyParts.map((part) => [part, latencyMs[part] ?? null]))
+              : null,
           })),
   }
 }

@@ -4,7 +4,7 @@ import type { StoredCall } from './call-head.ts'
 import { mergeDetails, noDetails, type OwnDetails } from './details.ts'
 import { toDocument, withUpdatedAt } from './document.ts'
 import { replaces } from './late-events.ts'
-import { type PartCounts, type Redactions, sumOf } from './redaction.ts'
+import { metadataPart, type PartCounts, type Redactions, sumOf } from './redaction.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
 const mergedFields = [
@@ -71,9 +71,7 @@ export function mergeCall(
     call.transcript = added
   }
 
-  const isMetadataMerged = mergesMetadata(before.metadata, metadataOf(change), isLate)
-  const metadata = isMetadataMerged ? jsonOf(metadataOf(change)) : before.metadata
-  if (isMetadataMerged) counted.metadata = redactions.metadata ?? {}
+  const metadata = mergeMetadata(before.metadata, change, isLate, counted, redactions)
   const beside = mergeDetails(
     before,
     change.details,
@@ -175,9 +173,11 @@ function readChange(change: CallChange) {
     errors.push({ field: 'details.metadata', message: 'cannot come together with metadata' })
   }
   const metadata = metadataOf(change)
-  if (metadata && Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
-    const field = change.metadata ? 'metadata' : 'details.metadata'
-    errors.push({ field, message: `must be at most ${metadataBytesMax} bytes of JSON` })
+  if (metadata && isTooLarge(JSON.stringify(metadata))) {
+    errors.push({
+      field: metadataField(change),
+      message: `must be at most ${metadataBytesMax} bytes of JSON`,
+    })
   }
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
     const text = change[field]
@@ -230,12 +230,37 @@ function metadataOf({ metadata, details }: CallChange): CallChange['metadata'] {
   return metadata === undefined ? details?.metadata : metadata
 }
 
-function mergesMetadata(before: string | null, given: CallChange['metadata'], isLate: boolean): boolean {
-  return given !== undefined && !(isLate && (given === null || (before !== null && before !== '{}')))
+function metadataField({ metadata }: CallChange): string {
+  return metadata === undefined ? 'details.metadata' : 'metadata'
 }
 
-function jsonOf(given: CallChange['metadata']): string | null {
-  return given ? JSON.stringify(given) : null
+function isTooLarge(metadata: string): boolean {
+  return Buffer.byteLength(metadata) > metadataBytesMax
+}
+
+/** Metadata is merged by key, so that several senders keep each other's. A late event only adds keys. */
+function mergeMetadata(
+  stored: string | null,
+  change: CallChange,
+  isLate: boolean,
+  counted: PartCounts,
+  redactions: Redactions,
+): string | null {
+  const given = metadataOf(change)
+  if (given === undefined || (given === null && isLate)) return stored
+  const merged = new Map<string, unknown>(Object.entries(JSON.parse(stored ?? '{}')))
+  const changed = given ?? Object.fromEntries([...merged.keys()].map((key) => [key, null]))
+  for (const [key, value] of Object.entries(changed)) {
+    if (isLate && merged.has(key)) continue
+    counted[metadataPart(key)] = redactions[metadataPart(key)] ?? {}
+    if (value === null) merged.delete(key)
+    else merged.set(key, value)
+  }
+  if (given === null) return null
+  const metadata = JSON.stringify(Object.fromEntries(merged))
+  if (!isTooLarge(metadata)) return metadata
+  const message = `would make metadata of more than ${metadataBytesMax} bytes of JSON`
+  throw invalidRequest([{ field: metadataField(change), message }])
 }
 
 function isCounted(field: (typeof mergedFields)[number]) {

@@ -4,13 +4,15 @@ import { keptNumber, type RedactionSettings, type RedactText } from '../redactio
 import type { Work } from '../threads/time-slices.ts'
 import type { CallChange, Turn } from './schemas.ts'
 
-type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'metadata'
+type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'imported'
+/** Each key is a part of its own, since metadata is merged by key. */
+type MetadataPart = `metadata.${string}`
 
 /**
  * The number of redactions in each part of a call, so that replacing a part replaces its count. For an imported call,
  * the export tells the count.
  */
-export type PartCounts = Partial<Record<Part | 'imported', RedactionCounts>>
+export type PartCounts = Partial<Record<Part, RedactionCounts>> & Record<MetadataPart, RedactionCounts>
 
 /** The redactions of a change. */
 export interface Redactions extends PartCounts {
@@ -27,19 +29,25 @@ export function* redactChange(
   redact: RedactText,
 ): Work<{ change: CallChange; redactions: Redactions }> {
   const redactions: Redactions = {}
-  const redacted = <Value>(part: Part, value: Value): Work<Value> => {
+  const redacted = <Value>(part: Part | MetadataPart, value: Value, key?: string): Work<Value> => {
     const counts: RedactionCounts = {}
     redactions[part] = counts
-    return redactStrings(value, (text, label) => redact(text, label, counts))
+    return redactStrings(value, (text, label) => redact(text, label, counts), key)
   }
   const { summary, callAnalysis, transcript, appendTranscript, metadata, details } = change
   const next = { ...change, ...keptNumbers(change, settings) }
   if (summary) next.summary = yield* redacted('summary', summary)
   if (callAnalysis) next.callAnalysis = yield* redacted('callAnalysis', callAnalysis)
-  if (metadata) next.metadata = yield* redacted('metadata', metadata)
+  const redactedMetadata = function* (members: Record<string, unknown>) {
+    const entries: [string, unknown][] = []
+    for (const [key, value] of Object.entries(members))
+      entries.push([key, yield* redacted(metadataPart(key), value, key)])
+    return Object.fromEntries(entries)
+  }
+  if (metadata) next.metadata = yield* redactedMetadata(metadata)
   if (details?.metadata || details?.timeline) {
     next.details = { ...details }
-    if (details.metadata) next.details.metadata = yield* redacted('metadata', details.metadata)
+    if (details.metadata) next.details.metadata = yield* redactedMetadata(details.metadata)
     if (details.timeline) next.details.timeline = yield* redacted('timeline', details.timeline)
   }
   if (transcript) {
@@ -54,6 +62,10 @@ export function* redactChange(
     next.appendTranscript = { ...appendTranscript, turns: turns.redacted }
   }
   return { change: next, redactions }
+}
+
+export function metadataPart(key: string): MetadataPart {
+  return `metadata.${key}`
 }
 
 function keptNumbers(change: CallChange, settings: RedactionSettings): Partial<CallChange> {

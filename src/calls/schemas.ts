@@ -125,7 +125,23 @@ const Agent = Type.Object(
   { title: 'Agent' },
 )
 
-/** An event in a call. Absent members are null. */
+const latency = (description: string, example: number) =>
+  Type.Optional(nullable(Type.Number({ minimum: 0, description, example })))
+
+/** What the caller waited for before an answer. Absent parts are null. */
+export const TurnLatency = Type.Object(
+  {
+    total: latency('From the end of what the caller said to the first sound of the answer.', 900),
+    endOfTurn: latency('Until it was certain that the caller had finished.', 300),
+    transcription: latency('Until the last words were transcribed.', 100),
+    model: latency('Until the first token of the language model.', 350),
+    voice: latency('Until the first sound of the voice.', 120),
+    tool: latency('Tools that ran before the answer.', 80),
+  },
+  { title: 'TurnLatency' },
+)
+
+/** An event in a call. Absent members are null, and an absent `interrupted` is false. */
 export const TimelineEntry = Type.Object(
   {
     atSeconds: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.', example: 4.2 }),
@@ -147,6 +163,13 @@ export const TimelineEntry = Type.Object(
           example: '{"day":"Friday"}',
         }),
       ),
+    ),
+    interrupted: Type.Optional(Type.Boolean({ description: 'Whether the caller interrupted the turn.' })),
+    agentId: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: 200, description: 'The agent that spoke or acted.' })),
+    ),
+    latencyMs: Type.Optional(
+      nullable(TurnLatency, 'What the caller waited for before the turn, in milliseconds.'),
     ),
   },
   { title: 'TimelineEntry' },
@@ -202,7 +225,10 @@ const toldDetails = {
   ),
 }
 const Timeline = Type.Array(TimelineEntry, { maxItems: timelineEntriesMax })
-const Metadata = nullable(Json, 'Up to 64 KiB of JSON, never interpreted.')
+const Metadata = nullable(
+  Json,
+  'Up to 64 KiB of JSON, never interpreted. In a change it is merged by key: null clears a key.',
+)
 
 /** What is known about a call beyond its thirteen fields. */
 export const CallDetails = Type.Object(
@@ -218,7 +244,7 @@ export const CallDetails = Type.Object(
 )
 export type CallDetails = Static<typeof CallDetails>
 
-/** A change of a call's details. Each member that is sent replaces the stored one. */
+/** A change of a call's details. Each member that is sent replaces the stored one; metadata is merged by key. */
 export const CallDetailsUpdate = Type.Partial(
   Type.Object({ ...toldDetails, timeline: nullable(Timeline), metadata: Metadata }),
   { title: 'CallDetailsUpdate' },
@@ -254,9 +280,12 @@ export const CallChange = Type.Partial(
     ),
     metadata: nullable(
       Json,
-      'Up to 64 KiB. Shown in the details of the call. The same as `details.metadata`.',
+      'Up to 64 KiB. Merged by key: a null value clears its key, null clears all. The same as `details.metadata`.',
     ),
-    details: told(CallDetailsUpdate, 'Each member that is sent replaces the stored one; null clears it.'),
+    details: told(
+      CallDetailsUpdate,
+      'Each member that is sent replaces the stored one; null clears it. Metadata is merged by key.',
+    ),
   }),
   {
     title: 'CallUpdate',

@@ -39,7 +39,17 @@ export interface TimelineEntry {
   turn: number | null
   name: string | null
   text: string | null
+  /** Whether the caller interrupted the turn. */
+  interrupted?: boolean
+  agentId?: string | null
+  /** What the caller waited for before the turn. */
+  latencyMs?: TurnLatency | null
 }
+
+/** In milliseconds. */
+export type TurnLatency = Partial<
+  Record<'total' | 'endOfTurn' | 'transcription' | 'model' | 'voice' | 'tool', number>
+>
 
 export interface SourceUpdate {
   /** The platform's own id for the call. */

@@ -26,6 +26,8 @@ const nothing = {
   redacted: null,
   metadata: null,
 }
+/** What an entry of the timeline has of which nothing was said. */
+const untold = { interrupted: false, agentId: null, latencyMs: null }
 const told = {
   agent: { id: 'front-desk', name: 'Front desk' },
   direction: 'inbound',
@@ -33,8 +35,14 @@ const told = {
   costUsd: 0.125,
   latencyMs: 640.5,
   timeline: [
-    { atSeconds: 0, kind: 'turn', turn: 0, name: null, text: null },
-    { atSeconds: 1.5, kind: 'tool_call', turn: null, name: 'find_booking', text: '{"day":"Friday"}' },
+    {
+      ...{ atSeconds: 0, kind: 'turn', turn: 0, name: null, text: null, interrupted: true, agentId: 'front' },
+      latencyMs: { total: 900, endOfTurn: 0, transcription: 20.5, model: null, voice: null, tool: 300 },
+    },
+    {
+      ...{ atSeconds: 1.5, kind: 'tool_call', turn: null, name: 'find_booking', text: '{"day":"Friday"}' },
+      ...untold,
+    },
   ],
   metadata: { crm: 'SFDC-42', list: ['"', 1.5, null] },
 }
@@ -138,7 +146,7 @@ describe('details in PUT /ingest/calls/:id', () => {
       ...nothing,
       ...told,
       agent: { id: 'b', name: null },
-      timeline: [{ atSeconds: 9, kind: 'transfer', turn: null, name: null, text: null }],
+      timeline: [{ atSeconds: 9, kind: 'transfer', turn: null, name: null, text: null, ...untold }],
     } as CallDetails)
   })
 
@@ -152,14 +160,30 @@ describe('details in PUT /ingest/calls/:id', () => {
     expect(details).toEqual({
       ...nothing,
       agent: { id: 'a', name: null },
-      timeline: [{ atSeconds: 0, kind: 'other', turn: null, name: null, text: null }],
+      timeline: [{ atSeconds: 0, kind: 'other', turn: null, name: null, text: null, ...untold }],
     })
   })
 
-  test('share their metadata with the field of that name', async () => {
+  test('have the parts of a latency that were sent, in the documented order, and null for the others', async () => {
+    const latencyMs = { voice: 120, other: 1, total: 900 }
+    await put('latency', { details: { timeline: [{ atSeconds: 0, kind: 'turn', turn: 0, latencyMs }] } })
+    const answer = await project.fetch('/v1/calls/latency/details')
+    const all = '{"total":900,"endOfTurn":null,"transcription":null,"model":null,"voice":120,"tool":null}'
+    expect(await answer.text()).toContain(
+      `"text":null,"interrupted":false,"agentId":null,"latencyMs":${all}}]`,
+    )
+  })
+
+  test('share their metadata with the field of that name, and both are merged by key', async () => {
     await put('metadata', { metadata: { a: 1 } })
     expect((await detailsOf('metadata')).metadata).toEqual({ a: 1 })
-    expect((await putDetails('metadata', { metadata: { b: 2 } })).metadata).toEqual({ b: 2 })
+    expect((await putDetails('metadata', { metadata: { b: 2 } })).metadata).toEqual({ a: 1, b: 2 })
+    expect((await putDetails('metadata', { metadata: { a: null, b: 3 } })).metadata).toEqual({ b: 3 })
+    const answer = await put('metadata', { metadata: { c: 'x'.repeat(65_526) } })
+    const full = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(full.errors).toEqual([
+      { field: 'metadata', message: 'would make metadata of more than 65536 bytes of JSON' },
+    ])
     await put('metadata', { metadata: null })
     expect(await detailsOf('metadata')).toEqual(nothing)
     const both = await put('metadata', { metadata: { a: 1 }, details: { metadata: { a: 1 } } })
@@ -212,6 +236,13 @@ describe('details in PUT /ingest/calls/:id', () => {
     [{ timeline: [{}] }, ['details.timeline.0.atSeconds', 'details.timeline.0.kind']],
     [{ timeline: [entry, { ...entry, kind: 'x' }] }, ['details.timeline.1.kind']],
     [{ timeline: [{ ...entry, turn: 0.5 }] }, ['details.timeline.0.turn']],
+    [
+      { timeline: [{ ...entry, interrupted: null, agentId: '', latencyMs: { total: -1, voice: '1' } }] },
+      [
+        ...['details.timeline.0.agentId', 'details.timeline.0.interrupted'],
+        ...['details.timeline.0.latencyMs.total', 'details.timeline.0.latencyMs.voice'],
+      ],
+    ],
     [
       { timeline: [{ ...entry, atSeconds: -1, text: long }] },
       ['details.timeline.0.atSeconds', 'details.timeline.0.text'],

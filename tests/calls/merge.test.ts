@@ -191,10 +191,16 @@ describe('a change', () => {
     expect(callAfter({ callAnalysis: { n: 0 } }, { callAnalysis: { n: -0 } }).updatedAt).toBe(at(1))
   })
 
-  test('of metadata is kept beside the call, replaced, and cleared by null', () => {
+  test('of metadata is kept beside the call, merged by key, and cleared by null', () => {
     expect(merged({ metadata: { a: 1 } }).metadata).toBe('{"a":1}')
     expect(merged({ metadata: { a: 1 } }, {}).metadata).toBe('{"a":1}')
-    expect(merged({ metadata: { a: 1 } }, { metadata: { b: 2 } }).metadata).toBe('{"b":2}')
+    expect(merged({ metadata: { a: 1, c: 1 } }, { metadata: { b: 2, a: { d: null } } }).metadata).toBe(
+      '{"a":{"d":null},"c":1,"b":2}',
+    )
+    expect(merged({ metadata: { a: 1, b: 2 } }, { metadata: { a: null, c: null } }).metadata).toBe('{"b":2}')
+    expect(merged({ metadata: JSON.parse('{"__proto__":1}') }, { metadata: { a: 1 } }).metadata).toBe(
+      '{"__proto__":1,"a":1}',
+    )
     expect(merged({ metadata: { a: 1 } }, { metadata: null }).metadata).toBeNull()
     expect(callAfter({ metadata: { a: 1 } })).not.toHaveProperty('metadata')
   })
@@ -350,11 +356,14 @@ describe('an event that is older than the newest one merged', () => {
     expect(merged(first, late)).toEqual(merged(first))
   })
 
-  test('fills metadata only when there is none', () => {
+  test('only adds keys to metadata, of which the newest event says each', () => {
     const late: CallChange = { occurredAt: at(1), metadata: { old: 1 } }
     expect(merged(newest, late).metadata).toBe('{"old":1}')
     expect(merged({ ...newest, metadata: {} }, late).metadata).toBe('{"old":1}')
-    expect(merged({ ...newest, metadata: { new: 1 } }, late).metadata).toBe('{"new":1}')
+    expect(merged({ ...newest, metadata: { new: 1 } }, late).metadata).toBe('{"new":1,"old":1}')
+    expect(merged({ ...newest, metadata: { old: 2 } }, late).metadata).toBe('{"old":2}')
+    const clearing: CallChange = { occurredAt: at(1), metadata: { new: null } }
+    expect(merged({ ...newest, metadata: { new: 1 } }, clearing).metadata).toBe('{"new":1}')
   })
 
   test('still completes the call and appends its turns: neither can come in a wrong order', () => {
@@ -620,6 +629,10 @@ describe('what fits no schema', () => {
     const ofBytes = (bytes: number) => ({ a: 'é'.repeat((bytes - 8) / 2) })
     expect(merged({ metadata: ofBytes(65_536) }).metadata).not.toBeNull()
     expect(fieldsOf(refusalOf({ metadata: ofBytes(65_538) }))).toEqual(['metadata'])
+    const full = merged({ metadata: ofBytes(65_536) })
+    const more = () => mergeCall(full, 'call-1', { details: { metadata: { more: 1 } } }, day)
+    expect(more).toThrow('details.metadata: would make')
+    expect(mergeCall(full, 'call-1', { metadata: { a: 1 } }, day).metadata).toBe('{"a":1}')
   })
 
   test('everything that is wrong is said at once', () => {

@@ -77,6 +77,8 @@ describe('before anything of a call is written', () => {
       email: 1,
     })
     expect(await counted({ metadata: { at: 'a@b.example' } })).toEqual({ phone: 2, email: 2 })
+    expect(await counted({ metadata: { other: 'a@b.example' } })).toEqual({ phone: 2, email: 3 })
+    expect(await counted({ metadata: { at: 'a@b.example', other: null } })).toEqual({ phone: 2, email: 2 })
     expect(await counted({ transcript: says('415-555-2671') })).toEqual({ phone: 1, email: 1 })
     expect(await counted({ metadata: null })).toEqual({ phone: 1 })
     expect(await counted({ transcript: [] })).toBe(null)

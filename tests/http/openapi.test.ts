@@ -295,7 +295,10 @@ describe('real answers', () => {
         recordingUrl: 'https://example.com/a.mp3',
         costUsd: 0.1,
         latencyMs: 700,
-        timeline: [{ atSeconds: 1.5, kind: 'tool_call', name: 'look_up', text: '{}' }],
+        timeline: [
+          { atSeconds: 1.5, kind: 'tool_call', name: 'look_up', text: '{}' },
+          { atSeconds: 2, kind: 'turn', interrupted: true, agentId: 'a', latencyMs: { total: 1 } },
+        ],
         metadata: { a: 1 },
       },
     }
