@@ -1,6 +1,7 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
+import { splitValues } from '../text/values.ts'
 import { type Condition, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
-import { analysisPrefix, callFilters } from './filters.ts'
+import { analysisPrefix, callFilters, takesSeveral } from './filters.ts'
 import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
 import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
 
@@ -9,7 +10,7 @@ const valuesMax = 50
 /** SQLite limits the terms of a compound select. */
 const analysisFiltersMax = 10
 
-/** The values of each parameter of a request for calls. A text is one value. */
+/** The texts of each parameter of a request for calls. */
 export type CallQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** The conditions of a list of calls, all of which must hold. */
@@ -49,9 +50,9 @@ export function readCallSearch<Order extends CallOrder>(
   for (const filter of callFilters) {
     take(filter.name, (values) => {
       if (filter.kind === 'words') {
-        search.words = values.flatMap((text) => readWordQuery(text) ?? [])
-        // Not for several texts: the words of another one may match instead.
-        if (values.length === 1) search.phrases = phrasesOf(values[0] ?? '')
+        const [text = ''] = values
+        search.words = [readWordQuery(text) ?? []].flat()
+        search.phrases = phrasesOf(text)
         return undefined
       }
       if (filter.name !== 'from' && filter.name !== 'to') return toSearch(toCondition(filter, values))
@@ -80,10 +81,12 @@ export function isFiltered({ conditions, from, to, words }: CallSearch): boolean
   return conditions.length > 0 || from !== undefined || to !== undefined || words !== undefined
 }
 
-/** The distinct values of a parameter; undefined if it was not sent. */
+/** The distinct values of a parameter, of most the last text alone; undefined if it was not sent. */
 export function valuesOf(query: CallQuery, name: string): string[] | undefined {
-  const value = query[name]
-  return value === undefined ? undefined : [...new Set([value].flat())]
+  const texts = query[name]
+  if (texts === undefined) return undefined
+  const isSeveral = takesSeveral(name) || name === 'fields' || name === 'id'
+  return isSeveral ? [...new Set([texts].flat().flatMap(splitValues))] : [texts].flat().slice(-1)
 }
 
 function readOrder<Order extends CallOrder>(
@@ -91,7 +94,7 @@ function readOrder<Order extends CallOrder>(
   orders: readonly Order[],
   errors: FieldError[],
 ): Order | typeof newestFirst {
-  const asked = valuesOf(query, 'order')?.join(',') ?? newestFirst
+  const asked = valuesOf(query, 'order')?.[0] ?? newestFirst
   const order = orders.find((one) => one === asked)
   if (order) return order
   errors.push({ field: 'order', message: `must be ${orders.join(' or ')}` })

@@ -138,7 +138,7 @@ export async function findNeighbours(
 }
 
 function readLimit(query: CallQuery, errors: FieldError[]): number {
-  const text = valuesOf(query, 'limit')?.join(',') ?? String(limitDefault)
+  const text = valuesOf(query, 'limit')?.[0] ?? String(limitDefault)
   const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= limitMax) return limit
   errors.push({ field: 'limit', message: `must be a whole number from 1 to ${limitMax}` })

@@ -80,11 +80,9 @@ export class CallSelections {
   }
 }
 
-/**
- * The texts in a view's filters. A text is JSON if there are several of one filter, or if it could be taken for JSON.
- */
+/** The texts in a view's filters, which may have several values or phrases. */
 function textsIn(query: string): string[] {
-  return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["[\],]+/))
+  return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["“”,\\]+/))
 }
 
 /** Selects the row numbers (`seq`) of a project's calls with these ids. */

@@ -65,7 +65,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
         values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
       )
     case 'digits':
-      return anyDigits(filter.numbers, values)
+      return beginsOrEnds(filter.numbers, values[0] ?? '')
     default:
       return toBound(filter, values)
   }
@@ -98,9 +98,8 @@ function marked(has: Condition, values: readonly string[]): Condition {
  * Reads a time, or a date as the start of a day in UTC, in milliseconds since 1970. @returns a string that says what is
  * wrong
  */
-export function readTime([text = '', ...others]: readonly string[]): number | string {
-  const time = others.length > 0 ? null : readInstant(day.test(text) ? `${text}T00:00:00Z` : text)
-  return time ?? aTime
+export function readTime([text = '']: readonly string[]): number | string {
+  return readInstant(day.test(text) ? `${text}T00:00:00Z` : text) ?? aTime
 }
 
 /** Different texts can mean the same value, such as `4` and `4.0`, but its calls must be read only once. */
@@ -125,24 +124,21 @@ function anyNumber(
   return { check: any(checks), path: { ranges: checks.map((where) => by(digits, where)), isOrdered: true } }
 }
 
-function anyDigits(
+function beginsOrEnds(
   numbers: readonly { digits: Column; reversed: Column }[],
-  values: readonly string[],
+  text: string,
 ): Condition | string {
-  const asked = values.map((value) => value.replace(/\D/g, ''))
-  if (asked.includes('')) return 'must have a digit'
-  const ranges = asked.flatMap((digits) =>
-    numbers.flatMap((number) => [
-      by(number.digits, beginsWith(number.digits, digits)),
-      by(number.reversed, beginsWith(number.reversed, [...digits].reverse().join(''))),
-    ]),
-  )
-  const ends = asked.flatMap((digits) =>
-    numbers.flatMap((number) => [
-      beginsWith(number.digits, digits),
-      sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
-    ]),
-  )
+  const digits = text.replace(/\D/g, '')
+  // The digits of several numbers would find nothing.
+  if (digits === '' || text.includes(',')) return 'must be one number with at least one digit'
+  const ranges = numbers.flatMap((number) => [
+    by(number.digits, beginsWith(number.digits, digits)),
+    by(number.reversed, beginsWith(number.reversed, [...digits].reverse().join(''))),
+  ])
+  const ends = numbers.flatMap((number) => [
+    beginsWith(number.digits, digits),
+    sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
+  ])
   return { check: any(ends), path: { ranges, isOrdered: false } }
 }
 
@@ -179,9 +175,9 @@ function toBound(
   return { check, path: { ranges: [by(column, check)], isOrdered: false } }
 }
 
-function readNumber([text = '', ...others]: readonly string[]): number | string {
+function readNumber([text = '']: readonly string[]): number | string {
   // Exponents are allowed, since clients write small and large numbers with them.
-  const isNumber = others.length === 0 && /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+  const isNumber = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
   return isNumber && Number.isFinite(Number(text))
     ? Number(text)
     : 'must be a number of seconds, such as 90 or 1.5'

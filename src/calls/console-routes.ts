@@ -18,7 +18,7 @@ export function consoleExportRoutes(calls: Calls, buffers: ResponseBuffers, read
   const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
   for (const [name, type] of Object.entries(files)) {
     routes.get(`/${name}`, async ({ member: { projectId }, person, address, request }) => {
-      const query = readParameters(request.url, 'all')
+      const query = readParameters(request.url)
       const search = await calls.readBox(projectId, query)
       const answer = await exportCalls(calls, projectId, search, { type, buffers })
       answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)

@@ -5,12 +5,14 @@ import {
   headerOf,
   jsonAnswer,
   keyedAnswers,
+  listParameter,
   notModified,
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
 import { certainTimeOrDayPattern } from '../text/instant.ts'
-import { type CallFilter, callFilters, type FilterName } from './filters.ts'
+import { callFields } from './fields.ts'
+import { analysisPrefix, type CallFilter, callFilters, type FilterName, takesSeveral } from './filters.ts'
 import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
 // The routes of calls in the OpenAPI document.
@@ -20,6 +22,12 @@ const parameters = [pathParameter('id', "The platform's own id for the call.", '
 
 const countMax = 999_999_999_999_999
 const character = '[^\\u0000]'
+/** One of several values, which commas separate. */
+const oneOfSeveral: OpenAPIV3.SchemaObject = {
+  type: 'string',
+  maxLength: 500,
+  pattern: '^([^\\u0000,\\\\]|\\\\[,\\\\])+$',
+}
 
 const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   status: { about: '`live` or `completed`.', example: 'completed' },
@@ -71,10 +79,8 @@ export const listCalls = {
   operationId: 'listCalls',
   summary: 'List calls, newest first',
   description:
-    'Separate several values of a filter with commas; any of them matches. Write a comma within a value ' +
-    'as `%2C`. A call must match every filter. `analysis.KEY=VALUE` filters by a string, number or ' +
-    'boolean at the top level of `callAnalysis` (its first 200). `fields=status,duration` returns only ' +
-    'these fields of each call, with its id. With `Accept: application/x-ndjson` or `text/csv`, the ' +
+    'Repeat a filter, or separate its values with commas; any of them matches. Write a comma within a value ' +
+    'as `\\,` and a backslash as `\\\\`. A call must match every filter. With `Accept: application/x-ndjson` or `text/csv`, the ' +
     'answer is every matching call, one per line, without a limit unless you set one.',
   parameters: [
     queryParameter(
@@ -100,11 +106,18 @@ export const listCalls = {
       },
       '-createdAt',
     ),
-    fieldsParameter,
+    fieldsParameter(callFields),
     ...callFilters.map((filter) => {
       const { about, example } = filterDocs[filter.name]
-      return queryParameter(filter.name, about, schemaOf(filter), example)
+      const parameterOf = takesSeveral(filter.name) ? listParameter : queryParameter
+      return parameterOf(filter.name, about, schemaOf(filter), example)
     }),
+    listParameter(
+      `${analysisPrefix}KEY`,
+      'A string, number or boolean under any KEY at the top level of `callAnalysis` (its first 200 count).',
+      oneOfSeveral,
+      'billing',
+    ),
   ],
   responses: keyedAnswers(
     {
@@ -215,7 +228,7 @@ function linesOf(example: string): OpenAPIV3.ResponseObject['content'] & object 
   return { 'application/x-ndjson': { schema: { type: 'string', format: 'ndjson', example } } }
 }
 
-/** The schema of a single value: generated clients repeat a parameter with several, and only the last counts. */
+/** The schema of one value. */
 function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
   if (filter.kind === 'choice') return { ...Call.properties.status }
   if (filter.kind === 'flag' || filter.kind === 'mark') return { type: 'boolean' }
@@ -228,7 +241,9 @@ function schemaOf(filter: CallFilter): OpenAPIV3.SchemaObject {
       return { type: 'number', minimum: 0 }
     case 'digits':
       return { type: 'string', maxLength: 500, pattern: `^${character}*[0-9]${character}*$` }
-    default:
+    case 'words':
       return { type: 'string', maxLength: 500, pattern: `^${character}+$` }
+    default:
+      return oneOfSeveral
   }
 }

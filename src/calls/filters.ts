@@ -66,6 +66,16 @@ export type CallFilter = (typeof callFilters)[number]
 export type FilterName = CallFilter['name']
 /** A filter that suggests the values in use. */
 export type ValueFilter = Extract<CallFilter, { kind: 'value' | 'equal' }>
+const single: readonly CallFilter['kind'][] = ['since', 'before', 'least', 'most', 'digits', 'words']
+const several = new Set<string>(
+  callFilters.filter(({ kind }) => !single.includes(kind)).map(({ name }) => name),
+)
+
+/** Whether any of several values of a filter can match. Other filters have one value. */
+export function takesSeveral(name: string): boolean {
+  return several.has(name) || name.startsWith(analysisPrefix)
+}
+
 /** The text that a filter by value takes for null. */
 export const noValue = 'none'
 /** Before the name of a member of `callAnalysis`. */

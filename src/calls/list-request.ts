@@ -51,7 +51,7 @@ export function readListRequest(
 }
 
 function readCount(query: CallQuery, field: 'limit' | 'offset', errors: FieldError[]): number | undefined {
-  const text = valuesOf(query, field)?.join(',')
+  const text = valuesOf(query, field)?.[0]
   if (text === undefined) return undefined
   if (!wholeNumber.test(text)) errors.push({ field, message: 'must be a whole number of at most 15 digits' })
   return Number(text)

@@ -29,9 +29,7 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
   const { calls, reviews, overview, knowledge, buffers, reading } = options
   return (
     consoleRoutes('/console/api/projects/:project')
-      .get('/calls', ({ member, request }) =>
-        calls.find(member.projectId, readParameters(request.url, 'all')),
-      )
+      .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url)))
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
       .get('/calls/:id', async ({ member, by, params }) => {
@@ -46,7 +44,7 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
         return answerOf<CallDetails>(document)
       })
       .get('/calls/:id/neighbours', ({ member, params, request }) =>
-        calls.neighbours(member.projectId, params.id, readParameters(request.url, 'all')),
+        calls.neighbours(member.projectId, params.id, readParameters(request.url)),
       )
       .delete(
         '/calls',

@@ -29,10 +29,6 @@ export function completeDocument(made: object): Json {
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
-    if (Array.isArray(operation.parameters))
-      operation.parameters = operation.parameters.filter(
-        (parameter) => asObject(parameter)['x-documented'] !== false,
-      )
     const hasClasses =
       asArray(operation.security).length > 0 &&
       !asArray(operation.tags).some((tag) => protocols.includes(String(tag)))

@@ -102,13 +102,22 @@ export function pathParameter(
   return { name, in: 'path', required: true, description, schema: asOpenApi(schema), example }
 }
 
-/**
- * The fields of each record of a list. Only described in words, since the answer then differs from its schema, which a
- * generated client could not read.
- */
-export const fieldsParameter = {
-  ...queryParameter('fields', '', { type: 'string' }, 'id'),
-  'x-documented': false,
+/** The fields of each record of a list. */
+export function fieldsParameter(fields: readonly string[]): OpenAPIV3.ParameterObject {
+  const about =
+    'Only these fields of each record, and its `id`. The others are then missing, although the schema requires them.'
+  return listParameter('fields', about, { type: 'string', enum: [...fields] }, 'id')
+}
+
+/** A query parameter with several values, each as a parameter of its own. */
+export function listParameter(
+  name: string,
+  description: string,
+  items: OpenAPIV3.SchemaObject,
+  example: unknown,
+): OpenAPIV3.ParameterObject {
+  const schema: OpenAPIV3.SchemaObject = { type: 'array', minItems: 1, maxItems: 50, items }
+  return { ...queryParameter(name, description, schema, [example]), style: 'form', explode: true }
 }
 
 /** A query parameter, for the document only. */

@@ -10,6 +10,7 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
+import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
 
 // The routes of knowledge in the OpenAPI document.
@@ -90,7 +91,7 @@ export const listKnowledge = {
       { type: 'string' },
       'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
     ),
-    fieldsParameter,
+    fieldsParameter(itemFields),
   ],
   responses: keyedAnswers(
     {

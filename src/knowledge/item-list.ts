@@ -1,4 +1,5 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
+import { splitValues } from '../text/values.ts'
 import { Item } from './schemas.ts'
 
 export type ItemField = keyof Item
@@ -28,10 +29,11 @@ export function readItemListRequest(
   query: Readonly<Record<string, readonly string[] | undefined>>,
 ): ItemListRequest {
   const errors: FieldError[] = []
-  const limit = query.limit?.join(',')
+  const limit = query.limit?.at(-1)
   if (limit !== undefined && !/^[0-9]{1,15}$/.test(limit))
     errors.push({ field: 'limit', message: 'must be a whole number of at most 15 digits' })
-  const unknown = (query.fields ?? []).filter((name) => !itemFields.some((field) => field === name))
+  const names = query.fields?.flatMap(splitValues)
+  const unknown = (names ?? []).filter((name) => !itemFields.some((field) => field === name))
   if (unknown.length > 0) {
     const message = `${unknown.join(', ') || 'an empty name'} is not one of ${itemFields.join(', ')}`
     errors.push({ field: 'fields', message })
@@ -39,8 +41,8 @@ export function readItemListRequest(
   if (errors.length > 0) throw invalidRequest(errors)
   return {
     limit: limit === undefined ? undefined : Math.min(Number(limit), limitMax),
-    cursor: query.cursor?.join(','),
-    fields: query.fields && itemFields.filter((field) => field === 'id' || query.fields?.includes(field)),
+    cursor: query.cursor?.at(-1),
+    fields: names && itemFields.filter((field) => field === 'id' || names.includes(field)),
   }
 }
 

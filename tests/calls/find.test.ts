@@ -245,7 +245,7 @@ describe('filters', () => {
     [{ evaluation: ['none', 'fail', 'fail'] }, ['bad', 'live']],
     [{ status: ['live', 'completed'] }, ['long', 'rubric', 'bad', 'good', 'live']],
     [{ endedReason: ['none', 'silence-timed-out'], status: 'completed' }, ['rubric', 'bad', 'good']],
-    [{ number: ['729', '4053', '0044'] }, ['rubric', 'live']],
+    [{ number: ['729', '4053', '0044'] }, ['rubric']],
     [{ callerNumber: '+15557294053' }, ['live']],
     [{ callerNumber: '15557294053' }, []],
     [{ calledNumber: ['+1 (555) 010-0044', 'x'] }, ['rubric']],
@@ -258,7 +258,7 @@ describe('filters', () => {
     [{ 'analysis.score': '4' }, ['rubric', 'good']],
     [{ 'analysis.score': '4.0' }, ['good']],
     [{ 'analysis.score': ['4', 'true'] }, ['rubric', 'bad', 'good']],
-    [{ 'analysis.a.b=c': 'x,y' }, ['bad']],
+    [{ 'analysis.a.b=c': 'x\\,y' }, ['bad']],
     [{ 'analysis.score': '4', 'analysis.deep': 'no' }, []],
     [{ order: 'createdAt', status: 'completed' }, ['good', 'bad', 'rubric', 'long']],
     [{ from: '2026-01-05', to: '2026-01-06' }, ['long', 'rubric', 'bad', 'good', 'live']],
@@ -316,7 +316,7 @@ describe('filters', () => {
         isEngaged: 'yes',
         from: 'yesterday',
         to: '2026-02-30T00:00:00Z',
-        updatedFrom: ['2026-02-01', '2026-02-02'],
+        updatedFrom: '2026-02-01,2026-02-02',
         minDuration: '-1',
         maxDuration: '0x10',
         number: ['555', 'anonymous'],
@@ -384,7 +384,6 @@ describe('the total', () => {
     expect(await totalOf({ text: 'late', status: 'completed', minDuration: '0', evaluation: 'fail' })).toBe(
       2_000,
     )
-    expect(await totalOf({ text: ['last', 'early'] })).toBe(1_001)
     expect(await totalOf({ text: 'bird', to: at(7) })).toBe(7)
   }, 60_000)
 

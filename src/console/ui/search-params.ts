@@ -1,9 +1,16 @@
-/** `?status=live&text=moved` as plain strings, and lists of what is repeated; a route's `validateSearch` interprets them. */
+import { takesSeveral } from '../../calls/filters.ts'
+import { escapeValue, splitValues } from '../../text/values.ts'
+
+/**
+ * `?status=live&text=moved` as plain strings, and lists of several values; a route's `validateSearch` interprets them.
+ * Filters of calls are written as the API takes them.
+ */
 export function parseSearch(search: string): Record<string, string | string[]> {
   const params = new URLSearchParams(search)
   return Object.fromEntries(
     [...params.keys()].map((name) => {
-      const values = params.getAll(name)
+      const texts = params.getAll(name)
+      const values = takesSeveral(name) ? texts.flatMap(splitValues) : texts
       return [name, values.length > 1 ? values : (values[0] ?? '')]
     }),
   )
@@ -11,15 +18,24 @@ export function parseSearch(search: string): Record<string, string | string[]> {
 
 /** The reverse; empty, undefined and null values are left out. */
 export function stringifySearch(search: Record<string, unknown>): string {
-  const kept = Object.entries(search).flatMap(([name, values]) =>
-    [values]
-      .flat()
-      .flatMap((value): [string, string][] =>
-        value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
-      ),
+  const pairs = Object.entries(toQuery(search)).flatMap(([name, texts]) =>
+    texts.map((text): [string, string] => [name, text]),
   )
-  const text = new URLSearchParams(kept).toString()
+  const text = new URLSearchParams(pairs).toString()
   return text && `?${text}`
+}
+
+/** The same for a request to the API. */
+export function toQuery(search: object): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(search).map(([name, values]) => [
+      name,
+      [values]
+        .flat()
+        .flatMap((value) => (value === undefined || value === null || value === '' ? [] : String(value)))
+        .map((text) => (takesSeveral(name) ? escapeValue(text) : text)),
+    ]),
+  )
 }
 
 /** A parameter of at most 500 characters; undefined for any other value. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
+import { parseSearch, stringifySearch, toQuery } from '../../../src/console/ui/search-params.ts'
 import {
   faultsOf,
   isFiltered,
@@ -38,6 +39,22 @@ describe('the address of the list of calls', () => {
     expect(faultsOf(readFilters({ number: '555', order: '-duration', evaluation: ['none', 'x'] }))).toEqual(
       [],
     )
+  })
+
+  test('has several values as the API takes them: separated or repeated, a comma within a value escaped', () => {
+    const filters = { endedReason: ['a,b', 'c\\d', 'e'], 'analysis.topic': '\\,', label: 'x,y', text: 'a, b' }
+    const address = stringifySearch(filters)
+    expect(readFilters(parseSearch(address))).toEqual(filters)
+    expect(toQuery(filters)).toEqual({
+      endedReason: ['a\\,b', 'c\\\\d', 'e'],
+      'analysis.topic': ['\\\\\\,'],
+      label: ['x\\,y'],
+      text: ['a, b'],
+    })
+    const written = '?evaluation=a%2Cb&evaluation=c\\,d&label=e,f&text=g,h'
+    expect(readFilters(parseSearch(written))).toEqual({
+      ...{ evaluation: ['a', 'b', 'c,d'], label: ['e', 'f'], text: 'g,h' },
+    })
   })
 
   test('times in any zone keep their instant', () => {

@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { analysisPrefix } from '../../../../calls/filters.ts'
+import { escapeValue, splitValues } from '../../../../text/values.ts'
 import {
   analysisNames,
   type ChosenFilters,
@@ -69,10 +70,10 @@ interface AnalysisFormProps {
 
 function AnalysisForm({ field, values, onApply }: AnalysisFormProps) {
   const [name, setName] = useState(field)
-  const [text, setText] = useState(values.join(', '))
+  const [text, setText] = useState(values.map(escapeValue).join(', '))
   const apply = (event: FormEvent) => {
     event.preventDefault()
-    const wanted = text.split(',').flatMap((value) => value.trim() || [])
+    const wanted = splitValues(text).flatMap((value) => value.trim() || [])
     if (name.trim()) onApply({ [`${analysisPrefix}${name.trim()}`]: oneOrMore(wanted) })
   }
   return (
@@ -87,7 +88,7 @@ function AnalysisForm({ field, values, onApply }: AnalysisFormProps) {
       />
       <TextInput
         label="Is any of"
-        description="Top-level values, separated by commas"
+        description="Top-level values, separated by commas; write \\, for a comma within one"
         placeholder="billing, refund"
         maxLength={300}
         value={text}

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { CallRows } from '../../../../calls/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
+import { toQuery } from '../../search-params.ts'
 import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
 import { withoutCall } from './pages.ts'
 
@@ -123,7 +124,7 @@ export function neighboursQuery(project: string, id: string | undefined, filters
         api
           .projects({ project })
           .calls({ id: id ?? '' })
-          .neighbours.get({ query: filters, fetch: { signal } }),
+          .neighbours.get({ query: toQuery(filters), fetch: { signal } }),
       ),
     enabled: id !== undefined && faultsOf(filters).length === 0,
   })
@@ -158,5 +159,5 @@ function fetchPage(
 const noCalls: CallRows = { data: [], nextCursor: null, total: 0, totalMax: 0, foundBy: null }
 
 function fetchRows(project: string, query: Record<string, unknown>, signal: AbortSignal): Promise<CallRows> {
-  return unwrap(api.projects({ project }).calls.get({ query, fetch: { signal } }))
+  return unwrap(api.projects({ project }).calls.get({ query: toQuery(query), fetch: { signal } }))
 }

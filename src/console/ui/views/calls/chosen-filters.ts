@@ -115,7 +115,7 @@ function problemOf(name: string, text: string): string | undefined {
     return filter.choices.some((choice) => choice === text)
       ? undefined
       : `is not ${filter.choices.join(' or ')}`
-  if (filter.kind === 'digits') return /\d/.test(text) ? undefined : 'is not a number'
+  if (filter.kind === 'digits') return /^[^,]*\d[^,]*$/.test(text) ? undefined : 'is not a number'
   if (filter.kind === 'least' || filter.kind === 'most')
     return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number of seconds'
   return isTime(filter) && toInstant(text) === undefined ? 'is not a date' : undefined
