@@ -13,7 +13,6 @@ const timelineTextCharsMax = 65_536
 /** Only for the OpenAPI document: `checkId` gives a better message. */
 export const CallId = Type.String({
   title: 'CallId',
-  description: "The platform's own id for the call.",
   pattern: callIdPattern.source,
   example: 'call-1042',
 })
@@ -90,7 +89,7 @@ const described = {
 /** A call as the API returns it: always exactly these thirteen fields, in this order. */
 export const Call = Type.Object(
   {
-    id: CallId,
+    id: told(CallId, "The platform's own id for the call."),
     status: Status,
     duration: Duration,
     summary: described.summary,

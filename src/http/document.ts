@@ -13,14 +13,13 @@ const anyMembers = {
 }
 /** Members of a schema or a media type that hold plain values, not schemas. */
 const values = new Set(['example', 'examples', 'default', 'enum', 'required'])
-/** Tags of third parties' protocols. Nobody writes clients for them, so their bodies become no classes. */
-const protocols = ['Integrations', 'Ingest']
+/** Without them, generators of typed languages take 32 bits. */
+const numberFormats: Json = { integer: 'int64', number: 'double' }
 const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
 
 /**
  * Completes the OpenAPI plugin's document. A schema with a `title` is written once, under that name in
- * `components.schemas`, and referred to. So is a parameter that several operations share. Every body gets an example,
- * and every answer its headers.
+ * `components.schemas`, and referred to. Every body gets an example, and every answer its headers.
  * @throws Error if two different schemas have one title
  */
 export function completeDocument(made: object): Json {
@@ -29,32 +28,24 @@ export function completeDocument(made: object): Json {
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
-    const hasClasses =
-      asArray(operation.security).length > 0 &&
-      !asArray(operation.tags).some((tag) => protocols.includes(String(tag)))
+    if (Array.isArray(operation.parameters))
+      operation.parameters = operation.parameters.filter(
+        (parameter) => asObject(parameter)['x-documented'] !== false,
+      )
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
-    if (hasClasses) continue
-    for (const content of contentsOf([
-      operation.requestBody,
-      ...Object.values(asObject(operation.responses)),
-    ]))
-      content.schema = withoutClass(asObject(content.schema))
   }
   for (const content of contentsOf(Object.values(asObject(known.responses)))) addExample(content, true)
   const named = asObject(names.hoist({ paths, webhooks, ...known }))
   const { paths: namedPaths, webhooks: namedWebhooks, ...namedComponents } = named
-  const parameters = shareParameters(
-    [namedPaths, namedWebhooks].flatMap((each) => operationsOf(asObject(each))),
-  )
   const schemas = Object.fromEntries([...names.schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   return {
     ...rest,
     openapi: '3.1.0',
     paths: namedPaths,
     webhooks: namedWebhooks,
-    components: { ...namedComponents, parameters, schemas },
+    components: { ...namedComponents, schemas },
   }
 }
 
@@ -92,24 +83,6 @@ class Names {
   }
 }
 
-/** The schema with every object in it as a `JsonObject` that requires these properties. */
-function withoutClass(schema: Json): Json {
-  const { title: _, type, nullable, properties, items, 'x-documented': more, ...rest } = schema
-  if (type === 'array') return { ...schema, items: withoutClass(asObject(items)) }
-  if (type !== 'object') return schema
-  const named = Object.entries(asObject(properties)).map(([name, each]) => [
-    name,
-    withoutClass(asObject(each)),
-  ])
-  const object = {
-    $ref: '#/components/schemas/JsonObject',
-    ...rest,
-    properties: Object.fromEntries(named),
-    ...asObject(more),
-  }
-  return nullable === true ? { anyOf: [object, { type: 'null' }] } : object
-}
-
 /**
  * An enumeration without a title may get new values, so it is documented as a pattern: a generated client would refuse
  * an unknown value.
@@ -130,30 +103,13 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
   const isAnyText = type === 'string' && !('enum' in rest || 'pattern' in rest || 'format' in rest)
   return {
     ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
+    ...(String(type) in numberFormats ? { format: numberFormats[String(type)] } : {}),
     ...rest,
     ...(isAnyText ? { pattern: anyText } : {}),
     ...(type === 'object' && rest.additionalProperties === undefined ? anyMembers : {}),
     // Null stays among the values only if it is allowed.
     ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }
-}
-
-/** Moves parameters that several operations share to `components`. */
-function shareParameters(operations: Json[]): Json {
-  const uses = operations.flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters : []))
-  const shared: Json = {}
-  for (const operation of operations) {
-    if (!Array.isArray(operation.parameters)) continue
-    operation.parameters = operation.parameters.map((parameter) => {
-      const text = JSON.stringify(parameter)
-      if (uses.filter((other) => JSON.stringify(other) === text).length < 2) return parameter
-      const { $ref } = asObject(parameter.schema)
-      const name = typeof $ref === 'string' ? $ref.replace(/.*\//, '') : parameter.name
-      shared[name] = parameter
-      return { $ref: `#/components/parameters/${name}` }
-    })
-  }
-  return shared
 }
 
 function addExample(content: Json, isWhole: boolean): void {
@@ -196,10 +152,6 @@ function addHeaders({ responses, security }: Json, isForPages: boolean): void {
       headers: { ...asObject(asObject(response).headers), ...Object.fromEntries(refs) },
     })
   }
-}
-
-function operationsOf(paths: Json): Json[] {
-  return routesOf(paths).map(({ operation }) => operation)
 }
 
 function routesOf(paths: Json): { path: string; method: string; operation: Json }[] {

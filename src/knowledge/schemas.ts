@@ -30,7 +30,7 @@ export const NewItem = Type.Object(
     text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
     description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
   },
-  { title: 'NewKnowledgeItem' },
+  { title: 'KnowledgeItemInput' },
 )
 export type NewItem = Static<typeof NewItem>
 

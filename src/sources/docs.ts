@@ -35,7 +35,7 @@ export const receiveEvent = {
   ],
   requestBody: {
     required: true,
-    content: { 'application/json': { schema: { type: 'object' as const }, example: event } },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/JsonObject' }, example: event } },
   },
   responses: {
     200: jsonAnswer('The event was received. `{}` unless the platform asked a question.', Received),

@@ -19,11 +19,12 @@ const Condition = Type.Object(
       }),
     ),
   },
-  { 'x-documented': { anyOf: checkableConditions } },
+  { title: 'DifyCondition', 'x-documented': { not: { not: { anyOf: checkableConditions } } } },
 )
 
 // Dify writes null for members that are not set, here and below.
 const NullableCondition = Type.Unsafe<MetadataCondition | null>({
+  title: 'DifyConditions',
   type: 'object',
   nullable: true,
   description: 'Only passages of matching items.',
@@ -33,56 +34,68 @@ const NullableCondition = Type.Unsafe<MetadataCondition | null>({
   },
 })
 
-export const DifyRequest = Type.Object({
-  knowledge_id: Type.String({
-    description: "The id or the name of the key's project, or the id of one of its items.",
-    example: 'default',
-  }),
-  // Dify sends a user's whole message, however long.
-  query: Type.String({
-    ...notBlank,
-    description: 'Of a longer text, only the last 2,000 characters are used.',
-    example: 'How long do refunds take?',
-  }),
-  retrieval_setting: Type.Object(
-    {
-      top_k: Type.Optional(
-        Type.Unsafe<number | null>({ type: 'integer', nullable: true, description: 'At most 50.' }),
-      ),
-      score_threshold: Type.Optional(
-        Type.Unsafe<number | null>({ type: 'number', nullable: true, minimum: 0, maximum: 1 }),
-      ),
-    },
-    { example: { top_k: 3, score_threshold: 0.5 } },
-  ),
-  metadata_condition: Type.Optional(NullableCondition),
-})
+export const DifyRequest = Type.Object(
+  {
+    knowledge_id: Type.String({
+      description: "The id or the name of the key's project, or the id of one of its items.",
+      example: 'default',
+    }),
+    // Dify sends a user's whole message, however long.
+    query: Type.String({
+      ...notBlank,
+      description: 'Of a longer text, only the last 2,000 characters are used.',
+      example: 'How long do refunds take?',
+    }),
+    retrieval_setting: Type.Object(
+      {
+        top_k: Type.Optional(
+          Type.Unsafe<number | null>({ type: 'integer', nullable: true, description: 'At most 50.' }),
+        ),
+        score_threshold: Type.Optional(
+          Type.Unsafe<number | null>({ type: 'number', nullable: true, minimum: 0, maximum: 1 }),
+        ),
+      },
+      { title: 'DifyRetrievalSetting', example: { top_k: 3, score_threshold: 0.5 } },
+    ),
+    metadata_condition: Type.Optional(NullableCondition),
+  },
+  { title: 'DifyRequest' },
+)
 export type DifyRequest = Static<typeof DifyRequest>
 
-const DifyRecord = Type.Object({
-  content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
-  score: Type.Number({ description: '0 to 1.', example: 1 }),
-  title: Type.String({ description: "The item's name.", example: 'Returns' }),
-  metadata: Type.Object(
-    {
-      document_id: Type.String({ description: "The item's id." }),
-      heading: Type.String({ description: 'Empty where there is none.' }),
-      position: Type.Integer(),
-    },
-    { example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 } },
-  ),
-})
+const DifyRecord = Type.Object(
+  {
+    content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
+    score: Type.Number({ description: '0 to 1.', example: 1 }),
+    title: Type.String({ description: "The item's name.", example: 'Returns' }),
+    metadata: Type.Object(
+      {
+        document_id: Type.String({ description: "The item's id." }),
+        heading: Type.String({ description: 'Empty where there is none.' }),
+        position: Type.Integer(),
+      },
+      {
+        title: 'DifyMetadata',
+        example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 },
+      },
+    ),
+  },
+  { title: 'DifyRecord' },
+)
 
-export const DifyAnswer = Type.Object({ records: Type.Array(DifyRecord) })
+export const DifyAnswer = Type.Object({ records: Type.Array(DifyRecord) }, { title: 'DifyAnswer' })
 export type DifyAnswer = Static<typeof DifyAnswer>
 
-export const DifyError = Type.Object({
-  error_code: Type.Integer({
-    description: '1001, 1002 and 2001 as Dify specifies; otherwise the HTTP status.',
-    example: 1002,
-  }),
-  error_msg: Type.String({
-    example: 'Invalid API key: The key is unknown or has been revoked.',
-  }),
-})
+export const DifyError = Type.Object(
+  {
+    error_code: Type.Integer({
+      description: '1001, 1002 and 2001 as Dify specifies; otherwise the HTTP status.',
+      example: 1002,
+    }),
+    error_msg: Type.String({
+      example: 'Invalid API key: The key is unknown or has been revoked.',
+    }),
+  },
+  { title: 'DifyError' },
+)
 export type DifyError = Static<typeof DifyError>

@@ -20,13 +20,16 @@ interface ToolRoutesOptions {
 const prefix = '/integrations/tool'
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 
-const ToolAnswer = Type.Object({
-  result: Type.String({
-    description:
-      'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
-    example: 'Returns › Refunds\nWe refund any order within 30 days.',
-  }),
-})
+const ToolAnswer = Type.Object(
+  {
+    result: Type.String({
+      description:
+        'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
+      example: 'Returns › Refunds\nWe refund any order within 30 days.',
+    }),
+  },
+  { title: 'ToolAnswer' },
+)
 
 export const toolProtocol: Protocol = {
   prefix,

@@ -9,43 +9,55 @@ const phoneCall = Type.Optional(
     description: 'The phone call. Its `id` is kept with the question, where the project keeps questions.',
   }),
 )
+// Not `false`: many generators cannot read a schema that is a boolean.
+const absent = { not: {} }
 const turns = { description: 'The conversation so far. Only turns of the user are read.' }
 
 /** https://docs.vapi.ai/knowledge-base/custom-knowledge-base; `messages` is optional in Vapi's own SDKs. */
-export const VapiKnowledgeRequest = Type.Object({
-  message: Type.Object(
-    {
-      type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
-      messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
-      messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
-      call: phoneCall,
-    },
-    {
-      'x-documented': { not: { properties: { messages: false, messagesOpenAIFormatted: false } } },
-      example: {
-        type: 'knowledge-base-request',
-        messages: [
-          { role: 'user', content: 'What is your return policy?' },
-          { role: 'assistant', content: "I'll help you with information about our return policy." },
-          { role: 'user', content: 'How long do I have to return items?' },
-        ],
+export const VapiKnowledgeRequest = Type.Object(
+  {
+    message: Type.Object(
+      {
+        type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
+        messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
+        messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
+        call: phoneCall,
       },
-    },
-  ),
-})
+      {
+        title: 'VapiKnowledgeMessage',
+        'x-documented': { not: { properties: { messages: absent, messagesOpenAIFormatted: absent } } },
+        example: {
+          type: 'knowledge-base-request',
+          messages: [
+            { role: 'user', content: 'What is your return policy?' },
+            { role: 'assistant', content: "I'll help you with information about our return policy." },
+            { role: 'user', content: 'How long do I have to return items?' },
+          ],
+        },
+      },
+    ),
+  },
+  { title: 'VapiKnowledgeRequest' },
+)
 export type VapiKnowledgeRequest = Static<typeof VapiKnowledgeRequest>
 
-export const VapiDocument = Type.Object({
-  content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
-  similarity: Type.Number({ description: "The search's score, 0 to 1.", example: 1 }),
-  uuid: Type.String({
-    description: "The item's id and the passage's position.",
-    example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738:0',
-  }),
-})
+export const VapiDocument = Type.Object(
+  {
+    content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
+    similarity: Type.Number({ description: "The search's score, 0 to 1.", example: 1 }),
+    uuid: Type.String({
+      description: "The item's id and the passage's position.",
+      example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738:0',
+    }),
+  },
+  { title: 'VapiDocument' },
+)
 export type VapiDocument = Static<typeof VapiDocument>
 
-export const VapiKnowledgeAnswer = Type.Object({ documents: Type.Array(VapiDocument) })
+export const VapiKnowledgeAnswer = Type.Object(
+  { documents: Type.Array(VapiDocument) },
+  { title: 'VapiKnowledgeAnswer' },
+)
 export type VapiKnowledgeAnswer = Static<typeof VapiKnowledgeAnswer>
 
 const calls = {
@@ -54,52 +66,67 @@ const calls = {
 }
 
 /** One list under three names: https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/tools/custom-tools */
-export const VapiToolRequest = Type.Object({
-  message: Type.Object(
-    {
-      type: Type.Optional(Type.String({ description: 'Vapi says `tool-calls`.' })),
-      toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
-      toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
-      toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
-      call: phoneCall,
-    },
-    {
-      'x-documented': {
-        not: { properties: { toolCallList: false, toolCalls: false, toolWithToolCallList: false } },
+export const VapiToolRequest = Type.Object(
+  {
+    message: Type.Object(
+      {
+        type: Type.Optional(Type.String({ description: 'Vapi says `tool-calls`.' })),
+        toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+        toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
+        toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+        call: phoneCall,
       },
-      example: {
-        type: 'tool-calls',
-        toolCallList: [
-          { id: 'abc123', name: 'search_knowledge', parameters: { query: 'Can I still return my order?' } },
-        ],
+      {
+        title: 'VapiToolMessage',
+        'x-documented': {
+          not: { properties: { toolCallList: absent, toolCalls: absent, toolWithToolCallList: absent } },
+        },
+        example: {
+          type: 'tool-calls',
+          toolCallList: [
+            { id: 'abc123', name: 'search_knowledge', parameters: { query: 'Can I still return my order?' } },
+          ],
+        },
       },
-    },
-  ),
-})
+    ),
+  },
+  { title: 'VapiToolRequest' },
+)
 export type VapiToolRequest = Static<typeof VapiToolRequest>
 
 /** The parameters that a model may set. `mode` and the deadline are not among them. */
-export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'])
+export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'], {
+  title: 'ToolParameters',
+})
 export type ToolParameters = Static<typeof ToolParameters>
 
-export const VapiToolResult = Type.Object({
-  name: Type.Optional(Type.String({ example: 'search_knowledge' })),
-  toolCallId: Type.Optional(Type.String({ example: 'abc123' })),
-  result: Type.Optional(
-    Type.String({
-      description: 'The passages, best first, in one line.',
-      example: '(1) Returns › Refunds: We refund any order within 30 days.',
-    }),
-  ),
-  error: Type.Optional(
-    Type.String({ description: 'Instead of `result`, in one line.', example: 'query: is required' }),
-  ),
-})
+export const VapiToolResult = Type.Object(
+  {
+    name: Type.Optional(Type.String({ example: 'search_knowledge' })),
+    toolCallId: Type.Optional(Type.String({ example: 'abc123' })),
+    result: Type.Optional(
+      Type.String({
+        description: 'The passages, best first, in one line.',
+        example: '(1) Returns › Refunds: We refund any order within 30 days.',
+      }),
+    ),
+    error: Type.Optional(
+      Type.String({ description: 'Instead of `result`, in one line.', example: 'query: is required' }),
+    ),
+  },
+  { title: 'VapiToolResult' },
+)
 export type VapiToolResult = Static<typeof VapiToolResult>
 
-export const VapiToolAnswer = Type.Object({ results: Type.Array(VapiToolResult) })
+export const VapiToolAnswer = Type.Object(
+  { results: Type.Array(VapiToolResult) },
+  { title: 'VapiToolAnswer' },
+)
 
-export const VapiError = Type.Object({
-  error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
-})
+export const VapiError = Type.Object(
+  {
+    error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
+  },
+  { title: 'ToolError' },
+)
 export type VapiError = Static<typeof VapiError>

@@ -4,7 +4,7 @@ import { asOpenApi, jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 const ExportTraceServiceRequest = Type.Object(
   {
     resourceSpans: Type.Optional(
-      Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: true }), { nullable: true }),
+      Type.Array(Type.Unsafe<object>({ $ref: '#/components/schemas/JsonObject' }), { nullable: true }),
     ),
   },
   {
