@@ -18,6 +18,8 @@ import { SideReader } from './side-reader.ts'
 import type { Store, StoreOf } from './store.ts'
 import { Writer, type WriterOptions } from './writer.ts'
 
+const damaged = 'The replica is damaged. Restart the service to fetch it again from the primary.'
+
 export interface OpenDatabase extends Store {
   readonly store: StoreOf
   /** Where workers open their own readers. */
@@ -28,8 +30,8 @@ export interface OpenDatabase extends Store {
   readonly isLocal: boolean
   /** See Reader.dataVersion. */
   dataVersion(): number
-  /** False while the writer restarts, when writes are refused. */
-  takesWrites(): boolean
+  /** Why no write is possible, in a sentence; null when writes are. Reads go on, except from a damaged replica. */
+  refusesWritesBecause(): string | null
   /** See Writer.keepBallast; only for a local database. */
   keepBallast(): Promise<void>
   /** See stale-cells.ts; only for a local database. */
@@ -38,8 +40,6 @@ export interface OpenDatabase extends Store {
   emptyLog(holdUpMs: number): Promise<boolean>
   /** Null unless the database is a replica. */
   replication(): ReplicationStatus | null
-  /** Whether a replica is unusable until the next start fetches it anew. */
-  isDamaged(): boolean
   /** Makes this process the one that syncs the replica. */
   own(): void
   close(): Promise<void>
@@ -112,9 +112,13 @@ async function openReplica(
   replica: Replica,
   log: DatabaseLog,
 ): Promise<OpenDatabase> {
-  const writer = new Writer(location.primary, { log, afterWrite: () => replica.syncWrite() })
+  const writer = new Writer(location.primary, {
+    log,
+    afterWrite: () => replica.syncWrite(),
+    refusedBecause: () => replica.stoppedBecause,
+  })
   try {
-    const failure = await replica.trySync().catch((error: unknown) => error)
+    const failure = await replica.sync().catch((error: unknown) => error)
     const reader = await openReplicaReader(location, writer, failure)
     replica.start()
     return toDatabase(location, { reader, writer, replica, side: new SideReader(location.file) })
@@ -179,13 +183,12 @@ function toDatabase(
     readsAt: location.kind === 'replica' ? { kind: 'file', file: location.file } : location,
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
-    takesWrites: () => writer.isUp,
+    refusesWritesBecause: () => (replica?.isDamaged ? damaged : writer.refusesBecause()),
     keepBallast: () => writer.keepBallast(),
     clearStalePages: (pages) => writer.clearStalePages(pages),
     emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
-    isDamaged: () => replica?.isDamaged ?? false,
     own: () => replica?.own(),
     close: async () => {
       reader.close()

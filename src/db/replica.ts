@@ -28,7 +28,7 @@ interface ReplicaOptions {
 }
 
 type Question = 'sync' | 'status'
-type Reply = Omit<ReplicationStatus, 'lagMs'> & { error: string | null }
+type Reply = Omit<ReplicationStatus, 'lagMs'> & { error: string | null; stoppedBecause: string | null }
 
 /**
  * Keeps a replica's file up to date. Only the owner of the folder syncs, since two processes that sync one file damage
@@ -42,11 +42,10 @@ export class Replica {
   /** Null in a process that does not own the folder. */
   #thread: Thread<SyncApi, SyncData> | null = null
   #server: OwnerServer | null = null
-  /** Whether the primary has just answered, so that the next sync need not probe it. */
-  #hasAnswered = false
   #lastSyncAt: number | null = null
   #failures = 0
   #hasProblem = false
+  #stoppedBecause: string | null = null
 
   constructor(options: ReplicaOptions) {
     this.#options = options
@@ -89,6 +88,11 @@ export class Replica {
     return existsSync(this.#options.location.file + damageSuffix)
   }
 
+  /** Why nothing is synced or written: the primary has another database. A sentence; null while it has the replica's. */
+  get stoppedBecause(): string | null {
+    return this.#stoppedBecause
+  }
+
   get status(): ReplicationStatus {
     const lagMs = this.#lastSyncAt === null ? null : Math.max(0, this.#options.now() - this.#lastSyncAt)
     return { lagMs, lastSyncAt: this.#lastSyncAt, failures: this.#failures }
@@ -96,12 +100,6 @@ export class Replica {
 
   /** Resolves when the file has everything that the primary had at the time of the call. */
   sync(): Promise<void> {
-    if (this.#thread) this.#hasAnswered = true
-    return this.trySync()
-  }
-
-  /** The same when the primary may be away: fails within about a second. */
-  trySync(): Promise<void> {
     return this.#thread ? this.#syncing.now() : this.#askOwner('sync')
   }
 
@@ -122,12 +120,12 @@ export class Replica {
   }
 
   async #runSync(thread: Thread<SyncApi, SyncData>): Promise<void> {
-    const probes = !this.#hasAnswered
-    this.#hasAnswered = false
     const startedAt = this.#options.now()
     try {
-      await thread.ask('sync', probes)
+      const refusal = await thread.ask('sync')
+      if (refusal !== null) throw this.#stop(refusal)
       this.#lastSyncAt = startedAt
+      this.#stoppedBecause = null
       this.#report(null)
     } catch (error) {
       this.#failures++
@@ -147,10 +145,19 @@ export class Replica {
     else log.warn({ problem }, 'The replica cannot sync and serves the data it has')
   }
 
+  #stop(reason: string): Error {
+    const advice = 'See "When the primary was replaced" in the guide on replicas.'
+    if (this.#stoppedBecause === null) this.#options.log.error({ reason, advice }, 'The replica has stopped')
+    this.#stoppedBecause = reason
+    this.#hasProblem = true
+    return new Error(reason)
+  }
+
   async #answer(question: string): Promise<Reply> {
     let error: string | null = null
     if (question === 'sync') await this.sync().catch((reason) => (error = String(reason)))
-    return { error, lastSyncAt: this.#lastSyncAt, failures: this.#failures }
+    const stoppedBecause = this.#stoppedBecause
+    return { error, lastSyncAt: this.#lastSyncAt, failures: this.#failures, stoppedBecause }
   }
 
   /** Retries, since an owner that has just died is soon replaced, perhaps by this process. */
@@ -160,6 +167,7 @@ export class Replica {
       const reply = (await askOwner(this.#options.folder, question, this.#closing)) as Reply
       this.#lastSyncAt = reply.lastSyncAt
       this.#failures = reply.failures
+      this.#stoppedBecause = reply.stoppedBecause
       if (reply.error !== null) throw new Error(reply.error)
     })
   }
@@ -168,7 +176,7 @@ export class Replica {
     return retry(work, {
       withinMs: retryWithinMs,
       delayMs: retryMs,
-      isWorthIt: () => !this.#closing.signal.aborted,
+      isWorthIt: () => !this.#closing.signal.aborted && this.#stoppedBecause === null,
     })
   }
 }

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import Database from 'libsql'
 import { dataOfThread, serve } from '../threads/serve.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
+import { openRemoteClient } from './remote-client.ts'
 
-const probeWithinMs = 1_000
+const answerWithinMs = 1_000
 /** How often the replica's log is emptied at most. */
 const emptyLogEveryMs = 1_000
 const busyTimeoutMs = 100
@@ -13,22 +14,27 @@ export interface SyncData {
   primary: RemoteLocation
 }
 
+const readGeneration = "select value from meta where name = 'generation'"
 const { file, primary } = dataOfThread<SyncData>()
+const remote = openRemoteClient(primary, { deadlineMs: answerWithinMs, concurrency: 1 })
+/** The generation of the replica's database; null until a first sync has fetched it. */
+let generation: string | null = null
 let connection: Database.Database | null = null
 let logEmptiedAt = 0
 let hasLog = true
 
 /** Syncs a replica, in native calls that block this thread until the primary answers. */
 const api = {
-  /** Called for one sync at a time. @param probes whether to check first that the primary answers */
-  async sync(probes: boolean): Promise<void> {
+  /** Called for one sync at a time. @returns why nothing was synced, in a sentence; null when it was */
+  async sync(): Promise<string | null> {
     try {
-      // A native call to a primary that is frozen or out of reach would block without end.
-      if (probes) await probe()
+      const refusal = await findOtherPrimary()
+      if (refusal !== null) return refusal
       connection ??= open()
       const { frames_synced } = connection.sync() as { frames_synced: number }
       hasLog ||= frames_synced > 0
       emptyLog()
+      return null
     } catch (error) {
       dropConnection()
       throw error
@@ -49,10 +55,47 @@ function dropConnection(): void {
   connection = null
 }
 
-async function probe(): Promise<void> {
-  const answer = await fetch(`${httpUrl(primary.url)}/health`, { signal: AbortSignal.timeout(probeWithinMs) })
-  await answer.arrayBuffer()
-  if (answer.status >= 500) throw new Error(`The primary answered ${answer.status}`)
+/**
+ * Asks the primary which database it has before anything is fetched: a sync replaces the replica by whatever is there. It
+ * also shows that the primary answers, since a native call to one that is frozen would block without end.
+ */
+async function findOtherPrimary(): Promise<string | null> {
+  const there = await generationOfPrimary()
+  generation ??= generationOfReplica()
+  if (generation === null || generation === there) return null
+  const what = there === null ? 'is empty' : 'has another database than this replica'
+  return `The primary ${what}, so this node keeps its copy, and neither syncs nor writes.`
+}
+
+async function generationOfPrimary(): Promise<string | null> {
+  try {
+    const { rows } = await remote.execute(readGeneration)
+    return textOf(rows[0]?.[0])
+  } catch (error) {
+    if (lacksTable(error)) return null
+    throw error
+  }
+}
+
+function generationOfReplica(): string | null {
+  if (!existsSync(file)) return null
+  const plain = new Database(file, { timeout: busyTimeoutMs })
+  try {
+    return textOf(plain.prepare(readGeneration).pluck().all()[0])
+  } catch (error) {
+    if (lacksTable(error)) return null
+    throw error
+  } finally {
+    plain.close()
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function lacksTable(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('no such table')
 }
 
 function open(): Database.Database {

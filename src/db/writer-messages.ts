@@ -1,4 +1,4 @@
-import { type Client, type InStatement, LibsqlError, type ResultSet, type Row } from '@libsql/client'
+import type { Client, InStatement, ResultSet, Row } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 
 /** Where the writer's worker writes. */
@@ -31,11 +31,6 @@ export function meansLock(code: string): boolean {
 /** Whether the code says that the disk refused the write: it is read-only, broken or gone. */
 export function meansRefusal(code: string): boolean {
   return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code)
-}
-
-/** Whether a write failed because the row is there already. */
-export function meansConflict(error: unknown): boolean {
-  return error instanceof LibsqlError && error.code.startsWith('SQLITE_CONSTRAINT')
 }
 
 /** A ResultSet that survives a message, which would lose the hidden index properties of its rows. */

@@ -7,7 +7,6 @@ import { type DatabaseLog, silentLog } from './log.ts'
 import { primaryUnavailable, unservedDetail } from './remote-client.ts'
 import {
   fromPlainResult,
-  meansConflict,
   meansLock,
   meansRefusal,
   type PlainResult,
@@ -40,7 +39,9 @@ export interface WriterOptions {
   /** Every write waits for it: see soundness.ts. */
   untilSound?: Promise<unknown> | undefined
   /** Awaited before a write is acknowledged. In replica mode it makes the write visible to this process's readers. */
-  afterWrite?: () => Promise<void> | void
+  afterWrite?: () => Promise<void>
+  /** Why nothing may be written, in a sentence; null when it may. */
+  refusedBecause?: () => string | null
 }
 
 /**
@@ -54,7 +55,8 @@ export class Writer {
   readonly freeing: WriteDatabase
   readonly #log: DatabaseLog
   readonly #isRemote: boolean
-  readonly #afterWrite: (() => Promise<void> | void) | undefined
+  readonly #afterWrite: (() => Promise<void>) | undefined
+  readonly #refusedBecause: () => string | null
   readonly #thread: Thread<WriterSession, WriterTarget>
   #untilSound: Promise<unknown> | undefined
   /** Writes that wait for it. */
@@ -63,10 +65,14 @@ export class Writer {
   #keepsBallast = false
   #isRefused = false
 
-  constructor(target: WriterTarget, { log = silentLog, untilSound, afterWrite }: WriterOptions = {}) {
+  constructor(
+    target: WriterTarget,
+    { log = silentLog, untilSound, afterWrite, refusedBecause = () => null }: WriterOptions = {},
+  ) {
     this.#log = log
     this.#isRemote = target.kind === 'remote'
     this.#afterWrite = afterWrite
+    this.#refusedBecause = refusedBecause
     this.#untilSound = untilSound
     const onFailure = (error: unknown) => log.error({ error }, 'The writer failed and is being restarted')
     this.#thread = new Thread({
@@ -86,9 +92,9 @@ export class Writer {
     this.freeing = drizzle(this.#clientFor(true))
   }
 
-  /** False while the worker restarts after a failure. */
-  get isUp(): boolean {
-    return this.#thread.isUp
+  /** Why no write is possible, in a sentence; null when writes are. */
+  refusesBecause(): string | null {
+    return this.#thread.isUp ? this.#refusedBecause() : 'The writer is restarting.'
   }
 
   /** Keeps the ballast file; for the process that owns the folder. */
@@ -146,6 +152,7 @@ export class Writer {
 
   async #send(call: WriterCall, frees: boolean): Promise<WriterValue> {
     if (this.#thread.isClosed) throw new LibsqlError('The client is closed', 'CLIENT_CLOSED')
+    this.#throwIfRefused()
     const chars = largeCharsOf(call)
     // A write that is alone is accepted whatever its size.
     if (chars > 0 && this.#charsQueued > 0 && this.#charsQueued + chars > charsQueuedMax)
@@ -170,15 +177,28 @@ export class Writer {
       const failure = toLibsqlError(error)
       if (meansRefusal(failure.code)) this.#noteDisk(failure)
       const answer = toError(failure)
-      // The caller will look in the replica for the row that another node wrote.
-      if (meansConflict(answer)) await this.#afterWrite?.()
+      // The caller will look in the replica for the row that another node wrote. Any other failure that is not ours to
+      // explain may show that the primary is another one.
+      if (!(answer instanceof AppError)) await this.#syncReplica()
       throw answer
     }
     if (changesRows(call)) {
       this.#noteDisk(null)
-      await this.#afterWrite?.()
+      await this.#syncReplica()
     }
     return value
+  }
+
+  async #syncReplica(): Promise<void> {
+    await this.#afterWrite?.().catch((error) => {
+      this.#throwIfRefused()
+      throw error
+    })
+  }
+
+  #throwIfRefused(): void {
+    const reason = this.#refusedBecause()
+    if (reason !== null) throw primaryUnavailable(reason)
   }
 
   async #hold(untilSound: Promise<unknown>): Promise<void> {

@@ -113,9 +113,8 @@ export class Lifecycle {
     if (this.#areErasuresOpen) return 'Deletions from before the start are not erased yet.'
     const stale = this.staleBecause()
     if (stale) return stale
-    if (database.isDamaged())
-      return 'The replica is damaged. Restart the service to fetch it again from the primary.'
-    if (!database.takesWrites()) return 'The writer is restarting.'
+    const refusal = database.refusesWritesBecause()
+    if (refusal) return refusal
     try {
       await database.read.all(sql`select 1`)
       return null

@@ -10,8 +10,8 @@ export interface Primary {
   readonly url: string
   /** SIGKILL ends it, SIGSTOP freezes it, SIGCONT continues it. After SIGKILL, resolves when it has ended. */
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
-  /** Starts it again on the same folder and ports. */
-  restart(): Promise<void>
+  /** Starts it again on the same ports, and on the same folder or this one. */
+  restart(folder?: string): Promise<void>
   /** Ends it and removes its folder, unless that was given. */
   stop(): Promise<void>
 }
@@ -31,9 +31,9 @@ export async function startPrimary({ folder }: { folder?: string } = {}): Promis
       if (signal === 'SIGKILL') await child.end()
       else child.kill(signal)
     },
-    async restart() {
+    async restart(served = path) {
       await child.end()
-      child = await spawnServer(path, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
+      child = await spawnServer(served, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
     },
     async stop() {
       await child.end()
