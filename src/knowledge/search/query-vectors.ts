@@ -7,14 +7,14 @@ const underWayMax = 64
 const embeddingMsMax = 10_000
 
 /**
- * Vectors of queries. Searches for the same query share one embedding. It goes on when a search is answered without it,
- * and is cached for the next search.
+ * Vectors of queries. A project's searches for the same query share one embedding. It goes on when a search is answered
+ * without it, and is cached for the next search. Projects share nothing: a fast answer would tell what another one asked.
  */
 export class QueryVectors {
   readonly #embedder: Embedder
-  readonly #vectors = new LRUCache<string, Float32Array>({
+  readonly #vectors = new LRUCache<string, Float32Array, string>({
     max: cachedVectorsMax,
-    fetchMethod: (query) => this.#embed(query),
+    fetchMethod: (_, __, { context: query }) => this.#embed(query),
     ignoreFetchAbort: true,
   })
   readonly #closing = new AbortController()
@@ -25,8 +25,9 @@ export class QueryVectors {
   }
 
   /** @throws EmbeddingError when the query cannot be embedded now */
-  async of(query: string): Promise<Float32Array> {
-    const vector = await this.#vectors.fetch(query.normalize('NFC'))
+  async of(projectId: number, query: string): Promise<Float32Array> {
+    const context = query.normalize('NFC')
+    const vector = await this.#vectors.fetch(`${projectId} ${context}`, { context })
     if (!vector) throw new EmbeddingError('The embedder answered no vector')
     return vector
   }

@@ -164,7 +164,7 @@ export class Search {
     // All vectors are equally near to that of a query without meaning.
     if (!meaningPattern.test(query)) return { labels: [], embeddingMs: 0, tookMs: 0 }
     try {
-      const vector = await this.#queryVectors.of(query)
+      const vector = await this.#queryVectors.of(projectId, query)
       const embeddingMs = now() - startedAt
       const hits = await index.search(
         projectId,
