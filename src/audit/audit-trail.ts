@@ -1,6 +1,7 @@
 import { desc, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import type { Actor, By } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
@@ -111,8 +112,7 @@ export interface AuditFilter {
 
 interface AuditTrailOptions {
   read: ReadDatabase
-  /** For filtered lists, which may scan many entries. */
-  readAside: ReadDatabase
+  store: StoreOf
   write: WriteDatabase
   now: () => number
   log: Pick<Log, 'error'>
@@ -212,7 +212,8 @@ export class AuditTrail {
     { limit, before }: { limit: number; before: number | null },
     filter: AuditFilter = {},
   ): Promise<AuditRows> {
-    const { read, readAside } = this.#options
+    const { read, readAside } = this.#options.store(projectId)
+    // A filtered list may scan many entries.
     const isFiltered = Object.values(filter).some((value) => value !== undefined)
     const older = sql`${conditionOf(filter)} and ${before === null ? sql`true` : sql`seq < ${before}`}`
     const page = (condition: SQL) => sql`select * from (

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -19,6 +20,7 @@ import type { Store, StoreOf } from './store.ts'
 import { Writer, type WriterOptions } from './writer.ts'
 
 const damaged = 'The replica is damaged. Restart the service to fetch it again from the primary.'
+const storesKeptMax = 1_000
 
 export interface OpenDatabase extends Store {
   readonly store: StoreOf
@@ -170,16 +172,21 @@ function toDatabase(
   location: DatabaseLocation,
   { reader, writer, replica, side }: DatabaseParts,
 ): OpenDatabase {
+  // A server has its own threads.
+  const asideOf = (projectId: number | null) => side?.of(projectId) ?? reader.db
   const store = {
     read: reader.db,
     write: writer.db,
-    // A server has its own threads.
-    readAside: side?.db ?? reader.db,
+    readAside: asideOf(null),
     freeing: writer.freeing,
   }
+  const stores = new LRUCache<number, Store>({
+    max: storesKeptMax,
+    memoMethod: (projectId) => ({ ...store, readAside: asideOf(projectId) }),
+  })
   return {
     ...store,
-    store: () => store,
+    store: (projectId) => stores.memo(projectId),
     readsAt: location.kind === 'replica' ? { kind: 'file', file: location.file } : location,
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',

@@ -1,4 +1,5 @@
 import { drizzle } from 'drizzle-orm/sqlite-proxy'
+import { FairQueue } from '../threads/fair-queue.ts'
 import { Thread } from '../threads/thread.ts'
 import type { ReadDatabase } from './reader.ts'
 import type { SideReaderApi } from './side-reader-worker.ts'
@@ -7,10 +8,10 @@ const idleMs = 60_000
 
 /**
  * A reader on its own thread, for queries that scan many rows: people wait for these, and they must not delay the
- * agents that the main thread answers. A message each way costs some 50 us.
+ * agents that the main thread answers. A message each way costs some 50 us. Projects take turns, query by query.
  */
 export class SideReader {
-  readonly db: ReadDatabase
+  readonly #queue = new FairQueue<unknown[][]>()
   readonly #thread: Thread<SideReaderApi, { file: string }>
 
   constructor(file: string) {
@@ -20,8 +21,13 @@ export class SideReader {
       data: () => ({ file }),
       idleMs,
     })
-    this.db = drizzle(async (sql, params, method) => {
-      const rows = await this.#thread.ask('rows', sql, params)
+  }
+
+  /** Reads in the project's turns; null for queries of no project. */
+  of(projectId: number | null): ReadDatabase {
+    return drizzle(async (sql, params, method) => {
+      const ask = () => this.#thread.ask('rows', sql, params)
+      const rows = await this.#queue.do(projectId, JSON.stringify([sql, params]), ask)
       // For `get` Drizzle takes the row itself, or undefined; its types do not say so.
       return { rows: method === 'get' ? (rows[0] as unknown[]) : rows }
     })

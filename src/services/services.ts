@@ -116,14 +116,14 @@ async function openCommon({
 }: ServicesOptions & { takesFolder: boolean }) {
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, readAside, write, freeing, dataVersion } = database
+  const { read, write, freeing, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   return {
     ...{ config, log, now, owner, database, read, write, freeing, dataVersion },
     ...{ stores, store: stores.of, sessionSecret, generation },
     recordHash: createRecordHash(idHashKey),
-    audit: new AuditTrail({ read, readAside, write, now, log }),
+    audit: new AuditTrail({ read, store: stores.of, write, now, log }),
     settingsOf: createSettingsReader({ read, dataVersion }),
     /** Several processes on a remote database may do the same work, one at a time by its lease. */
     leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),

@@ -61,6 +61,19 @@ describe('the side reader', () => {
     expect((await ask(7))[0]?.n).toBe(7)
   })
 
+  test('answers a project after one query of another, however many that one has asked', async () => {
+    const reader = new SideReader(database.file)
+    const done: string[] = []
+    const ask = async (projectId: number, n: number) => {
+      const counted = sql`with recursive n(i) as (select 1 union all select i + 1 from n limit 1000) select ${n}, count(*) from n`
+      expect(await reader.of(projectId).all<unknown>(counted)).toEqual([[n, 1_000]])
+      done.push(`${projectId}`)
+    }
+    await Promise.all([...Array.from({ length: 60 }, (_, n) => ask(1, n)), ask(2, 0)])
+    expect(done.indexOf('2')).toBeLessThanOrEqual(2)
+    await reader.close()
+  })
+
   test('writes nothing', async () => {
     const failure = await failureOf(
       database.readAside.insert(meta).values({ name: 'written', value: '' }).execute(),
@@ -72,21 +85,21 @@ describe('the side reader', () => {
   test('goes on after its thread has failed, and the process survives', async () => {
     const file = join(folder, 'later', 'callbook.db')
     const reader = new SideReader(file)
-    expect(await failureOf(reader.db.all(sql`select 1`))).toBeInstanceOf(Error)
+    expect(await failureOf(reader.of(null).all(sql`select 1`))).toBeInstanceOf(Error)
     mkdirSync(dirname(file))
     writeFileSync(file, '')
-    await until(() => succeeds(reader.db.all(sql`select 1`)))
-    expect(await reader.db.all(sql`select 1`)).toEqual([[1]])
+    await until(() => succeeds(reader.of(null).all(sql`select 1`)))
+    expect(await reader.of(null).all(sql`select 1`)).toEqual([[1]])
     await reader.close()
   })
 
   test('rejects waiting queries when it is closed', async () => {
     const reader = new SideReader(database.file)
     const endless = sql`(with recursive n(i) as (select 1 union all select i + 1 from n limit 30000000) select i from n)`
-    const asked = failureOf(reader.db.select({ n: sql`count(*)` }).from(endless).execute())
+    const asked = failureOf(reader.of(null).select({ n: sql`count(*)` }).from(endless).execute())
     await reader.close()
     expect(await asked).toBeInstanceOf(Error)
-    expect(await failureOf(reader.db.select().from(meta).execute())).toBeInstanceOf(Error)
+    expect(await failureOf(reader.of(null).select().from(meta).execute())).toBeInstanceOf(Error)
   })
 
   test('can be closed in the middle of a query, and the process survives', async () => {
@@ -94,9 +107,9 @@ describe('the side reader', () => {
       `import { sql } from 'drizzle-orm'
        import { SideReader } from './src/db/side-reader.ts'
        const reader = new SideReader(process.argv.at(-1))
-       await reader.db.all(sql\`select 1\`)
+       await reader.of(null).all(sql\`select 1\`)
        const long = sql\`with recursive n(i) as (select 1 union all select i + 1 from n limit 10000000) select count(*) from n\`
-       const asked = Array.from({ length: 3 }, () => reader.db.all(long).catch((error) => error.cause.message))
+       const asked = Array.from({ length: 3 }, () => reader.of(null).all(long).catch((error) => error.cause.message))
        await Bun.sleep(100)
        await reader.close()
        console.log(JSON.stringify(await Promise.all(asked)))`,
