@@ -14,6 +14,7 @@ interface SetOptions {
   noteReading?: string
   membersDelete?: string
   timeZone?: string
+  endSilentAfter?: string
   json?: true
 }
 
@@ -27,6 +28,7 @@ const options: Record<string, string> = {
   notesReading: '--note-reading',
   membersMayDelete: '--members-delete',
   timeZone: '--time-zone',
+  endSilentAfter: '--end-silent-after',
 }
 
 /** `project set` changes how a project keeps personal data. Without options it shows the settings. */
@@ -46,6 +48,10 @@ export function addSet(project: Command, shell: Shell): void {
       'let members delete calls and knowledge in the console; owners always can',
     )
     .option('--time-zone <zone>', 'such as Europe/Berlin: whose days and times the console shows; or off')
+    .option(
+      '--end-silent-after <time>',
+      'complete a live call when nothing was heard of it for so long, such as 90m, 24h or 7d; or off',
+    )
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
@@ -63,7 +69,7 @@ export function addSet(project: Command, shell: Shell): void {
 /** The settings in the options. The change itself checks them. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
-  const { timeZone } = values
+  const { timeZone, endSilentAfter } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
@@ -73,6 +79,7 @@ function changeOf(values: SetOptions): SettingsChange {
     ...(noteReading !== undefined && { notesReading: switchOf('notesReading', noteReading) }),
     ...(membersDelete !== undefined && { membersMayDelete: switchOf('membersMayDelete', membersDelete) }),
     ...(timeZone !== undefined && { timeZone: timeZone === 'off' ? null : timeZone }),
+    ...(endSilentAfter !== undefined && { endSilentAfter: endSilentAfter === 'off' ? null : endSilentAfter }),
   }
   return change as SettingsChange
 }

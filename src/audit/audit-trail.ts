@@ -52,6 +52,7 @@ export type AuditAction =
   | 'hold_set'
   | 'hold_lifted'
   | 'calls_expired'
+  | 'calls_ended'
   | 'audit_expired'
   | 'questions_expired'
   | 'call_evaluated'

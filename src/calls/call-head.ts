@@ -13,6 +13,7 @@ const {
   createdOnArrival,
   engagementSaid,
   completedAt,
+  heardAt,
   documentChars,
   callerDigitsReversed,
   calledDigitsReversed,
@@ -38,7 +39,10 @@ export const writtenColumns = written
 /** The columns that a list shows. */
 export const listedColumns = { id, createdAt, ...shown }
 /** The columns that are in no document. */
-export const unservedColumns = { occurredAt, createdOnArrival, engagementSaid, completedAt, ...beside }
+export const unservedColumns = {
+  ...{ occurredAt, createdOnArrival, engagementSaid, completedAt, heardAt },
+  ...beside,
+}
 
 /** A stored call, including what the API does not return. */
 export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof unservedColumns> {

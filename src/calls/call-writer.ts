@@ -87,6 +87,14 @@ export class CallWriter {
     return new Set([written, ...alsoWritten].flat().map(({ id }) => id))
   }
 
+  /** Notes that something arrived of these live calls, which changes nothing that readers see. */
+  async hear(projectId: number, ids: ReadonlySet<string>, at: number): Promise<void> {
+    if (ids.size === 0) return
+    await this.#store(projectId).write.run(sql`
+      update ${calls} set heard_at = ${at} where project_id = ${projectId} and status = 'live'
+        and id in (select value from json_each(${JSON.stringify([...ids])}))`)
+  }
+
   #createHeads({ projectId, writes }: Batch): SQL[] {
     const heads = numbered(writes)
       .filter(({ seenChangeSeq }) => seenChangeSeq === null)

@@ -23,7 +23,7 @@ import { CallWords } from './call-words.ts'
 import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { OwnDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
-import { changeErrors, checkChange, mergeCall } from './merge.ts'
+import { changeErrors, checkChange, endSilently, mergeCall } from './merge.ts'
 import { type Redactions, redactChange } from './redaction.ts'
 import { callNotFound } from './refusals.ts'
 import { CallChange } from './schemas.ts'
@@ -140,6 +140,26 @@ export class Ingest {
     })
   }
 
+  /**
+   * Completes those of these calls that are live and of which nothing was heard since a time.
+   * @param heardBefore milliseconds since 1970
+   * @returns how many
+   */
+  async endSilent(projectId: number, ids: readonly string[], heardBefore: number): Promise<number> {
+    const inputs = ids.map((id) => ({ id, change: {} }))
+    return await this.#mutex.run(namesOf(projectId, inputs), async () => {
+      const { read } = this.#options.store(projectId)
+      const writes: PendingWrite[] = []
+      for (const [id, { stored, changeSeq, hasParts }] of await readStoredCalls(read, projectId, ids)) {
+        const { call, heardAt } = stored
+        if (call.status !== 'live' || heardAt === null || heardAt > heardBefore) continue
+        const after = endSilently(stored, this.#options.now())
+        writes.push({ id, seenChangeSeq: changeSeq, before: stored, after, hadParts: hasParts })
+      }
+      return (await this.#writer.write(projectId, writes)).size
+    })
+  }
+
   /** Every change of a call is redacted here before anything is written. */
   async #redacted(projectId: number, inputs: readonly Input[]): Promise<readonly Input[]> {
     const settings = await this.#options.settingsOf(projectId)
@@ -182,8 +202,10 @@ export class Ingest {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
-      const { merged, writes } = await this.#merge(projectId, open)
+      const { merged, writes, unchanged } = await this.#merge(projectId, open)
       const written = await this.#writeOnce(projectId, writes, attempt)
+      // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
+      await this.#writer.hear(projectId, unchanged, this.#options.now()).catch(() => undefined)
       if (written instanceof AppError) {
         // Calls that an earlier attempt has written keep their results.
         for (const { position } of open) results[position] = written
@@ -218,6 +240,8 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
+    /** Live calls that sent what is stored already. */
+    const unchanged = new Set<string>()
     const mergeOne = ({ id, change, own, audited, admit, isImport, redactions }: Input): IngestedCall => {
       if (audited && !stored.has(id)) throw callNotFound()
       checkId(id)
@@ -229,17 +253,19 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const after = mergeCall(before, id, change, this.#options.now(), { own, isImport, redactions })
+      const isHeard = !audited
+      const options = { own, isImport, isHeard, redactions }
+      const after = mergeCall(before, id, change, this.#options.now(), options)
       if (!before || !isSame(before, after)) {
         this.#checkSize(after)
         // A call that was long already has been admitted.
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
         writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
-      }
+      } else if (after.call.status === 'live' && isHeard) unchanged.add(id)
       return { document: after.document, isNew: !before }
     }
-    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes }
+    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, unchanged }
   }
 
   #checkSize({ document, details }: StoredCall): void {
@@ -304,8 +330,12 @@ function resultOf(merge: () => IngestedCall): Result {
   }
 }
 
-function isSame({ call: _, ...a }: StoredCall, { call: __, ...b }: StoredCall): boolean {
-  return isDeepStrictEqual(a, b)
+/** Whether nothing differs but the time of the last arrival. */
+function isSame(
+  { call: _, heardAt: a, ...before }: StoredCall,
+  { call: __, heardAt: b, ...after }: StoredCall,
+) {
+  return (a === null) === (b === null) && isDeepStrictEqual(before, after)
 }
 
 /** @param id null if the path's escapes are not UTF-8, although the router's types do not say so */

@@ -23,6 +23,8 @@ interface MergeOptions {
   own?: OwnDetails | undefined
   /** Whether the call ended earlier than now. */
   isImport?: boolean | undefined
+  /** Whether the change has arrived from outside. A person's review does not tell whether a call goes on. */
+  isHeard?: boolean
   /** What was redacted in the change. */
   redactions?: Redactions | undefined
 }
@@ -40,18 +42,21 @@ export function mergeCall(
   id: string,
   change: CallChange,
   now: number,
-  { own, isImport = false, redactions = {} }: MergeOptions = {},
+  { own, isImport = false, isHeard = true, redactions = {} }: MergeOptions = {},
 ): StoredCall {
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const call = { ...before.call }
   const counted: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
+  let isEndedBySilence = call.status === 'completed' && before.heardAt !== null
 
   for (const field of mergedFields) {
     const value = change[field]
-    if (!replaces(value, call[field], isLate)) continue
+    const isOurs = field === 'endedReason' && isEndedBySilence
+    if (!replaces(value, isOurs ? null : call[field], isLate)) continue
     Object.assign(call, { [field]: value })
+    if (isOurs) isEndedBySilence = false
     if (isCounted(field)) counted[field] = redactions[field] ?? {}
   }
   // A stored false does not tell whether a request has set it, so that is stored as well.
@@ -93,8 +98,26 @@ export function mergeCall(
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
     completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
+    heardAt: isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? now : null,
     metadata,
     ...beside,
+  }
+}
+
+/**
+ * The call after it was completed because nothing was heard of it. `heardAt` marks the reason as ours, so that any later
+ * event replaces it; a reason that the platform has given stays.
+ */
+export function endSilently(stored: StoredCall, now: number): StoredCall {
+  const { endedReason } = stored.call
+  const updatedAt = new Date(now).toISOString()
+  const call: Call = { ...stored.call, status: 'completed', endedReason: endedReason ?? 'silence', updatedAt }
+  return {
+    ...stored,
+    call,
+    document: toDocument(call),
+    completedAt: completionOf(call, now),
+    heardAt: endedReason === null ? stored.heardAt : null,
   }
 }
 
@@ -144,6 +167,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     createdOnArrival: true,
     engagementSaid: false,
     completedAt: null,
+    heardAt: null,
     metadata: null,
     ...noDetails,
   }

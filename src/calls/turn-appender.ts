@@ -84,7 +84,7 @@ export class TurnAppender {
     if (document.length + call.detailsBytes > config.callBytesMax) return null
     const isWritten = await this.#write(projectId, {
       ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
-      ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
+      ...{ turnCount, turns, updatedAt: servedUpdatedAt, heardAt: time, dueAt: time + indexedAfterMs },
       words: ` ${words.of({ summary: null, transcript: appendTranscript.turns })}`,
     })
     return isWritten ? document : null
@@ -100,7 +100,7 @@ export class TurnAppender {
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.all<{ seq: number }>(sql`
         update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(part.updatedAt)},
-          occurred_at = ${part.occurredAt}, document_chars = ${part.chars}
+          occurred_at = ${part.occurredAt}, heard_at = ${part.heardAt}, document_chars = ${part.chars}
         where seq = ${part.seq} and change_seq = ${part.seenChangeSeq} returning seq`),
       write.run(sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
@@ -136,6 +136,7 @@ interface Part {
   turns: string
   words: string
   updatedAt: string
+  heardAt: number
   dueAt: number
 }
 

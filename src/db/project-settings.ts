@@ -17,9 +17,10 @@ export const settingsColumns = {
   notesReading: projects.notesReading,
   membersMayDelete: projects.membersMayDelete,
   timeZone: projects.timeZone,
+  endSilentAfter: projects.endSilentAfter,
 }
 
-/** How a project keeps personal data, whether its members may delete, and its time zone: see the columns in schema.ts. */
+/** What owners set for a project: see the columns in schema.ts. */
 export type ProjectSettings = Readonly<Pick<typeof projects.$inferSelect, keyof typeof settingsColumns>>
 
 /** Reads the settings of projects. */

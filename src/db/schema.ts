@@ -76,6 +76,8 @@ export const projects = sqliteTable(
     membersMayDelete: integer('members_may_delete', { mode: 'boolean' }).notNull().default(true),
     /** The time zone of days and times in the console, such as `Europe/Berlin`; null for each reader's own. */
     timeZone: text('time_zone'),
+    /** How long nothing may be heard of a live call before it is completed, such as `24h`; null waits for ever. */
+    endSilentAfter: text('end_silent_after').default('24h'),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -138,6 +140,11 @@ export const calls = sqliteTable(
     status: text({ enum: ['live', 'completed'] }).notNull(),
     /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
+    /**
+     * When anything last arrived of a live call, by our clock. A call that was completed because of silence keeps it
+     * until its platform says why the call ended. Null for all others.
+     */
+    heardAt: integer('heard_at'),
     /** A person's evaluation, or else the platform's. The document has only the platform's. */
     evaluation: text(),
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
@@ -186,6 +193,10 @@ export const calls = sqliteTable(
       table.id,
     ),
     index('calls_by_change').on(table.projectId, table.changeSeq),
+    // Of live calls alone, to find the silent ones: see src/calls/silence.ts.
+    index('calls_by_heard_at')
+      .on(table.projectId, table.heardAt, table.id, table.documentChars)
+      .where(sql`status = 'live'`),
     // Partial: a call without either has no entry to keep. With the evaluation, to count failures.
     index('calls_by_source')
       .on(table.projectId, table.source, table.createdAt, table.id, table.evaluation)

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { ProjectSettings } from '../db/project-settings.ts'
 import { redactionKinds } from '../redaction/kinds.ts'
+import { timeSpanPattern } from '../text/time-span.ts'
 
 /** A hundred years. */
 const retainDaysMax = 36_500
@@ -24,6 +25,12 @@ export const SettingsChange = Type.Object(
     notesReading: Type.Optional(Type.Boolean()),
     membersMayDelete: Type.Optional(Type.Boolean()),
     timeZone: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 60 })),
+    endSilentAfter: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...{ type: 'string', nullable: true, pattern: timeSpanPattern },
+        'x-message': 'must be whole minutes, hours or days, such as 90m, 24h or 7d, or null',
+      }),
+    ),
   },
   { title: 'SettingsChange' },
 )

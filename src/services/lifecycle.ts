@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Retention } from '../calls/retention.ts'
+import type { Silence } from '../calls/silence.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
@@ -46,6 +47,7 @@ interface LifecycleOptions {
   eventCounts: EventCounts
   expiry: Expiry
   retention: Retention
+  silence: Silence
   questions: Questions
   erasure: Erasure
   erasureRequests: ErasureRequests
@@ -130,6 +132,7 @@ export class Lifecycle {
     parts.owner.stopWaiting()
     await parts.webhookSender.close()
     await parts.retention.close()
+    await parts.silence.close()
     await parts.changeWatch.close()
     await parts.follower.close()
     await parts.callSessions.close()
@@ -168,6 +171,7 @@ export class Lifecycle {
       () => parts.projectErasure.schedule(),
       () => parts.expiry.start(),
       () => parts.retention.schedule(),
+      () => parts.silence.start(),
       async () => {
         await parts.erasure.finish()
         this.#areErasuresOpen = false

@@ -12,6 +12,7 @@ import { Ingest } from '../calls/ingest.ts'
 import { Overview } from '../calls/overview.ts'
 import { Retention } from '../calls/retention.ts'
 import { Reviews } from '../calls/review/reviews.ts'
+import { Silence } from '../calls/silence.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -192,6 +193,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
     questionGroups: new QuestionGroups(common),
     retention: new Retention({ ...common, holds, deletion, erasure, lease: leaseOf('retention') }),
+    silence: new Silence({ ...common, ingest, lease: leaseOf('silence') }),
     reviews: new Reviews({ ...common, ingest }),
     overview: new Overview(common),
     callSessions: new CallSessions({ ...common, ingest }),

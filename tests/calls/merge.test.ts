@@ -20,6 +20,11 @@ function merged(...changes: CallChange[]): StoredCall {
   return stored
 }
 
+/** The same, heard of again so many milliseconds after it began. */
+function heard(stored: StoredCall, laterMs: number): StoredCall {
+  return { ...stored, heardAt: stored.call.status === 'live' ? day + laterMs : null }
+}
+
 function callAfter(...changes: CallChange[]): Call {
   return merged(...changes).call
 }
@@ -347,13 +352,13 @@ describe('an event that is older than the newest one merged', () => {
       metadata: null,
       status: 'live',
     }
-    expect(merged(first, late)).toEqual(merged(first))
+    expect(merged(first, late)).toEqual(heard(merged(first), 60_000))
   })
 
   test('leaves what is empty as it is when it has nothing to fill it with', () => {
     const first: CallChange = { occurredAt: at(10), summary: '', callAnalysis: {}, metadata: {} }
     const late: CallChange = { occurredAt: at(9), summary: null, callAnalysis: null, metadata: null }
-    expect(merged(first, late)).toEqual(merged(first))
+    expect(merged(first, late)).toEqual(heard(merged(first), 60_000))
   })
 
   test('only adds keys to metadata, of which the newest event says each', () => {
@@ -461,7 +466,7 @@ describe('laws', () => {
           stored = mergeCall(stored, 'call-1', earlier, day + minute)
         }
         const once = mergeCall(stored, 'call-1', change, day + 1_000)
-        expect(mergeCall(once, 'call-1', change, day + 2_000)).toEqual(once)
+        expect(mergeCall(once, 'call-1', change, day + 2_000)).toEqual(heard(once, 2_000))
       }),
       { numRuns: 500 },
     )
@@ -472,7 +477,10 @@ describe('laws', () => {
       fc.property(fc.array(anyChange, { minLength: 1, maxLength: 4 }), (history) => {
         const stored = merged(...history)
         const said = { createdOnArrival: false, engagementSaid: true }
-        expect(mergeCall(stored, 'call-1', stored.call, day + 9e6)).toEqual({ ...stored, ...said })
+        expect(mergeCall(stored, 'call-1', stored.call, day + 9e6)).toEqual({
+          ...heard(stored, 9e6),
+          ...said,
+        })
         expect(mergeCall(null, 'call-1', stored.call, day + 9e6).call).toEqual(stored.call)
       }),
       { numRuns: 500 },

@@ -37,6 +37,10 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await page.getByText('Retention saved.').waitFor()
     await page.getByText(/2 calls completed before/).waitFor()
 
+    await page.getByLabel('After 7 days').check()
+    await page.locator('form', { hasText: 'Complete a live call' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Silent call setting saved.').waitFor()
+
     await page.getByLabel('Record in the audit trail who opens').check()
     await page.getByLabel('Phone numbers').check()
     await page.getByLabel('Country').fill('Xx')
@@ -51,6 +55,7 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     expect(new URL(page.url()).searchParams.get('action')).toBe('calls_expired')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByText('redact: phone; country: US', { exact: true }).waitFor()
+    await page.getByText('endSilentAfter: 7d', { exact: true }).waitFor()
     expect(tab.complaints.filter((line) => !/400/.test(line))).toEqual([])
   })
 })

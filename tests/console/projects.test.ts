@@ -75,7 +75,7 @@ describe('the settings of a project', () => {
     const off = {
       ...{ retainDays: null, redact: [], country: null },
       ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
-      timeZone: null,
+      ...{ timeZone: null, endSilentAfter: '24h' },
     }
     expect(await (await console.owner.fetch(path)).json()).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }

@@ -114,6 +114,7 @@ CREATE TABLE `calls` (
 	`engagement_said` integer DEFAULT false NOT NULL,
 	`status` text NOT NULL,
 	`completed_at` integer,
+	`heard_at` integer,
 	`evaluation` text,
 	`is_engaged` integer NOT NULL,
 	`duration` real NOT NULL,
@@ -146,6 +147,7 @@ CREATE INDEX `calls_by_called_digits` ON `calls` (`project_id`,`called_digits`,`
 CREATE INDEX `calls_by_caller_digits_reversed` ON `calls` (`project_id`,`caller_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_called_digits_reversed` ON `calls` (`project_id`,`called_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE INDEX `calls_by_heard_at` ON `calls` (`project_id`,`heard_at`,`id`,`document_chars`) WHERE status = 'live';--> statement-breakpoint
 CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`,`evaluation`) WHERE source is not null;--> statement-breakpoint
 CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`,`evaluation`) WHERE agent_id is not null;--> statement-breakpoint
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
@@ -343,7 +345,8 @@ CREATE TABLE `projects` (
 	`keep_questions_days` integer,
 	`notes_reading` integer DEFAULT false NOT NULL,
 	`members_may_delete` integer DEFAULT true NOT NULL,
-	`time_zone` text
+	`time_zone` text,
+	`end_silent_after` text DEFAULT '24h'
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint

@@ -193,7 +193,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
   const wanted = toHead({
     ...{ call, document: text, details: null, metadata: null, redactions: null },
     ...{ review: marksOf(details.review), source: details.source, agentId: details.agent?.id ?? null },
-    ...{ occurredAt: null, createdOnArrival: false, engagementSaid: false, completedAt: null },
+    ...{ occurredAt: null, createdOnArrival: false, engagementSaid: false, completedAt: null, heardAt: null },
   })
   expect(head).toMatchObject({
     ...{ id: call.id, created_at: Date.parse(call.createdAt), updated_at: wanted.updatedAt },
@@ -203,6 +203,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     ...{ review: wanted.review, document_chars: wanted.documentChars, value_list: wanted.valueList },
     ...{ caller_digits_reversed: wanted.callerDigitsReversed },
   })
+  expect(head.heard_at !== null).toBe(call.status === 'live')
   expect(head.completed_at === null).toBe(call.status === 'live')
 }
 

@@ -69,7 +69,7 @@ describe('callbook project', () => {
     const off = {
       ...{ id, name: 'Acme', retainDays: null, redact: [], country: null },
       ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
-      timeZone: null,
+      ...{ timeZone: null, endSilentAfter: '24h' },
     }
     expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
     const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']
@@ -94,10 +94,12 @@ describe('callbook project', () => {
       'off',
       '--time-zone',
       'europe/berlin',
+      '--end-silent-after',
+      'off',
     ]
     expect((await callbook.json(['project', 'set', id, ...more])).value).toEqual({
       ...{ ...off, country: 'US', keepNumbers: 'last4', keepQuestionsDays: 30, notesReading: true },
-      timeZone: 'Europe/Berlin',
+      ...{ timeZone: 'Europe/Berlin', endSilentAfter: null },
     })
     for (const [option, value, says] of [
       ['--retain-days', '0', 'must be at least 1'],
@@ -107,6 +109,7 @@ describe('callbook project', () => {
       ['--keep-numbers', 'some', 'must be one of all, last4, none'],
       ['--keep-questions', '8', 'must be one of 7, 30'],
       ['--note-reading', 'yes', 'must be on or off'],
+      ['--end-silent-after', 'soon', 'must be whole minutes, hours or days, such as 90m, 24h or 7d, or off'],
       ['--time-zone', '+02:00', 'must be a time zone (IANA), such as Europe/Berlin, or off'],
     ] as const) {
       const refused = await callbook.run(['project', 'set', id, option, value])

@@ -41,6 +41,7 @@ export const actionWords: Record<AuditAction, string> = {
   hold_set: 'Legal hold set',
   hold_lifted: 'Legal hold lifted',
   calls_expired: 'Calls deleted by retention',
+  calls_ended: 'Silent calls completed',
   audit_expired: 'Old audit entries deleted',
   questions_expired: 'Old questions deleted',
   call_evaluated: 'Call evaluated',
@@ -59,5 +60,6 @@ export const actionWords: Record<AuditAction, string> = {
 
 /** Who acts where no person and no key does. */
 export function nobodyWords(action: AuditAction): string {
-  return action.endsWith('_expired') ? 'Callbook itself' : 'Command line'
+  const isOurs = action.endsWith('_expired') || action === 'calls_ended'
+  return isOurs ? 'Callbook itself' : 'Command line'
 }

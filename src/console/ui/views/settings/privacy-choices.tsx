@@ -58,6 +58,30 @@ export function KeptQuestionsPanel({ settings }: SettingsProps) {
   )
 }
 
+/** How long a live call may be silent before it is completed. */
+export function SilencePanel({ settings }: SettingsProps) {
+  const { endSilentAfter } = settings
+  const offered = [
+    ['1h', 'After 1 hour'],
+    ['24h', 'After 24 hours'],
+    ['7d', 'After 7 days'],
+    [null, 'Never'],
+  ] as const
+  const isOffered = offered.some(([choice]) => choice === endSilentAfter)
+  return (
+    <Choice<string | null>
+      title="Silent calls"
+      label="Complete a live call when nothing is heard of it"
+      description="For calls whose end was never reported. They get the ended reason “silence”, which any later event replaces."
+      // The command line accepts other times.
+      choices={isOffered ? offered : [[endSilentAfter, `After ${endSilentAfter}`], ...offered]}
+      current={endSilentAfter}
+      sentence="Silent call setting saved."
+      changeOf={(after) => ({ endSilentAfter: after })}
+    />
+  )
+}
+
 /** Whether the audit trail records who opened calls. */
 export function ReadingPanel({ settings }: SettingsProps) {
   const [notesReading, setNotesReading] = useState(settings.notesReading)

@@ -5,7 +5,7 @@ import { useProject } from '../../session.ts'
 import { ErasePanel } from './erase-panel.tsx'
 import { HoldsPanel } from './holds-panel.tsx'
 import { OwnersOnly } from './owners-only.tsx'
-import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel } from './privacy-choices.tsx'
+import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel, SilencePanel } from './privacy-choices.tsx'
 import { settingsQuery } from './privacy-queries.ts'
 import { RedactionPanel } from './redaction-panel.tsx'
 import { RetentionPanel } from './retention-panel.tsx'
@@ -34,6 +34,7 @@ function Privacy() {
       {settings && (
         <div className="cb-forms">
           <RetentionPanel settings={settings} />
+          <SilencePanel settings={settings} />
           <RedactionPanel settings={settings} />
           <KeptNumbersPanel settings={settings} />
           <KeptQuestionsPanel settings={settings} />
