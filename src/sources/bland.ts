@@ -55,7 +55,7 @@ function readEnd(event: Fields): SourceUpdate {
       callerNumber: event.phoneNumber('from'),
       calledNumber: event.phoneNumber('to'),
       // Later events do not repeat who spoke.
-      isEngaged: isLater ? undefined : conversation.hasUserTurn && !unanswered.has(answeredBy),
+      isEngaged: isLater ? undefined : conversation.isEngaged(unanswered.has(answeredBy)),
       callAnalysis: isObject(own) ? own : undefined,
       // The transcript of a later event may be of the operator, after a transfer.
       transcript: isLater ? undefined : conversation.transcript,

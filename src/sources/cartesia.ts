@@ -40,7 +40,7 @@ export const cartesia: Platform = {
         duration: secondsBetween(startedAt, endedAt),
         summary: event.object('analysis').text('summary') ?? call.text('summary'),
         endedReason: event.text('end_reason') ?? call.text('end_reason'),
-        isEngaged: hasEnded ? conversation.hasUserTurn : undefined,
+        isEngaged: conversation.isEngaged(),
         transcript: conversation.transcript,
         createdAt: isoTime(startedAt),
         occurredAt: isoTime(hasEnded ? endedAt : status === 'live' ? startedAt : analysed),

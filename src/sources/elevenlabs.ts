@@ -45,7 +45,7 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
       evaluation: evaluationOf(analysis.plain('call_successful')),
       endedReason: metadata.text('termination_reason') ?? metadata.object('error').text('reason'),
       ...readNumbers(data, phone),
-      isEngaged: conversation.hasUserTurn && !machines.has(phone.text('call_result') ?? ''),
+      isEngaged: conversation.isEngaged(machines.has(phone.text('call_result') ?? '')),
       callAnalysis: readAnalysis(analysis.object('data_collection_results')),
       transcript: conversation.transcript,
       createdAt: isoTime(metadata.time('start_time_unix_secs')),

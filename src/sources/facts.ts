@@ -81,8 +81,10 @@ export class Conversation {
     this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds)
   }
 
-  get hasUserTurn(): boolean {
-    return this.transcript.some(({ role }) => role === 'user')
+  /** Whether the caller took part. Undefined without a transcript, unless no person answered. */
+  isEngaged(isUnanswered = false): boolean | undefined {
+    if (isUnanswered) return false
+    return this.transcript.length > 0 ? this.transcript.some(({ role }) => role === 'user') : undefined
   }
 
   #add(entry: Omit<TimelineEntry, 'atSeconds' | 'text'>, atSeconds: number | undefined): void {

@@ -87,7 +87,7 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       summary: analysis.text('call_summary'),
       evaluation: evaluationOf(analysis.plain('call_successful')),
       endedReason,
-      isEngaged: isWhole ? conversation.hasUserTurn && !isMachine : undefined,
+      isEngaged: isWhole ? conversation.isEngaged(isMachine) : undefined,
       callAnalysis: isObject(own) ? own : undefined,
       transcript: conversation.transcript,
       // An analysis without a transcript has no time, or the end could count as late and lose to a live snapshot.

@@ -121,7 +121,7 @@ function readReport(message: Fields): SourceUpdate {
       summary: analysis.text('summary'),
       evaluation: evaluationOf(analysis.plain('successEvaluation')),
       endedReason,
-      isEngaged: conversation.hasUserTurn && !machines.has(endedReason ?? ''),
+      isEngaged: conversation.isEngaged(machines.has(endedReason ?? '')),
       callAnalysis: readAnalysis(analysis, artifact),
       transcript: conversation.transcript,
       createdAt: change.createdAt ?? isoTime(startedAt),

@@ -174,6 +174,33 @@ describe('what is documented of single platforms', () => {
     expect(ended.change).toEqual({ status: 'completed', endedReason: 'dial_no_answer', isEngaged: false })
   })
 
+  test.each([
+    ['vapi', { message: { type: 'end-of-call-report', call: { id: 'c1' }, artifact: { messages: [] } } }],
+    ['retell', { event: 'call_ended', call: { call_id: 'c1', disconnection_reason: 'user_hangup' } }],
+    ['elevenlabs', { type: 'post_call_transcription', data: { conversation_id: 'c1' } }],
+    ['bland', { call_id: 'c1', completed: true, answered_by: 'human' }],
+    ['cartesia', { type: 'call_completed', call_id: 'c1' }],
+    ['synthflow', { call: { call_id: 'c1', transcript: '' } }],
+    ['ultravox', { event: 'call.ended', call: { callId: 'c1' } }],
+    ['dograh', { id: 'c1' }],
+  ] as const)('%s: without a transcript nobody has said whether the caller was engaged', (name, event) => {
+    expect(update(name, event).change).not.toHaveProperty('isEngaged')
+  })
+
+  test.each([
+    ['vapi', { message: { type: 'end-of-call-report', call: { id: 'c1' }, endedReason: 'voicemail' } }],
+    [
+      'elevenlabs',
+      { data: { conversation_id: 'c1', transcript: [], metadata: { phone_call: { call_result: 'busy' } } } },
+    ],
+    ['bland', { call_id: 'c1', completed: true, answered_by: 'voicemail' }],
+  ] as const)(
+    '%s: a call that no person answered engaged nobody, even without a transcript',
+    (name, event) => {
+      expect(update(name, event).change.isEngaged).toBe(false)
+    },
+  )
+
   test('ElevenLabs: a call that could not begin is a completed one', () => {
     const body = { from_number: '+1', to_number: '+2', AccountSid: 'never-store-this' }
     const data = { conversation_id: 'c1', failure_reason: 'busy', metadata: { type: 'sip', body } }
@@ -199,7 +226,7 @@ describe('what is documented of single platforms', () => {
     const conversation_initiation_client_data = { dynamic_variables }
     const data = { conversation_id: 'c1', transcript: [], conversation_initiation_client_data }
     const { change } = update('elevenlabs', { type: 'other', data })
-    expect(change).toEqual({ status: 'completed', isEngaged: false, callerNumber: '+1', calledNumber: '+2' })
+    expect(change).toEqual({ status: 'completed', callerNumber: '+1', calledNumber: '+2' })
   })
 
   test('Synthflow: the person was called where the source says so', () => {
