@@ -27,7 +27,7 @@ import { requestLog } from './http/request-log.ts'
 import { ResponseBuffers } from './http/response-buffers.ts'
 import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
-import { surfaces } from './http/surface.ts'
+import { bodyLimit, surfaces } from './http/surface.ts'
 import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
@@ -148,11 +148,8 @@ function once<Value extends object>(make: () => Value): () => Value {
 function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
-    surfaces({
-      protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol],
-      bodyBytesMax,
-      docsHeaders,
-    }),
+    surfaces({ protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol], docsHeaders }),
+    bodyLimit(bodyBytesMax),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
@@ -161,7 +158,7 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
     contexts,
     peerOf,
     clientAddress: createClientAddress(peerOf, proxies),
-    admission: new Admission(bodyBytesMax, workLimits(services)),
+    admission: new Admission(contexts, bodyBytesMax, workLimits(services)),
     rateLimiter: perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null,
     judgeConsole: consoleJudge({ ...services.console, contexts }),
   }

@@ -143,7 +143,8 @@ describe('who may import whom', () => {
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
     const below = [
-      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'validation', 'text', 'redaction'],
+      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'shared-limit', 'validation'],
+      ...['text', 'redaction'],
       ...features,
     ]
     expect(
@@ -166,7 +167,7 @@ describe('who may import whom', () => {
     expect(
       breaches(http, (target) => {
         const part = partOf(target)
-        const below = ['http', 'observability', 'errors', 'ids', 'identity', 'validation']
+        const below = ['http', 'observability', 'errors', 'ids', 'identity', 'shared-limit', 'validation']
         return part !== null && !below.includes(part) && !pure.includes(target)
       }),
     ).toEqual([])
@@ -198,7 +199,7 @@ describe('who may import whom', () => {
 
   test('the pure modules and the configuration stand on nothing of ours; the validation on the errors', () => {
     const base = source.filter(({ path }) =>
-      /^src\/((errors|ids|identity|config|validation)\.ts$|text\/)/.test(path),
+      /^src\/((errors|ids|identity|config|shared-limit|validation)\.ts$|text\/)/.test(path),
     )
     expect(
       breaches(base, (target, { path }) => {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { Admission } from '../http/admission.ts'
 import { ignoredIn, isStrict } from '../http/ignored-names.ts'
-import { type BodyForm, parseJson, readParts } from '../http/json-body.ts'
+import { type BodyForm, parseBody, readParts } from '../http/json-body.ts'
 import { internal } from '../http/problems.ts'
 import { isBlank, type Line, readLines } from '../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
@@ -119,7 +119,7 @@ class LineAnswers {
     if (bytes === null || isBlank(bytes)) return null
     let id: string | null = null
     try {
-      const value = parseJson(bytes)
+      const value = parseBody(bytes)
       id = idOfLine(value)
       const ignored = ignoredIn(CallLine, value, isStrict(this.#request))
       return { id, call: checkCallLine(value), ignored }

@@ -41,7 +41,7 @@ export async function listCalls(
   const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
     const next = end && cursors.write(end, search.order)
     const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
-    const body = await buffers.streamOf('{"data":[', documents, tail, sliceChars)
+    const body = await buffers.streamOf(projectId, '{"data":[', documents, tail, sliceChars)
     const response = new Response(body, { headers: tag ? taggedHeaders : forms['application/json'] })
     if (tag) response.headers.set('ETag', tag)
     return response
@@ -79,7 +79,7 @@ export async function exportCalls(
   const { form, head } =
     type === 'text/csv' ? csvOf(fields) : { form: fields ? asPickedLines(fields) : asLines, head: '' }
   const parts = calls.export(projectId, search, { form, limit, offset })
-  const body = await buffers.streamOf(head, parts, '', exportedCharsMax)
+  const body = await buffers.streamOf(projectId, head, parts, '', exportedCharsMax)
   return new Response(body, { headers: forms[type] })
 }
 

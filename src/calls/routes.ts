@@ -25,7 +25,7 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, r
       const tag = tags.of(projectId, await calls.changeSeq(projectId, id))
       if (hasAnswer(request, tag)) return notModified(request, tag)
     }
-    const { document, changeSeq } = await buffers.bodyOf(read)
+    const { document, changeSeq } = await buffers.bodyOf(projectId, read)
     const response = new Response(document, { headers: taggedHeaders })
     response.headers.set('ETag', tags.of(projectId, changeSeq))
     if (request.headers.has('accept-encoding')) tellLength(response, document)
@@ -68,7 +68,7 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
     async ({ caller, params, body }) => {
-      const { document, isNew } = await buffers.bodyOf((admit) =>
+      const { document, isNew } = await buffers.bodyOf(caller.projectId, (admit) =>
         // Elysia gives null for an id with broken percent-encoding.
         ingest.put(caller.projectId, params.id ?? '', body, admit),
       )
@@ -92,9 +92,9 @@ export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }:
   return new Elysia().use(callerContext()).post(
     '/ingest/calls',
     ({ caller, request }) => {
-      const { requestId, surface } = contexts.of(request)
+      const { requestId } = contexts.of(request)
       const report = (error: unknown) => onUnexpected(error, requestId)
-      const limits = { bytesMax: surface.bodyBytesMax, admission }
+      const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       return answerLines(request, caller.projectId, { ...limits, ingest, onUnexpected: report })
     },
     { parse: 'none', detail: docs.ingestLines },

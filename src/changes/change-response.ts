@@ -46,6 +46,7 @@ export function readChangesQuery(query: Record<string, string | undefined>, head
 
 /** A page as JSON, streamed. */
 export async function toChangesResponse(
+  projectId: number,
   page: ChangePage,
   entries: AsyncIterable<ChangeEntry[]>,
   buffers: ResponseBuffers,
@@ -53,7 +54,7 @@ export async function toChangesResponse(
   const { changes, next, hasMore } = page
   const tail = `],"next":${next},"hasMore":${hasMore}}`
   const largest = changes.reduce((most, { chars }) => Math.max(most, chars), 0)
-  return new Response(await buffers.streamOf('{"data":[', joined(entries), tail, largest), {
+  return new Response(await buffers.streamOf(projectId, '{"data":[', joined(entries), tail, largest), {
     headers: jsonHeaders,
   })
 }

@@ -5,6 +5,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import { preparedQueries } from '../db/store.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
+import { SharedLimit } from '../shared-limit.ts'
 import { Background } from '../threads/background.ts'
 
 /** How often `data_version`, which SQLite changes at each commit, is read. It takes a microsecond. */
@@ -52,7 +53,7 @@ export class ChangeWatch {
   readonly #options: ChangeWatchOptions
   readonly #waiting = new Map<number, Set<Waiting>>()
   readonly #polling: Background
-  #count = 0
+  readonly #readers = new SharedLimit({ max: waitingMax })
   #dataVersion = -1
   /** Projects whose readers were woken just now. */
   readonly #wokenLately = new LRUCache<number, true>({ max: projectsMax })
@@ -66,7 +67,7 @@ export class ChangeWatch {
     this.#polling = new Background({
       work: async () => {
         await this.#poll()
-        return this.#count > 0 ? pollMs : null
+        return this.count > 0 ? pollMs : null
       },
       delayMs: pollMs,
       retryMs,
@@ -76,16 +77,16 @@ export class ChangeWatch {
 
   /** How many readers wait. */
   get count(): number {
-    return this.#count
+    return this.#readers.total
   }
 
   get isClosed(): boolean {
     return this.#polling.isClosed
   }
 
-  /** @throws unavailable when no more readers can wait */
-  checkRoom(): void {
-    if (this.#count < waitingMax) return
+  /** @throws unavailable when no more readers of the project can wait */
+  checkRoom(projectId: number): void {
+    if (this.#readers.hasRoom(projectId)) return
     throw new AppError('unavailable', 'Service unavailable', {
       detail: 'Too many readers are waiting for changes.',
       retryAfterSeconds: 5,
@@ -95,11 +96,11 @@ export class ChangeWatch {
   /**
    * Resolves to true when the project has a change after `seq` or is deleted; to false when the time is over, the
    * signal is aborted or the watch is closed.
-   * @throws unavailable if no more readers can wait
+   * @throws unavailable if no more readers of the project can wait
    */
   async wait(projectId: number, seq: number, { withinMs, signal }: WaitOptions): Promise<boolean> {
     if (this.isClosed || signal.aborted) return false
-    this.checkRoom()
+    this.checkRoom(projectId)
     return await new Promise((resolve) => {
       const stop = () => waiting.end(false)
       const timer = setTimeout(stop, withinMs)
@@ -127,7 +128,7 @@ export class ChangeWatch {
   #add(projectId: number, waiting: Waiting): void {
     const others = this.#waiting.get(projectId) ?? new Set()
     this.#waiting.set(projectId, others.add(waiting))
-    this.#count++
+    this.#readers.add(projectId)
     this.#hasNew = true
     this.#polling.soon()
   }
@@ -135,7 +136,7 @@ export class ChangeWatch {
   #remove(projectId: number, waiting: Waiting): void {
     const others = this.#waiting.get(projectId)
     if (!others?.delete(waiting)) return
-    this.#count--
+    this.#readers.add(projectId, -1)
     if (others.size === 0) this.#waiting.delete(projectId)
   }
 

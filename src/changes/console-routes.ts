@@ -34,7 +34,7 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
       const asked = readChangesQuery(query, new Headers([...headers, ['accept', 'text/event-stream']]))
       const isResumed = query.after !== undefined || headers.has('last-event-id')
       const after = isResumed ? asked.after : await changes.newest(projectId)
-      changeWatch.checkRoom()
+      changeWatch.checkRoom(projectId)
       keepOpen(request)
       const follow = (_: unknown, signal: AbortSignal) => {
         const check = () => sessions.check(projectId, person.sessionId)
@@ -42,6 +42,6 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
         const slices = changes.follow(projectId, { ...asked, after }, options)
         return untilFailure(toConsoleEvents(after, slices), (error) => onFailure(error, request))
       }
-      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(follow))
+      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))
     })
 }

@@ -50,9 +50,9 @@ export function changeRoutes({
         const page = await (asked.waitMs > 0
           ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
           : changes.read(projectId, asked))
-        return await toChangesResponse(page, changes.entries(projectId, page, asked), buffers)
+        return await toChangesResponse(projectId, page, changes.entries(projectId, page, asked), buffers)
       }
-      changeWatch.checkRoom()
+      changeWatch.checkRoom(projectId)
       const follow = (admit: (chars: number) => void, signal: AbortSignal) => {
         const { withDocuments } = asked
         const options = { withDocuments, admit, everyMs: heartbeatMs, signal, check }
@@ -61,7 +61,7 @@ export function changeRoutes({
         )
       }
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
-      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(follow))
+      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))
     },
     { detail: listChanges(records) },
   )

@@ -33,12 +33,14 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
       .get('/calls/:id', async ({ member, by, params }) => {
-        const { document } = await buffers.bodyOf((admit) => calls.get(member.projectId, params.id, admit))
+        const { document } = await buffers.bodyOf(member.projectId, (admit) =>
+          calls.get(member.projectId, params.id, admit),
+        )
         void reading.opened(member.projectId, by, params.id)
         return answerOf<Call>(document)
       })
       .get('/calls/:id/details', async ({ member, params }) => {
-        const { document } = await buffers.bodyOf((admit) =>
+        const { document } = await buffers.bodyOf(member.projectId, (admit) =>
           calls.details(member.projectId, params.id, admit),
         )
         return answerOf<CallDetails>(document)
@@ -55,7 +57,7 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
         '/calls/:id/review',
         async ({ member, person, by, params, body }) => {
           await reviews.change(member.projectId, params.id, body, { person, by })
-          const { document } = await buffers.bodyOf((admit) =>
+          const { document } = await buffers.bodyOf(member.projectId, (admit) =>
             calls.details(member.projectId, params.id, admit),
           )
           return answerOf<CallDetails>(document)

@@ -1,12 +1,17 @@
 import { AppError } from '../errors.ts'
-import type { RequestContext } from './request-context.ts'
+import { type Party, SharedLimit } from '../shared-limit.ts'
+import type { RequestContext, RequestContexts } from './request-context.ts'
 
 const requestsMax = 1_000
 /** Requests whose body is still arriving: they wait for their client and delay nobody. */
-const arrivingMax = 4_000
-/** Changing requests from people who are not signed in: in all, and from one network. */
-const strangersMax = 400
-const strangersOfNetworkMax = 20
+const arriving = { max: 4_000, ofStranger: 200 }
+/** Requests of senders who are not known yet: in all, and of one of them. */
+const strangers = {
+  /** Changing requests from people who are not signed in, by network. */
+  people: { max: 400, ofStranger: 20 },
+  /** Requests to sources that are not verified yet, by source: a platform sends all of them from few networks. */
+  sources: { max: 2_000, ofStranger: 200 },
+}
 /** Smaller bodies are not counted: the limit on requests bounds them. */
 const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
@@ -25,19 +30,22 @@ export interface WorkLimit {
  * the load. Bytes count once they have arrived, so a slow sender holds nothing.
  */
 export class Admission {
-  readonly #bodyBytesMax: number
+  readonly #contexts: RequestContexts
   readonly #limits: readonly WorkLimit[]
-  /** Bytes held by each request's body, beyond the free ones. */
-  readonly #bodies = new Map<Request, number>()
-  /** The network of each stranger's request. */
-  readonly #strangers = new Map<Request, string>()
+  readonly #bodyBytes: SharedLimit
+  /** Bytes held by each request's body, beyond the free ones, and for whom. */
+  readonly #bodies = new Map<Request, { party: Party; bytes: number }>()
+  /** The limit that each stranger's request counts against, and for whom. */
+  readonly #strangers = new Map<Request, { limit: SharedLimit; party: Party }>()
+  readonly #people = new SharedLimit(strangers.people)
+  readonly #sources = new SharedLimit(strangers.sources)
+  readonly #arriving = new SharedLimit(arriving)
   #requests = 0
-  #arriving = 0
-  #bodyBytes = 0
 
   /** @param bodyBytesMax the most that one body may have */
-  constructor(bodyBytesMax: number, limits: readonly WorkLimit[]) {
-    this.#bodyBytesMax = bodyBytesMax * largestBodiesMax
+  constructor(contexts: RequestContexts, bodyBytesMax: number, limits: readonly WorkLimit[]) {
+    this.#contexts = contexts
+    this.#bodyBytes = new SharedLimit({ max: bodyBytesMax * largestBodiesMax, ofStranger: bodyBytesMax })
     this.#limits = limits
   }
 
@@ -55,9 +63,11 @@ export class Admission {
   }
 
   leave(request: Request): void {
-    if (!this.#strangers.delete(request)) this.#requests--
-    if (this.#bodies.size === 0) return
-    this.#bodyBytes -= this.#bodies.get(request) ?? 0
+    this.recognize(request)
+    this.#requests--
+    const held = this.#bodies.get(request)
+    if (!held) return
+    this.#bodyBytes.add(held.party, -held.bytes)
     this.#bodies.delete(request)
   }
 
@@ -67,16 +77,30 @@ export class Admission {
   }
 
   /**
-   * Counts a request until its answer among those of people who are not signed in, so that these cannot affect others.
-   * @param network see `networkOf`
+   * Counts a request among those of unknown senders, so that these cannot affect others, until its answer or until its
+   * sender is recognized.
+   * @param stranger a network: see `networkOf`; or a source
    * @throws unavailable
    */
-  enterAsStranger(request: Request, network: string): void {
-    const ofNetwork = [...this.#strangers.values()].filter((other) => other === network)
-    if (this.#strangers.size >= strangersMax || ofNetwork.length >= strangersOfNetworkMax)
-      throw tooMuch('Too many people are signing in.')
-    this.#strangers.set(request, network)
+  enterAsStranger(request: Request, stranger: { network: string } | { source: string }): void {
+    const [limit, party, many] =
+      'network' in stranger
+        ? [this.#people, stranger.network, 'people are signing in']
+        : [this.#sources, stranger.source, 'requests are being verified']
+    if (!limit.hasRoom(party)) throw tooMuch(`Too many ${many}.`)
+    limit.add(party)
+    this.#strangers.set(request, { limit, party })
+    this.#contexts.of(request).party = party
     this.#requests--
+  }
+
+  /** Ends that a request counts as a stranger's. */
+  recognize(request: Request): void {
+    const stranger = this.#strangers.get(request)
+    if (!stranger) return
+    stranger.limit.add(stranger.party, -1)
+    this.#strangers.delete(request)
+    this.#requests++
   }
 
   isStranger(request: Request): boolean {
@@ -86,13 +110,14 @@ export class Admission {
   /** Frees the request's slot while its body arrives. @throws unavailable */
   async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
     if (this.isStranger(request)) return await receive()
-    if (this.#arriving >= arrivingMax) throw tooMuch('Too many request bodies are arriving.')
-    this.#arriving++
+    const { party } = this.#contexts.of(request)
+    if (!this.#arriving.hasRoom(party)) throw tooMuch('Too many request bodies are arriving.')
+    this.#arriving.add(party)
     this.#requests--
     try {
       return await receive()
     } finally {
-      this.#arriving--
+      this.#arriving.add(party, -1)
       this.#requests++
     }
   }
@@ -109,13 +134,16 @@ export class Admission {
 
   /** Counts the bytes held of a request's body. @throws unavailable if bodies take up too much already */
   hold(request: Request, bytes: number): void {
-    const heldBytes = this.#bodies.get(request) ?? 0
+    const { party, bytes: heldBytes } = this.#bodies.get(request) ?? {
+      party: this.#contexts.of(request).party,
+      bytes: 0,
+    }
     const moreBytes = Math.max(0, bytes - freeBodyBytes) - heldBytes
     if (moreBytes === 0) return
-    if (moreBytes > 0 && this.#bodyBytes + moreBytes > this.#bodyBytesMax)
+    if (moreBytes > 0 && !this.#bodyBytes.hasRoom(party, moreBytes))
       throw tooMuch('Too many large request bodies are being read.')
-    this.#bodyBytes += moreBytes
-    this.#bodies.set(request, heldBytes + moreBytes)
+    this.#bodyBytes.add(party, moreBytes)
+    this.#bodies.set(request, { party, bytes: heldBytes + moreBytes })
   }
 }
 

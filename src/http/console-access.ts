@@ -50,9 +50,6 @@ function rightFor(method: string, parts: string[]): Right {
   return method === 'DELETE' ? 'delete' : 'change'
 }
 
-/** The largest body from people who are not signed in: enough for a password. */
-export const strangersBodyBytesMax = 16_384
-
 /** Whether the method changes nothing, so that a forged request does no harm. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD'

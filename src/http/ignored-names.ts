@@ -109,6 +109,7 @@ function isParameter(name: string, parameter: string): boolean {
   return name === parameter || (prefix !== '' && name.startsWith(prefix))
 }
 
+/** Goes no further than the twentieth name: a body may have many thousands. */
 function addUnknownFields(schema: Schema, value: unknown, path: string, found: Map<string, Unknown>): void {
   if (typeof value !== 'object' || value === null || found.size >= namesMax) return
   if (Array.isArray(value)) {
@@ -120,6 +121,7 @@ function addUnknownFields(schema: Schema, value: unknown, path: string, found: M
   if (!properties) return
   // Faster than `Object.entries`, since a call has a hundred turns.
   for (const name in value) {
+    if (found.size >= namesMax) return
     const member: unknown = value[name as keyof typeof value]
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (!property) add(found, { field: path + toField(name), name, known: Object.keys(properties) })

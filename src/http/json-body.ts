@@ -11,6 +11,10 @@ const strangersArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
 /** Longer malformed bodies are not parsed again to find the position, which would delay others. */
 const locatedCharsMax = 1_048_576
+/** Of all objects and arrays of a body together: parsed, a member takes up to a hundred times its bytes. */
+const membersMax = 250_000
+const memberBytesMin = 2
+const [space, quote, comma, backslash, openingBrace, closingBrace] = [0x20, 0x22, 0x2c, 0x5c, 0x7b, 0x7d]
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export interface BodyLimits {
@@ -60,7 +64,7 @@ export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge 
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
     const context = contexts.of(request)
-    const { bodyBytesMax } = context.surface
+    const bodyBytesMax = contexts.bodyBytesMaxOf(request)
     if (uploads.routes.includes(route)) {
       const upload = await readUpload(request, {
         bytesMax: Math.min(uploads.bytesMax, bodyBytesMax),
@@ -79,7 +83,13 @@ export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field. */
 export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
   checkForm(request.headers, json)
-  return parseJson(await readBody(request, limits))
+  return parseBody(await readBody(request, limits))
+}
+
+/** A JSON body, or a line of one. @throws payload_too_large for too many members, or as `parseJson` */
+export function parseBody(bytes: Uint8Array): unknown {
+  checkMembers(bytes)
+  return parseJson(bytes)
 }
 
 /** A body of any media type and encoding, as sent. @throws payload_too_large, unavailable or invalid_request */
@@ -140,6 +150,29 @@ async function* whileWaiting(request: Request, { bytesMax, admission }: BodyLimi
   } finally {
     await parts.return(undefined)
   }
+}
+
+/** Counts members without parsing: each has a comma before it, or is the first. @throws payload_too_large */
+export function checkMembers(bytes: Uint8Array): void {
+  if (bytes.length <= membersMax * memberBytesMin) return
+  let members = 0
+  let isFirst = false
+  for (let at = 0; at < bytes.length && members <= membersMax; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte <= space) continue
+    // With this bit, brackets are braces.
+    const brace = byte | 0x20
+    if (byte === comma || (isFirst && brace !== closingBrace)) members++
+    isFirst = brace === openingBrace
+    if (byte === quote) at = endOfText(bytes, at)
+  }
+  if (members > membersMax) throw tooLarge(`${membersMax} members in objects and arrays`)
+}
+
+function endOfText(bytes: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
+  return at
 }
 
 /** @throws unsupported_media_type unless the body is of this type, plain and in UTF-8 */
@@ -273,7 +306,11 @@ export function unsupportedMediaType(detail: string, headers: Record<string, str
 }
 
 export function payloadTooLarge(bytesMax: number): AppError {
+  return tooLarge(`${bytesMax} bytes`)
+}
+
+function tooLarge(most: string): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
-    detail: `The body has more than ${bytesMax} bytes, the most that is accepted.`,
+    detail: `The body has more than ${most}, the most that is accepted.`,
   })
 }

@@ -63,6 +63,7 @@ export function judge({
         const authorization = authorizationOf(request.headers, known)
         context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
         known.keyId = context.caller.keyId
+        known.party = context.caller.projectId
         allowPage(request, known, context.caller.allowedOrigins)
         if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
         if (scope !== null) requireScope(scope, context.caller)
@@ -72,8 +73,9 @@ export function judge({
       if (changesSomething && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
       context.address = clientAddress(request)
       const { person, member } = await judgeConsole(request)
+      known.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
       if (person) context.person = person
-      else if (changesSomething) admission.enterAsStranger(request, networkOf(context.address))
+      else if (changesSomething) admission.enterAsStranger(request, { network: networkOf(context.address) })
       if (member) context.member = member
     })
 }

@@ -1,5 +1,6 @@
+import type { Party } from '../shared-limit.ts'
 import { pathOf } from './route-table.ts'
-import type { Surface, SurfaceOf } from './surface.ts'
+import type { BodyLimit, Surface, SurfaceOf } from './surface.ts'
 
 /** What is known about a request, for its checks, its log line, its metrics and its answer's headers. */
 export interface RequestContext {
@@ -9,6 +10,8 @@ export interface RequestContext {
   readonly surface: Surface
   /** The runtime's own request object, the only one whose socket it can find. */
   readonly received: Request
+  /** Who takes part of the limits that all share, once the sender is known. */
+  party: Party
   keyId?: string
   /** The request's JSON body, once it is read. */
   body?: unknown
@@ -23,20 +26,28 @@ export interface RequestContext {
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>()
   readonly surfaceOf: SurfaceOf
+  readonly bodyLimit: BodyLimit
 
-  constructor(surfaceOf: SurfaceOf) {
+  constructor(surfaceOf: SurfaceOf, bodyLimit: BodyLimit) {
     this.surfaceOf = surfaceOf
+    this.bodyLimit = bodyLimit
   }
 
   open(request: Request, requestId: string, received = request): RequestContext {
     const path = pathOf(request.url)
     const surface = this.surfaceOf(request.method, path)
-    const context: RequestContext = { requestId, path, surface, received, headers: surface.headers }
+    const { headers } = surface
+    const context: RequestContext = { requestId, path, surface, received, party: 'unknown', headers }
     this.#contexts.set(request, context)
     return context
   }
 
   of(request: Request): RequestContext {
     return this.#contexts.get(request) ?? this.open(request, 'unknown')
+  }
+
+  /** The most bytes that the request's body may have. */
+  bodyBytesMaxOf(request: Request): number {
+    return this.bodyLimit(this.of(request).path)
   }
 }

@@ -1,8 +1,9 @@
 import { AppError } from '../errors.ts'
+import { SharedLimit } from '../shared-limit.ts'
 
 /** The size of a part of an answer. Each part costs a turn of the event loop. */
 const partBytes = 1_048_576
-/** The limit of all answers together. Beyond it, parts are single slices, and no large document is read. */
+/** The limit of all answers together. Beyond a project's part of it, parts are single slices, and no large document is read. */
 const heldBytesMax = 67_108_864
 /** Smaller documents stop counting once they are made, because a socket takes most of one at once. */
 const countedBytesMin = 262_144
@@ -12,11 +13,11 @@ const encoder = new TextEncoder()
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Bounds the memory of unread answers. All answers share one limit; beyond it, an answer continues only as its client
- * reads.
+ * Bounds the memory of unread answers. All projects share one limit; beyond its part, a project's answers continue only
+ * as their clients read.
  */
 export class ResponseBuffers {
-  readonly #held = { bytes: 0 }
+  readonly #held = new SharedLimit({ max: heldBytesMax })
 
   /**
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
@@ -26,20 +27,21 @@ export class ResponseBuffers {
    * @throws unavailable if there is no room
    */
   async streamOf(
+    projectId: number,
     head: string,
     slices: AsyncIterable<string | Bytes>,
     tail: string,
     sliceBytesMax = 0,
   ): Promise<ReadableStream<Uint8Array> | Bytes> {
     const parts = withEnds(head, slices, tail)
-    const share = new Share(this.#held)
+    const share = new Share(this.#held, projectId)
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
-    if (keptBytes > 0) this.#checkRoom()
+    if (keptBytes > 0) this.#checkRoom(projectId)
     let isWhole = false
     const make = async () => {
       share.hold(keptBytes)
       // Reserved before reading, since many answers may be about to read.
-      share.hold(Math.max(keptBytes, this.#held.bytes < heldBytesMax ? partBytes : 0))
+      share.hold(Math.max(keptBytes, this.#held.hasRoom(projectId) ? partBytes : 0))
       const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
         share.end()
         throw error
@@ -81,13 +83,14 @@ export class ResponseBuffers {
    * calls `admit` before it makes a part of that many bytes, which throws `unavailable` if there is no room.
    */
   endlessOf(
+    projectId: number,
     make: (admit: (bytes: number) => void, signal: AbortSignal) => AsyncGenerator<string>,
   ): ReadableStream<Uint8Array> {
-    const share = new Share(this.#held)
+    const share = new Share(this.#held, projectId)
     const leaving = new AbortController()
     const admit = (bytes: number) => {
       if (bytes < countedBytesMin) return
-      this.#checkRoom()
+      this.#checkRoom(projectId)
       share.hold(bytes)
     }
     const parts = make(admit, leaving.signal)
@@ -115,11 +118,12 @@ export class ResponseBuffers {
    * throws `unavailable` if answers hold too much memory already.
    */
   bodyOf<Made extends { document: string | Bytes }>(
+    projectId: number,
     make: (admit: (bytes: number) => void) => Promise<Made>,
   ): Promise<Omit<Made, 'document'> & { document: string | Bytes | ReadableStream<Uint8Array> }> {
-    const share = new Share(this.#held)
+    const share = new Share(this.#held, projectId)
     const admit = (bytes: number) => {
-      this.#checkRoom()
+      this.#checkRoom(projectId)
       share.hold(bytes)
     }
     const give = (made: Made) => {
@@ -135,19 +139,21 @@ export class ResponseBuffers {
     })
   }
 
-  #checkRoom(): void {
-    if (this.#held.bytes >= heldBytesMax) throw tooMuch()
+  #checkRoom(projectId: number): void {
+    if (!this.#held.hasRoom(projectId)) throw tooMuch()
   }
 }
 
 /** The memory that one answer holds. After its end it holds nothing, even if a part is still being made. */
 class Share {
-  readonly #all: { bytes: number }
+  readonly #all: SharedLimit
+  readonly #projectId: number
   #isOver = false
   #bytes = 0
 
-  constructor(all: { bytes: number }) {
+  constructor(all: SharedLimit, projectId: number) {
     this.#all = all
+    this.#projectId = projectId
   }
 
   get bytes(): number {
@@ -156,7 +162,7 @@ class Share {
 
   hold(wanted: number): void {
     const bytes = this.#isOver ? 0 : wanted
-    this.#all.bytes += bytes - this.#bytes
+    this.#all.add(this.#projectId, bytes - this.#bytes)
     this.#bytes = bytes
   }
 

@@ -1,7 +1,7 @@
 import type { KeyKind } from '../auth/token.ts'
 import type { AppError } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
-import { type ConsoleAccess, consoleAccess, isSafe, strangersBodyBytesMax } from './console-access.ts'
+import { type ConsoleAccess, consoleAccess, isSafe } from './console-access.ts'
 
 /** The part of the service that a request is for, which determines how it is checked. */
 export interface Surface {
@@ -17,8 +17,6 @@ export interface Surface {
   readonly isForSources: boolean
   /** The third party's protocol spoken there; null for our own. */
   readonly protocol: Protocol | null
-  /** Larger bodies are 413. */
-  readonly bodyBytesMax: number
   /** Headers of every answer there. */
   readonly headers?: Record<string, string>
 }
@@ -41,8 +39,6 @@ export type SurfaceOf = (method: string, path: string) => Surface
 
 interface SurfacesOptions {
   protocols: readonly Protocol[]
-  /** The most that one body may have. */
-  bodyBytesMax: number
   /** Headers of the page at /docs. */
   docsHeaders: Record<string, string>
 }
@@ -63,7 +59,7 @@ export function scopeOf(method: string, path: string): KeyScope {
 }
 
 /** Finds the surface of a request from its method and path. */
-export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptions): SurfaceOf {
+export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf {
   const open: Surface = {
     keyKind: null,
     scope: null,
@@ -71,7 +67,6 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     access: null,
     isForSources: false,
     protocol: null,
-    bodyBytesMax,
   }
   const live = (scope: KeyScope): Surface => ({
     ...open,
@@ -104,8 +99,36 @@ export function surfaces({ protocols, bodyBytesMax, docsHeaders }: SurfacesOptio
     if (found) return found.surface
     if (path === '/docs' || path === '/docs/') return docs
     const access = consoleAccess(method, path)
-    if (access?.for !== 'everyone') return access ? { ...open, access } : open
-    return { ...open, access, bodyBytesMax: Math.min(strangersBodyBytesMax, bodyBytesMax) }
+    return access ? { ...open, access } : open
+  }
+}
+
+/** The most bytes that a request's body may have; a larger one is 413. */
+export type BodyLimit = (path: string) => number
+
+const KiB = 1_024
+const MiB = 1_048_576
+/** Of a body whose signature, checked when it has arrived, is all that shows who sent it. */
+export const signedBodyBytesMax = 4 * MiB
+const otherBodyBytesMax = 256 * KiB
+
+/** By the first prefix that fits. A project's part of the console has the limits of /v1. */
+const bodyLimits: readonly (readonly [prefix: string, bytesMax: number])[] = [
+  ['/v1/knowledge/search', 64 * KiB],
+  ['/v1/knowledge', Number.POSITIVE_INFINITY],
+  ['/ingest', Number.POSITIVE_INFINITY],
+  ['/integrations', MiB],
+  // Enough for a password, from people who are not signed in.
+  ['/console/api/session', 16 * KiB],
+  ['/console/api/links', 16 * KiB],
+]
+
+/** @param bytesMax the limit of every body */
+export function bodyLimit(bytesMax: number): BodyLimit {
+  return (path) => {
+    const bare = path.replace(/^\/console\/api\/projects\/[^/]+/, '/v1')
+    const [, ofPath] = bodyLimits.find(([prefix]) => isUnder(bare, prefix)) ?? []
+    return Math.min(ofPath ?? otherBodyBytesMax, bytesMax)
   }
 }
 

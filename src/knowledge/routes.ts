@@ -47,7 +47,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
       async ({ caller: { projectId }, request }) => {
         const asked = readItemListRequest(readParameters(request.url))
         return await answerTagged(request, await tags.ofProject(projectId), () =>
-          toListResponse(knowledge.list(projectId, asked), asked, buffers),
+          toListResponse(projectId, knowledge.list(projectId, asked), asked, buffers),
         )
       },
       { detail: docs.listKnowledge },
@@ -157,12 +157,13 @@ function toServerTiming(shares: TimeShares): string {
 }
 
 async function toListResponse(
+  projectId: number,
   listed: Promise<ItemSlices>,
   asked: ItemListRequest,
   buffers: ResponseBuffers,
 ): Promise<Response> {
   const { slices, next } = await listed
-  const response = new Response(await buffers.streamOf('[', slices, ']'), { headers: jsonHeaders })
+  const response = new Response(await buffers.streamOf(projectId, '[', slices, ']'), { headers: jsonHeaders })
   if (next !== null) response.headers.set('Link', toNextLink(asked, next))
   return response
 }

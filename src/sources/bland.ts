@@ -13,10 +13,10 @@ const unanswered = new Set(['voicemail', 'no-answer'])
 
 export const bland: Platform = {
   /** The signature has no time, so a copy of a request stays genuine. A copy changes nothing. */
-  isGenuine({ headers, body }, secret) {
-    const signature = headers.get('x-webhook-signature')
+  isSigned({ headers, body }, secret) {
+    const signatures = [headers.get('x-webhook-signature')]
     // Bland's sample code signs the body after parsing and serializing it.
-    const isOf = (signed: Uint8Array | string) => isHmac({ key: secret, parts: [signed], signature })
+    const isOf = (signed: Uint8Array | string) => isHmac({ key: secret, parts: [signed], signatures })
     return isOf(body) || isOf(rewritten(body))
   },
 

@@ -20,7 +20,7 @@ const roles = new Map<string | undefined, 'user' | 'assistant'>([
 
 /** Events of single turns do not tell their position, so only the transcript at the end is used. */
 export const cartesia: Platform = {
-  isGenuine({ headers }, secret) {
+  hasSecret(headers, secret) {
     return isSecret(headers.get('x-webhook-secret'), secret)
   },
 

@@ -8,7 +8,7 @@ import { bearerOf, isSecret } from './signature.ts'
 
 /** Every value is text, empty if unknown. The transcript is behind a link with a key, which is not kept. */
 export const dograh: Platform = {
-  isGenuine({ headers }, secret) {
+  hasSecret(headers, secret) {
     return isSecret(bearerOf(headers), secret)
   },
 

@@ -15,10 +15,10 @@ const roles = new Map<string | undefined, 'user' | 'assistant'>([
 ])
 
 export const elevenlabs: Platform = {
-  isGenuine({ headers, body, now }, secret) {
+  isSigned({ headers, body, now }, secret) {
     const [, time, signature] = signatureForm.exec(headers.get('elevenlabs-signature') ?? '') ?? []
     const isOnTime = isRecent(readDigits(time, 1_000), now, window)
-    return isOnTime && isHmac({ key: secret, parts: [`${time}.`, body], signature })
+    return isOnTime && isHmac({ key: secret, parts: [`${time}.`, body], signatures: [signature] })
   },
 
   read(event) {

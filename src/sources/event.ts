@@ -77,8 +77,10 @@ export type SourceOptions = Readonly<Record<string, string>>
 
 /** How a platform signs its events, and how they map to calls. */
 export interface Platform {
+  /** Whether the secret itself stands in the headers. */
+  hasSecret?(headers: Headers, secret: string): boolean
   /** Whether the request is signed with the secret, and recently if the platform signs the time. */
-  isGenuine(request: SignedRequest, secret: string): boolean
+  isSigned?(request: SignedRequest, secret: string): boolean
   /** Null for an event that is not about a call. @throws FieldFault */
   read(event: Fields, options: SourceOptions): SourceUpdate | null
   /** What to answer an event that is a question; null for any other event. */

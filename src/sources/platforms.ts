@@ -25,8 +25,13 @@ export const platforms = {
 } as const satisfies Record<PlatformName, Platform>
 
 /** @param secrets the current one and, during a rotation, the previous one */
-export function isGenuine(platform: Platform, request: SignedRequest, secrets: readonly string[]): boolean {
-  return secrets.some((secret) => secret !== '' && platform.isGenuine(request, secret))
+export function hasSecret(platform: Platform, headers: Headers, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => secret !== '' && platform.hasSecret?.(headers, secret))
+}
+
+/** Hashes the body once for each secret and each way in which the platform signs. @param secrets as above */
+export function isSigned(platform: Platform, request: SignedRequest, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => secret !== '' && platform.isSigned?.(request, secret))
 }
 
 /** What an event tells about a call; null if it is not about one, a fault if it cannot be read. */

@@ -30,11 +30,11 @@ const roles = new Map<string | undefined, 'user' | 'assistant'>([
 ])
 
 export const retell: Platform = {
-  isGenuine({ headers, body, now }, secret) {
+  isSigned({ headers, body, now }, secret) {
     const [, time, signature] = signatureForm.exec(headers.get('x-retell-signature') ?? '') ?? []
     return (
       isRecent(readDigits(time, 1), now, window) &&
-      isHmac({ key: secret, parts: [body, time ?? ''], signature })
+      isHmac({ key: secret, parts: [body, time ?? ''], signatures: [signature] })
     )
   },
 

@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
 import type { Admission } from '../http/admission.ts'
-import { parseJson, readUncompressed } from '../http/json-body.ts'
+import { checkMembers, parseJson, readUncompressed } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { RequestContexts } from '../http/request-context.ts'
+import { signedBodyBytesMax } from '../http/surface.ts'
 import * as docs from './docs.ts'
 import type { SourceEvents } from './source-events.ts'
 import type { Sources } from './sources.ts'
@@ -19,11 +20,19 @@ export function sourceRoutes({ sources, sourceEvents, admission, contexts }: Sou
   return new Elysia({ prefix: '/ingest/from' }).post(
     '/:id',
     async ({ params, request }) => {
+      const { headers } = request
       const source = await sources.open(params.id ?? '')
-      const { bodyBytesMax } = contexts.of(request).surface
+      const isKnown = sourceEvents.isKnown(source, headers)
+      const limit = contexts.bodyBytesMaxOf(request)
+      const bytesMax = isKnown ? limit : Math.min(signedBodyBytesMax, limit)
+      if (isKnown) contexts.of(request).party = source.projectId
+      else admission.enterAsStranger(request, { source: source.id })
       // Read as bytes: these are what is signed, and some platforms send JSON under other media types.
-      const body = await readUncompressed(request, { bytesMax: bodyBytesMax, admission })
-      const answer = await sourceEvents.receive(source, { headers: request.headers, body }, parseJson)
+      const body = await readUncompressed(request, { bytesMax, admission })
+      checkMembers(body)
+      if (!isKnown) sourceEvents.verify(source, { headers, body })
+      admission.recognize(request)
+      const answer = await sourceEvents.receive(source, body, parseJson)
       return new Response(JSON.stringify(answer), { headers: jsonHeaders })
     },
     { parse: 'none', detail: docs.receiveEvent },

@@ -5,24 +5,30 @@ import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from
 type Encoding = 'hex' | 'base64'
 const digits = /^[0-9]{1,15}$/
 const digestBytes = { sha1: 20, sha256: 32, sha512: 64 }
+/** Platforms send one signature for each of their secrets; of more, only the first are compared. */
+const signaturesMax = 10
 
 interface Hmac {
   key: string | Uint8Array
   /** What is signed, concatenated. */
   parts: readonly (string | Uint8Array)[]
-  /** The signature as sent. */
-  signature: string | null | undefined
+  /** The signatures as sent: any of them may be the right one. */
+  signatures: readonly (string | null | undefined)[]
   algorithm?: 'sha1' | 'sha256' | 'sha512'
   encoding?: Encoding
 }
 
-export function isHmac({ key, parts, signature, algorithm = 'sha256', encoding = 'hex' }: Hmac): boolean {
-  const given = decode(signature, encoding)
-  // Checked before hashing: a body may be large, and a platform may sign in many ways.
-  if (given?.length !== digestBytes[algorithm]) return false
+/** Hashes the parts at most once, since a body may be large. */
+export function isHmac({ key, parts, signatures, algorithm = 'sha256', encoding = 'hex' }: Hmac): boolean {
+  const given = signatures
+    .slice(0, signaturesMax)
+    .map((signature) => decode(signature, encoding))
+    .filter((bytes) => bytes?.length === digestBytes[algorithm])
+  if (given.length === 0) return false
   const hmac = createHmac(algorithm, key)
   for (const part of parts) hmac.update(part)
-  return timingSafeEqual(given, hmac.digest())
+  const digest = hmac.digest()
+  return given.some((bytes) => bytes && timingSafeEqual(bytes, digest))
 }
 
 /** Whether the secret itself was sent. */

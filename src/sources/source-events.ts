@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
-import { answerTo, isGenuine, platforms, readEvent } from './platforms.ts'
+import { answerTo, hasSecret, isSigned, platforms, readEvent } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
 import type { OpenSource, Sources } from './sources.ts'
 
@@ -22,9 +22,6 @@ interface SourceEventsOptions {
   now: () => number
 }
 
-/** A request to a source, its body as it arrived. */
-type Received = Pick<SignedRequest, 'headers' | 'body'>
-
 /** Reads a body as JSON. @throws invalid_request */
 type Parse = (body: Uint8Array) => unknown
 
@@ -37,23 +34,36 @@ export class SourceEvents {
   }
 
   /**
-   * Stores an event's update of a call; committed when it returns. An event that cannot be read becomes a failure and is
-   * answered like any other, since platforms switch off webhooks that keep failing.
-   * @returns the answer's body
-   * @throws invalid_signature, or unavailable when a retry helps
+   * Whether a request is genuine by its headers alone, since they have the secret.
+   * @throws invalid_signature if they do not, and the platform does not sign its requests either
    */
-  async receive(source: OpenSource, received: Received, parse: Parse): Promise<object> {
+  isKnown({ platform, secrets }: OpenSource, headers: Headers): boolean {
+    const isKnown = hasSecret(platforms[platform], headers, secrets)
+    if (!isKnown && !platforms[platform].isSigned) throw notGenuine()
+    return isKnown
+  }
+
+  /** @throws invalid_signature */
+  verify({ platform, secrets }: OpenSource, signed: Pick<SignedRequest, 'headers' | 'body'>): void {
+    if (!isSigned(platforms[platform], { ...signed, now: this.#options.now() }, secrets)) throw notGenuine()
+  }
+
+  /**
+   * Stores a genuine event's update of a call; committed when it returns. An event that cannot be read becomes a failure
+   * and is answered like any other, since platforms switch off webhooks that keep failing.
+   * @returns the answer's body
+   * @throws unavailable when a retry helps
+   */
+  async receive(source: OpenSource, body: Uint8Array, parse: Parse): Promise<object> {
     try {
-      return await this.#receive(source, received, parse)
+      return await this.#receive(source, body, parse)
     } catch (error) {
       throw error instanceof AppError && error.code === 'insufficient_storage' ? later(error) : error
     }
   }
 
-  async #receive(source: OpenSource, { headers, body }: Received, parse: Parse): Promise<object> {
+  async #receive(source: OpenSource, body: Uint8Array, parse: Parse): Promise<object> {
     const { failures, counts, lookUps, now } = this.#options
-    const platform = platforms[source.platform]
-    if (!isGenuine(platform, { headers, body, now: now() }, source.secrets)) throw notGenuine()
     counts.add(source.id, now())
     const read = resultOf(() => parse(body))
     if (read.fault) {
@@ -64,7 +74,7 @@ export class SourceEvents {
     if (asked) return asked
     const fault = await this.#write(source, read.value)
     if (fault) await failures.add(source, fault, read.value)
-    return answerTo(platform, read.value)
+    return answerTo(platforms[source.platform], read.value)
   }
 
   /**

@@ -10,10 +10,10 @@ const speakers = { bot: 'assistant', human: 'user' } as const
 /** No event tells who called, so the option `direction` does: `inbound` unless it is `outbound`. */
 export const synthflow: Platform = {
   /** Only the call's id is signed, so anyone who knows one signature can send any body for that call. */
-  isGenuine({ headers, body }, secret) {
+  isSigned({ headers, body }, secret) {
     const signature = headers.get('synthflow-signature') ?? headers.get('http-synthflow-signature')
     const id = callIdOf(body)
-    return id !== null && isHmac({ key: secret, parts: [id], signature, encoding: 'base64' })
+    return id !== null && isHmac({ key: secret, parts: [id], signatures: [signature], encoding: 'base64' })
   },
 
   read(event, options) {

@@ -17,7 +17,7 @@ const directions = new Map<string | undefined, 'inbound' | 'outbound'>([
  */
 export const telnyx: Platform = {
   /** @param secret the account's public key */
-  isGenuine({ headers, body, now }, secret) {
+  isSigned({ headers, body, now }, secret) {
     const time = headers.get('telnyx-timestamp')
     const signed = Buffer.concat([Buffer.from(`${time}|`), body])
     const isOnTime = isRecent(readDigits(time, 1_000), now, window)

@@ -15,14 +15,11 @@ const statuses = new Map<string, 'live' | 'completed'>([
 
 /** Events have no transcript. Numbers come from the call's metadata, where users put them. */
 export const ultravox: Platform = {
-  isGenuine({ headers, body, now }, secret) {
+  isSigned({ headers, body, now }, secret) {
     const time = headers.get('x-ultravox-webhook-timestamp') ?? ''
     // One signature for each active secret.
-    const signatures = headers.get('x-ultravox-webhook-signature')?.split(',') ?? []
-    if (!isRecent(Date.parse(time), now, window)) return false
-    return signatures.some((signature) =>
-      isHmac({ key: secret, parts: [body, time], signature: signature.trim() }),
-    )
+    const signatures = headers.get('x-ultravox-webhook-signature')?.split(/ *, */) ?? []
+    return isRecent(Date.parse(time), now, window) && isHmac({ key: secret, parts: [body, time], signatures })
   },
 
   read(event) {

@@ -25,13 +25,12 @@ const roles = new Map<string | undefined, 'user' | 'assistant'>([
 const speakers = { ai: 'assistant', user: 'user' } as const
 
 export const vapi: Platform = {
-  isGenuine(request, secret) {
-    return (
-      isSecret(bearerOf(request.headers), secret) ||
-      isSecret(request.headers.get('x-vapi-secret'), secret) ||
-      isStandardWebhook(request, secret) ||
-      isSigned(request, secret)
-    )
+  hasSecret(headers, secret) {
+    return isSecret(bearerOf(headers), secret) || isSecret(headers.get('x-vapi-secret'), secret)
+  },
+
+  isSigned(request, secret) {
+    return isStandardWebhook(request, secret) || isCustomSigned(request, secret)
   },
 
   read(event) {
@@ -53,23 +52,15 @@ function isStandardWebhook({ headers, body, now }: SignedRequest, secret: string
   const [id, timestamp] = [headers.get('webhook-id'), headers.get('webhook-timestamp')]
   const key = decode(secret.replace(/^whsec_/, ''), 'base64')
   if (!id || !key || !isRecent(readDigits(timestamp, 1_000), now, window)) return false
-  const signatures = headers.get('webhook-signature')?.split(' ') ?? []
-  return signatures.some(
-    (signature) =>
-      signature.startsWith('v1,') &&
-      isHmac({
-        key,
-        parts: [`${id}.${timestamp}.`, body],
-        signature: signature.slice(3),
-        encoding: 'base64',
-      }),
-  )
+  const sent = headers.get('webhook-signature')?.split(' ') ?? []
+  const signatures = sent.map((signature) => /^v1,(.*)$/.exec(signature)?.[1])
+  return isHmac({ key, parts: [`${id}.${timestamp}.`, body], signatures, encoding: 'base64' })
 }
 
 /** Users choose algorithm, encoding and prefix in Vapi; the request does not tell which. */
-function isSigned({ headers, body, now }: SignedRequest, secret: string): boolean {
+function isCustomSigned({ headers, body, now }: SignedRequest, secret: string): boolean {
   const sent = headers.get('x-signature') ?? headers.get('x-vapi-signature')
-  const signature = sent?.replace(/^(sha1|sha256|sha512)=/, '')
+  const signatures = [sent?.replace(/^(sha1|sha256|sha512)=/, '')]
   const timestamp = headers.get('x-timestamp')
   // The unit is undocumented.
   const isOnTime = ([1, 1_000] as const).some((unitMs) =>
@@ -80,7 +71,9 @@ function isSigned({ headers, body, now }: SignedRequest, secret: string): boolea
   const keys = [secret, decode(secret, 'base64')].filter((key) => key !== null)
   return keys.some((key) =>
     (['sha256', 'sha512', 'sha1'] as const).some((algorithm) =>
-      (['hex', 'base64'] as const).some((encoding) => isHmac({ key, parts, signature, algorithm, encoding })),
+      (['hex', 'base64'] as const).some((encoding) =>
+        isHmac({ key, parts, signatures, algorithm, encoding }),
+      ),
     ),
   )
 }

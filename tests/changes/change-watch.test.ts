@@ -47,3 +47,20 @@ test('after many readers of a project were woken, further changes wait a little,
     return woken[0] === 'quiet'
   })
 })
+
+test('the readers of one project leave room for those of another, which then take up to half', async () => {
+  const { changeWatch } = service.services
+  const [busy, other] = [await service.mintProject(), await service.mintProject()]
+  const leaving = new AbortController()
+  const wait = ({ projectId }: TestProject) =>
+    changeWatch.wait(projectId, Number.MAX_SAFE_INTEGER, { withinMs: 60_000, signal: leaving.signal })
+  const waiting = Array.from({ length: 3_000 }, () => wait(busy))
+  const refusal = { code: 'unavailable', detail: 'Too many readers are waiting for changes.' }
+  await expect(wait(busy)).rejects.toMatchObject(refusal)
+  waiting.push(...Array.from({ length: 1_000 }, () => wait(other)))
+  await expect(wait(other)).rejects.toMatchObject(refusal)
+  expect(changeWatch.count).toBe(4_000)
+  leaving.abort()
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]))
+  expect(changeWatch.count).toBe(0)
+})

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { expectProblem } from '../support/problem.ts'
 import { head, opened } from '../support/raw-http.ts'
 import { runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(120_000)
 const slowMax = 1_200
@@ -19,9 +20,9 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-function putHead(id: string, bytes: number): string {
+function putHead(id: string, bytes: number, { ingestKey } = project): string {
   return head(`PUT /ingest/calls/${id} HTTP/1.1`, {
-    Authorization: `Bearer ${project.ingestKey}`,
+    Authorization: `Bearer ${ingestKey}`,
     'Content-Type': 'application/json',
     'Content-Length': String(bytes),
   })
@@ -65,10 +66,10 @@ describe('slow clients do not keep others out', () => {
 
 describe('beyond the limits', () => {
   test('large bodies are 503 at once, and accepted again once the others are done', async () => {
-    const bytes = 900_000
+    const bytes = 990_000
     const open = (_: unknown, n: number) =>
       opened(service.url, `${putHead(`held-${n}`, bytes)}${' '.repeat(bytes - 20)}`)
-    const held = await Promise.all(Array.from({ length: 4 }, open))
+    const held = await Promise.all(Array.from({ length: 3 }, open))
     const body = JSON.stringify({ summary: 'y'.repeat(800_000) })
     const send = () => {
       const headers = { 'content-type': 'application/json' }
@@ -84,7 +85,8 @@ describe('beyond the limits', () => {
     }
     expect(refused.headers.get('retry-after')).toBe('1')
     await expectProblem(refused, 'unavailable', 'Service unavailable')
-    const query = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { body } } })
+    const text = 'y'.repeat(200_000)
+    const query = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { text } } })
     const headers = { 'content-type': 'application/json' }
     const byProtocol = await project.fetch('/mcp', { method: 'POST', headers, body: query })
     expect([byProtocol.status, byProtocol.headers.get('retry-after')]).toEqual([503, '1'])
@@ -92,6 +94,51 @@ describe('beyond the limits', () => {
     await isAnswering()
     for (const { socket } of held) socket.destroy()
     while (!(await send()).ok) await Bun.sleep(10)
+  })
+
+  describe('of one project', () => {
+    let held: Awaited<ReturnType<typeof opened>>[] = []
+    afterEach(() => {
+      for (const { socket } of held.splice(0)) socket.destroy()
+    })
+
+    /** Bodies of which all but the end has been sent. */
+    async function hold(by: TestProject, count: number): Promise<void> {
+      for (const { socket } of held) socket.destroy()
+      const text = `${putHead('held', 990_000, by)}${' '.repeat(989_980)}`
+      held = await Promise.all(Array.from({ length: count }, () => opened(service.url, text)))
+    }
+
+    /** Whether the service takes a body of this size. */
+    async function isTaken(by: TestProject, bytes: number): Promise<boolean> {
+      const body = JSON.stringify({ summary: 'z' }).padEnd(bytes)
+      const headers = { 'content-type': 'application/json' }
+      const { status } = await by.fetch('/ingest/calls/whole', { method: 'PUT', headers, body })
+      expect([200, 201, 503]).toContain(status)
+      return status !== 503
+    }
+
+    test('large bodies leave room for those of another, and have half while it has some', async () => {
+      const [busy, other] = [await service.mintProject(), await service.mintProject()]
+      // The service gives up on a body that does not arrive, so on a slow machine they are sent again.
+      await until(async () => {
+        await hold(busy, 3)
+        for (let tries = 0; tries < 20; tries++) if (!(await isTaken(busy, 500_000))) return true
+        return false
+      }, 'Filling the part of one project')
+      await until(() => isTaken(other, 900_000), 'Room for another')
+      await until(async () => {
+        await hold(busy, 1)
+        return await isTaken(busy, 900_000)
+      }, 'Room in the half')
+    })
+
+    test('two bodies of the largest size are taken at once, also while another holds some', async () => {
+      const [busy, other] = [await service.mintProject(), await service.mintProject()]
+      await hold(busy, 1)
+      const imports = await Promise.all([1, 2].map(() => isTaken(other, bodyBytesMax)))
+      expect(imports).toEqual([true, true])
+    })
   })
 
   test('requests are 503 with Retry-After, except health checks', async () => {

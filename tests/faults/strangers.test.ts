@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Socket } from 'node:net'
+import { addSource, type TestSource } from '../sources/deliver.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { head, opened, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -8,6 +9,7 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(60_000)
 const strangersMax = 400
 const strangersOfNetworkMax = 20
+const unverifiedOfSourceMax = 200
 let service: TestService
 let set: TestConsole
 let project: TestProject
@@ -94,4 +96,43 @@ test('an unauthenticated request has five seconds to send its body', async () =>
   expect(received()).toStartWith('HTTP/1.1 400 ')
   expect(received()).toContain('must arrive within 5 seconds')
   socket.destroy()
+})
+
+/** Requests to a source of which one byte of the body is there, so that nobody can tell who sends them. */
+async function holdAt({ path }: TestSource, count: number): Promise<{ socket: Socket }[]> {
+  const text = `${head(`POST ${path} HTTP/1.1`, { 'Content-Length': '16000' })}{`
+  return await Promise.all(Array.from({ length: count }, () => opened(service.url, text)))
+}
+
+test('requests that a source has not verified yet keep out no more than others of that source', async () => {
+  const flooded = await addSource(service, project, 'vapi')
+  const other = await addSource(service, project, 'elevenlabs')
+  let held = await holdAt(flooded, unverifiedOfSourceMax)
+  // Their bodies have five seconds, so on a slow machine they are sent again.
+  await until(async () => {
+    const { status } = await flooded.send({ message: {} })
+    expect([200, 503]).toContain(status)
+    if (status === 503) return true
+    for (const { socket } of held) socket.destroy()
+    held = await holdAt(flooded, unverifiedOfSourceMax + 20)
+    return false
+  }, 'Filling the places')
+  const headers = { authorization: `Bearer ${flooded.secret}` }
+  const written = await project.send('PUT', '/ingest/calls/beside', { summary: 'one' })
+  const statuses = [
+    (await flooded.send({ message: {} }, { headers })).status,
+    (await other.send({ data: {} })).status,
+    written.status,
+  ]
+  expect(statuses).toEqual([200, 200, 201])
+  expect(await isTakenFrom('203.0.113.9')).toBe(true)
+  for (const { socket } of held) socket.destroy()
+  await until(async () => (await flooded.send({ message: {} })).status === 200, 'Sending events')
+})
+
+test("a platform's own burst of events from one address gets through", async () => {
+  const source = await addSource(service, project, 'vapi')
+  const events = Array.from({ length: unverifiedOfSourceMax }, () => source.send({ message: {} }))
+  const statuses = (await Promise.all(events)).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([200]))
 })

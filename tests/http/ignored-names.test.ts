@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ignoredIn } from '../../src/http/ignored-names.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -58,6 +59,18 @@ describe('names that are not known', () => {
     expect(odd.headers.get('callbook-ignored')).toBe(
       `a%2Cb%0D%0Ac%3A%20%C3%A9, ${'y'.repeat(100)}, constructor`,
     )
+  })
+
+  test('are looked for as far as the twentieth, however many follow', () => {
+    let looked = 0
+    const body = new Proxy(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`x${n}`, n])), {
+      get(target, name) {
+        looked++
+        return Reflect.get(target, name)
+      },
+    })
+    expect(ignoredIn({ properties: { known: {} } }, body, false)).toHaveLength(20)
+    expect(looked).toBeLessThanOrEqual(20)
   })
 
   test('are told on a 400 as well, since a misspelled name is often why', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { AppError } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
+import { addSource } from '../sources/deliver.ts'
 import fc from '../support/fast-check.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
@@ -181,6 +182,52 @@ describe('the size of a body', () => {
     const route = ['POST', '/v1/knowledge'] as const
     const answer = await rawRequest(service.url, `${rawHead(route, { 'Content-Length': length })}{}`)
     expect(answer.status).toBe(400)
+  })
+})
+
+describe('the members of a body', () => {
+  let large: TestService
+  let owner: TestProject
+  beforeAll(async () => {
+    large = await startService()
+    owner = await large.mintProject()
+  })
+  afterAll(() => large.stop())
+  const put = (body: string, path = '/ingest/calls/many') =>
+    owner.fetch(path, { method: 'PUT', body, headers: { 'content-type': 'application/json' } })
+
+  const ones = (count: number) => Array(count).fill('1').join(',')
+  const empty = (count: number) => Array.from({ length: count }, (_, at) => (at % 2 ? '[ ]' : '{}')).join(',')
+  const text = '[{,\\\\\\"'.repeat(100_000)
+  const bodies: readonly (readonly [string, (members: number) => string])[] = [
+    ['entries of a list', (n) => `{"unknown":[${ones(n - 1)}]}`],
+    ['spread over lines', (n) => `{ "unknown" :\n[ ${ones(n - 2)} ,\n 2 ] }`],
+    ['empty lists and objects', (n) => `{"unknown":[${empty(n - 1)}]}`],
+    ['names', (n) => `{${Array.from({ length: n }, (_, at) => `"${at}":"a,b"`).join(',')}}`],
+    ['beside a long text full of signs', (n) => `{"x":"${text}","unknown":[${ones(n - 2)}]}`],
+  ]
+  test.each(bodies)('are counted before they are parsed: %s', async (_, bodyOf) => {
+    expect((await put(bodyOf(250_000))).status).toBeLessThan(300)
+    const refused = await put(bodyOf(250_001))
+    const { detail } = await expectProblem(refused, 'payload_too_large', 'Payload too large')
+    expect(detail).toContain('250000 members')
+  })
+
+  test('are as many in a line of NDJSON, and a larger one is refused alone', async () => {
+    const body = [`{"id":"a","x":[${ones(249_998)}]}`, `{"id":"b","x":[${ones(249_999)}]}`, '{"id":"c"}']
+    const answer = await owner.fetch('/ingest/calls', {
+      method: 'POST',
+      body: body.join('\n'),
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    const lines = (await answer.text()).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).status)).toEqual([201, 413, 201])
+  })
+
+  test('are as many in a body that a platform sends', async () => {
+    const source = await addSource(large, owner, 'dograh')
+    expect((await source.send(`{"id":"r","x":[${ones(249_998)}]}`)).status).toBe(200)
+    expect((await source.send(`{"id":"r","x":[${ones(249_999)}]}`)).status).toBe(413)
   })
 })
 

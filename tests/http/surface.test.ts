@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { surfaces } from '../../src/http/surface.ts'
+import { bodyLimit, surfaces } from '../../src/http/surface.ts'
 
-const bodyBytesMax = 1_000_000
 const other = { prefix: '/integrations/other', errorBody: () => ({}) }
 const docsHeaders = { 'Content-Security-Policy': 'of the viewer' }
-const surfaceOf = surfaces({ protocols: [other], bodyBytesMax, docsHeaders })
+const surfaceOf = surfaces({ protocols: [other], docsHeaders })
 
 describe('the surface of a request', () => {
   test.each([
@@ -39,16 +38,44 @@ describe('the surface of a request', () => {
     expect(['/integrations', '/integrations/others', '/v1'].map(protocolAt)).toEqual([null, null, null])
   })
 
-  test('whoever is not signed in may send little; a key or a session opens bodies of the full size', () => {
-    const bodyBytesOf = (path: string) => surfaceOf('POST', path).bodyBytesMax
-    expect(bodyBytesOf('/console/api/session')).toBe(16_384)
-    for (const path of ['/v1/knowledge', '/ingest/calls/a', '/console/api/password', '/nowhere'])
-      expect([path, bodyBytesOf(path)]).toEqual([path, bodyBytesMax])
-  })
-
   test('only the page of the documentation, with or without a slash, has the policy of its viewer', () => {
     const headersOf = (path: string) => surfaceOf('GET', path).headers
     expect(['/docs', '/docs/'].map(headersOf)).toEqual([docsHeaders, docsHeaders])
     expect(['/docs/errors', '/docs/json', '/'].map(headersOf)).toEqual([undefined, undefined, undefined])
+  })
+})
+
+describe('the largest body', () => {
+  const configured = 33_554_432
+  const kib = 1_024
+
+  test.each([
+    ['/v1/knowledge/search', 64 * kib],
+    ['/v1/knowledge/search/', 64 * kib],
+    ['/console/api/projects/prj_1/knowledge/search', 64 * kib],
+    ['/mcp', 256 * kib],
+    ['/integrations/tool', 1_024 * kib],
+    ['/integrations/vapi/knowledge', 1_024 * kib],
+    ['/v1/knowledge', configured],
+    ['/v1/knowledge/searching', configured],
+    ['/v1/knowledge/preview', configured],
+    ['/v1/knowledge/files', configured],
+    ['/console/api/projects/prj_1/knowledge', configured],
+    ['/console/api/projects/prj_1/knowledge/kn_1', configured],
+    ['/ingest/calls', configured],
+    ['/ingest/calls/a', configured],
+    ['/ingest/from/src_1', configured],
+    ['/ingest/otlp/v1/traces', configured],
+    ['/console/api/session', 16 * kib],
+    ['/console/api/session/code', 16 * kib],
+    ['/console/api/links/accept', 16 * kib],
+    ['/console/api/projects/prj_1/calls/label', 256 * kib],
+    ['/console/api/password', 256 * kib],
+    ['/v1/erasures', 256 * kib],
+    ['/v1/calls', 256 * kib],
+    ['/anything/new', 256 * kib],
+  ])('of %s has %d bytes, but no more than the configuration allows', (path, bytes) => {
+    expect(bodyLimit(configured)(path)).toBe(bytes)
+    expect(bodyLimit(1_000)(path)).toBe(1_000)
   })
 })

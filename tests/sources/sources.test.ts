@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { PlatformName } from '../../src/sources/catalog.ts'
 import fc from '../support/fast-check.ts'
 import { expectProblem } from '../support/problem.ts'
+import { head, rawRequest } from '../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
@@ -236,6 +237,31 @@ describe('a source', () => {
     } finally {
       await small.stop()
     }
+  })
+
+  test('takes 4 MiB where only the signature tells who sends it, and more with the secret in a header', async () => {
+    const project = await service.mintProject()
+    const [signing, vapi] = [
+      await addSource(service, project, 'elevenlabs'),
+      await addSource(service, project, 'vapi'),
+    ]
+    const bodyOf = (bytes: number) => '{"message":{}}'.padEnd(bytes)
+    const most = 4 * 1_048_576
+    expect((await signing.send(bodyOf(most))).status).toBe(200)
+    for (const source of [signing, vapi])
+      await expectProblem(await source.send(bodyOf(most + 1)), 'payload_too_large', 'Payload too large')
+    const headers = { authorization: `Bearer ${vapi.secret}` }
+    expect((await vapi.send(bodyOf(most + 1), { headers })).status).toBe(200)
+  })
+
+  test('answers 401 before the body is sent, where the secret stands in a header alone', async () => {
+    const project = await service.mintProject()
+    const { path } = await addSource(service, project, 'cartesia')
+    const headers = { 'X-Webhook-Secret': 'wrong', 'Content-Length': '1000000' }
+    const { status } = await rawRequest(service.url, head(`POST ${path} HTTP/1.1`, headers), {
+      waitMs: 20_000,
+    })
+    expect(status).toBe(401)
   })
 
   test('without a secret takes nothing, until the platform has told one', async () => {

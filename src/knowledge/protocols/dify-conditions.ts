@@ -16,6 +16,8 @@ export interface MetadataCondition {
   conditions?: DifyCondition[] | null
 }
 
+/** The texts of one condition. */
+const listedMax = 1_000
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 /** Case-sensitive, like Dify's own filters. */
@@ -26,8 +28,8 @@ const textTests: Record<string, ToTest<string>> = {
   'end with': compare(asText, (text, end) => text.endsWith(end)),
   is: compare(asText, (text, whole) => text === whole),
   'is not': compare(asText, (text, whole) => text !== whole),
-  in: compare(asTexts, (text, listed) => listed.includes(text)),
-  'not in': compare(asTexts, (text, listed) => !listed.includes(text)),
+  in: compare(asTexts, (text, listed) => listed.has(text)),
+  'not in': compare(asTexts, (text, listed) => !listed.has(text)),
   empty: () => (text) => text === '',
   'not empty': () => (text) => text !== '',
 }
@@ -71,7 +73,11 @@ const times = Object.keys(timeTests).filter((operator) => !operator.includes('em
 /** The supported conditions, for the documentation: each name's operators and values. */
 export const checkableConditions = [
   oneOf([...textNames, ...timeNames], ['empty', 'not empty']),
-  oneOf(textNames, ['in', 'not in'], { type: 'array', items: { type: 'string' } }),
+  oneOf(textNames, ['in', 'not in'], {
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: listedMax,
+  }),
   oneOf(textNames, ['contains', 'not contains', 'start with', 'end with', 'is', 'is not'], {
     type: ['string', 'number'],
   }),
@@ -127,9 +133,10 @@ function asText(value: unknown, at: number): string {
   throw refusal(at, 'value', 'must be a text')
 }
 
-function asTexts(value: unknown, at: number): string[] {
-  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value
-  throw refusal(at, 'value', 'must be a list of texts')
+function asTexts(value: unknown, at: number): ReadonlySet<string> {
+  const isList = Array.isArray(value) && value.length <= listedMax
+  if (isList && value.every((entry) => typeof entry === 'string')) return new Set(value)
+  throw refusal(at, 'value', `must be a list of at most ${listedMax} texts`)
 }
 
 /** Reads a date (from 00:00 UTC), a time with its zone, or, as in Dify's own time fields, seconds since 1970. */

@@ -32,11 +32,11 @@ export function mcpRoutes(options: McpRoutesOptions) {
     '/mcp',
     async ({ caller, request }) => {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
-      const { requestId, surface } = contexts.of(request)
+      const { requestId } = contexts.of(request)
       const { projectId, scope } = caller
       const allowed = tools.filter((tool) => scopeAllows(scope, tool.scope))
       const report = (error: unknown) => onUnexpected(error, requestId)
-      const limits = { bytesMax: surface.bodyBytesMax, admission }
+      const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       // Loaded only when it is used: the protocol's SDK is large.
       const { answerMcp } = await import('./mcp-response.ts')
       const options = { tools: allowed, version, projectId, callId: callIdOf(request), onUnexpected: report }

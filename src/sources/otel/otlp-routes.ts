@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { invalidRequest } from '../../errors.ts'
 import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
-import { parseJson, payloadTooLarge, readBody, unsupportedMediaType } from '../../http/json-body.ts'
+import { parseBody, payloadTooLarge, readBody, unsupportedMediaType } from '../../http/json-body.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { FieldFault } from '../fields.ts'
@@ -16,9 +16,6 @@ const protobuf = 'application/x-protobuf'
 const json = 'application/json'
 /** Short, because clients retry for some 10 seconds only. */
 const retryAfterSeconds = 1
-/** About what 32 MiB of real spans hold. Bounded because `{}`, of two bytes, takes some hundred when parsed. */
-const jsonObjectsMax = 1_000_000
-const openingBrace = 0x7b
 const expanders = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 
 /** Errors by OTLP: a `Status` in the request's media type, and 503 for errors that a retry may solve. */
@@ -47,7 +44,7 @@ export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOpti
   return new Elysia().use(callerContext()).post(
     '/ingest/otlp/v1/traces',
     async ({ caller, request }) => {
-      const limits = { bytesMax: contexts.of(request).surface.bodyBytesMax, admission }
+      const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       const { spans, ...refused } = await readSpans(request, limits)
       const taken = await callSessions.take(caller.projectId, spans)
       const partial = {
@@ -95,20 +92,11 @@ async function readSpans(request: Request, limits: { bytesMax: number; admission
   const bytes = isExpandable(encoding) ? await expand(sent, encoding, limits.bytesMax) : sent
   limits.admission.hold(request, bytes.byteLength)
   try {
-    return await spansOf(type === json ? parseBounded(bytes) : decodeRequest(bytes), scopes)
+    return await spansOf(type === json ? parseBody(bytes) : decodeRequest(bytes), scopes)
   } catch (error) {
     if (error instanceof FieldFault) throw invalidRequest([{ field: error.field, message: error.message }])
     throw error
   }
-}
-
-/** @throws FieldFault, or as `parseJson` */
-function parseBounded(bytes: Uint8Array): unknown {
-  let objects = 0
-  for (let at = bytes.indexOf(openingBrace); at !== -1; at = bytes.indexOf(openingBrace, at + 1))
-    if (++objects > jsonObjectsMax)
-      throw new FieldFault('body', `must have at most ${jsonObjectsMax} objects`)
-  return parseJson(bytes)
 }
 
 function isExpandable(encoding: string): encoding is keyof typeof expanders {

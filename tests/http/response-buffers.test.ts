@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { ResponseBuffers } from '../../src/http/response-buffers.ts'
+
+const mib = 1_048_576
+const unavailable = { code: 'unavailable', detail: 'Too many large records are being read or sent.' }
+
+/** A large document as an answer that nobody has read yet. */
+function documentOf(buffers: ResponseBuffers, projectId: number) {
+  return buffers.bodyOf(projectId, async (admit) => {
+    admit(8 * mib)
+    return { document: new Uint8Array(8 * mib) }
+  })
+}
+
+test("one project's unread answers leave room for another's, and have half while it has some", async () => {
+  const buffers = new ResponseBuffers()
+  const unread = []
+  for (let n = 0; n < 6; n++) unread.push(await documentOf(buffers, 1))
+  await expect(documentOf(buffers, 1)).rejects.toMatchObject(unavailable)
+  const { document } = await documentOf(buffers, 2)
+  const body = await buffers.streamOf(2, '[', asyncOf(['1'.repeat(8 * mib)]), ']', 8 * mib)
+  for (const { document } of unread.slice(0, 2)) await new Response(document).arrayBuffer()
+  await expect(documentOf(buffers, 1)).rejects.toMatchObject(unavailable)
+  expect((await new Response(document).arrayBuffer()).byteLength).toBe(8 * mib)
+  expect((await new Response(body).arrayBuffer()).byteLength).toBe(8 * mib + 2)
+  unread.push(await documentOf(buffers, 1))
+})
+
+async function* asyncOf<Value>(values: Value[]): AsyncGenerator<Value> {
+  yield* values
+}
