@@ -49,10 +49,10 @@ export function consoleKnowledgeRoutes({
         jsonBody(NewItem),
       )
       // Reads a file without storing it: in the page it can still be edited.
-      .post('/read', async ({ body }) => {
+      .post('/read', async ({ member, body }) => {
         // json-body.ts reads the bodies of this route as uploads.
         const { type, bytes } = body as Upload
-        return (await files.readForm(type, bytes)).file
+        return (await files.readForm(member.projectId, type, bytes)).file
       })
       .post('/preview', ({ body }) => knowledge.preview(body.text), jsonBody(PreviewRequest))
       .post('/search', ({ member, body }) => search.explain(member.projectId, body), jsonBody(SearchRequest))

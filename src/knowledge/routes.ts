@@ -62,7 +62,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
       async ({ caller, request, body }) => {
         // json-body.ts reads the bodies of this route as uploads.
         const { type, bytes } = body as Upload
-        const { file, parts } = await files.readForm(type, bytes)
+        const { file, parts } = await files.readForm(caller.projectId, type, bytes)
         tellIgnored(contexts.of(request), ignoredIn(UploadedFile, parts, isStrict(request)))
         return await create(caller.projectId, file, request)
       },

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { DOMParser, parseHTML } from 'linkedom'
+import { DOMParser } from 'linkedom'
 import mammoth from 'mammoth'
 import type { Converted } from './file-text.ts'
 import { toMarkdown } from './markdown.ts'
+import { parsePage } from './page.ts'
 import { checkArchive } from './zip.ts'
 
 // mammoth 1.13 sets `__proto__`, which Deno does not allow, so it stays at 1.12.
@@ -10,7 +11,7 @@ import { checkArchive } from './zip.ts'
 /** Reads a Word document, without images, comments and macros. Nothing that it links to is fetched. */
 export async function readDocx(bytes: Uint8Array): Promise<Converted> {
   const core = new DOMParser().parseFromString(
-    checkArchive(bytes, 'docProps/core.xml') ?? '<properties/>',
+    (await checkArchive(bytes, 'docProps/core.xml')) ?? '<properties/>',
     'text/xml',
   )
   const property = (name: string) => core.getElementsByTagName(name)[0]?.textContent ?? null
@@ -23,6 +24,9 @@ export async function readDocx(bytes: Uint8Array): Promise<Converted> {
       externalFileAccess: false,
     },
   )
-  const { body } = parseHTML(`<!doctype html><html><head></head><body>${value}</body></html>`).document
-  return { title: property('dc:title'), description: property('dc:description'), text: toMarkdown(body) }
+  return {
+    title: property('dc:title'),
+    description: property('dc:description'),
+    text: toMarkdown(parsePage(value).body),
+  }
 }

@@ -1,7 +1,7 @@
 import { bulkhead } from 'cockatiel'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { Thread } from '../../threads/thread.ts'
-import { fileKind } from './file-kind.ts'
+import { type FileKind, fileKind } from './file-kind.ts'
 import { type FileRefusal, type FileText, type RefusalCode, unreadable } from './file-text.ts'
 import type { FileApi } from './file-worker.ts'
 import type { FormFile } from './form.ts'
@@ -12,6 +12,8 @@ export const fileBytesMax = 20 * 1_048_576
 /** Shorter texts are read on the main thread: sending them to another would take longer. */
 const inlineBytesMax = 8_192
 const readWithinMsDefault = 10_000
+/** An ordinary page of a megabyte takes one or two. */
+const htmlWithinMsDefault = 3_000
 /** On a busy machine the thread, which has a low priority, may wait this many times as long for the processor. */
 const waitingFactorMax = 6
 const memoryBytesMaxDefault = 256 * 1_048_576
@@ -21,30 +23,40 @@ const idleMs = 60_000
 
 interface FileReaderOptions {
   readWithinMs?: number
+  htmlWithinMs?: number
   /** How much memory reading a file may add to the process. */
   memoryBytesMax?: number
 }
 
 /**
  * Reads files as items in a worker thread, one at a time. A file that takes too much time or memory is refused, and the
- * thread is replaced.
+ * thread is replaced. Of the files that wait, each project has one at most, so that none holds up the others for long.
  */
 export class FileReader {
-  readonly #thread = new Thread<FileApi, null>({
+  readonly #thread = new Thread<FileApi, null, FileKind | null>({
     script: new URL('./file-worker.ts', import.meta.url),
     name: 'The file reader',
     data: () => null,
     idleMs,
+    onEvent: (kind) => {
+      this.#kind = kind
+    },
   })
+  /** The kind of the file that is being read; null until its form is parsed. */
+  #kind: FileKind | null = null
+  readonly #waiting = new Set<number>()
   readonly #slots = bulkhead(1, filesWaitingMax)
   readonly #readWithinMs: number
+  readonly #htmlWithinMs: number
   readonly #memoryBytesMax: number
 
   constructor({
     readWithinMs = readWithinMsDefault,
+    htmlWithinMs = htmlWithinMsDefault,
     memoryBytesMax = memoryBytesMaxDefault,
   }: FileReaderOptions = {}) {
     this.#readWithinMs = readWithinMs
+    this.#htmlWithinMs = htmlWithinMs
     this.#memoryBytesMax = memoryBytesMax
   }
 
@@ -59,8 +71,8 @@ export class FileReader {
   }
 
   /** Reads the part `file` of a form. @throws as `read`, and invalid_request */
-  async readForm(type: string, body: Uint8Array): Promise<FormFile> {
-    return await answered(this.#queued(() => this.#thread.ask('readForm', type, body)))
+  async readForm(projectId: number, type: string, body: Uint8Array): Promise<FormFile> {
+    return await answered(this.#queued(() => this.#thread.ask('readForm', type, body), projectId))
   }
 
   /** Whether the next file would be refused. */
@@ -73,9 +85,14 @@ export class FileReader {
     await this.#thread.close()
   }
 
-  async #queued<Value>(read: () => Promise<Value>): Promise<Value> {
-    if (this.isFull) throw tooManyFiles()
-    return await this.#slots.execute(() => this.#guarded(read))
+  /** @param projectId undefined for the command line, which reads one file after the other */
+  async #queued<Value>(read: () => Promise<Value>, projectId?: number): Promise<Value> {
+    if (this.isFull || (projectId !== undefined && this.#waiting.has(projectId))) throw tooManyFiles()
+    if (projectId !== undefined) this.#waiting.add(projectId)
+    return await this.#slots.execute(() => {
+      if (projectId !== undefined) this.#waiting.delete(projectId)
+      return this.#guarded(read)
+    })
   }
 
   /** Ends the thread if it exceeds the time or memory limit. */
@@ -83,14 +100,14 @@ export class FileReader {
     const startedAt = performance.now()
     const cpuMsBefore = cpuMs()
     const memoryBytes = process.memoryUsage.rss()
+    this.#kind = null
     const guard = setInterval(() => {
+      const withinMs = this.#kind === 'html' ? this.#htmlWithinMs : this.#readWithinMs
       const tookMs = performance.now() - startedAt
       // The thread has worked at most as long as the process.
       const workedMs = Math.min(cpuMs() - cpuMsBefore, tookMs)
-      if (workedMs > this.#readWithinMs || tookMs > this.#readWithinMs * waitingFactorMax)
-        this.#thread.terminate(
-          unreadable(`Reading the file takes longer than ${this.#readWithinMs / 1_000} seconds.`),
-        )
+      if (workedMs > withinMs || tookMs > withinMs * waitingFactorMax)
+        this.#thread.terminate(unreadable(`Reading the file takes longer than ${withinMs / 1_000} seconds.`))
       else if (process.memoryUsage.rss() - memoryBytes > this.#memoryBytesMax)
         this.#thread.terminate(unreadable('Reading the file takes too much memory.'))
     }, guardEveryMs)
@@ -133,7 +150,7 @@ function fileTooLarge(): AppError {
 
 export function tooManyFiles(): AppError {
   return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many files are waiting to be read.',
+    detail: 'Other files are waiting to be read. Send this one again when they are done.',
     retryAfterSeconds: 2,
   })
 }

@@ -1,5 +1,5 @@
 import { FileRefusal, type FileText } from './file-text.ts'
-import { readFile } from './read-file.ts'
+import type { FileContent } from './read-file.ts'
 
 /** An upload. */
 export interface FormFile {
@@ -13,7 +13,11 @@ export interface FormFile {
  * @param type the Content-Type, which has the boundary of the parts
  * @throws FileRefusal
  */
-export async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
+export async function readForm(
+  type: string,
+  bytes: Uint8Array,
+  readFile: (file: FileContent) => Promise<FileText>,
+): Promise<FormFile> {
   const form = await parse(type, bytes)
   const [file, ...more] = form.getAll('file')
   // Bun leaves out an empty name, although its types do not say so.

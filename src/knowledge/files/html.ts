@@ -1,8 +1,8 @@
 import { Readability } from '@mozilla/readability'
-import { parseHTML } from 'linkedom'
 import { decodeAny } from './decode.ts'
 import type { Converted } from './file-text.ts'
 import { toMarkdown } from './markdown.ts'
+import { parsePage } from './page.ts'
 
 /** Elements that surround the content of a page. */
 const frame =
@@ -11,7 +11,6 @@ const frame =
  * If the article found has less of the page's text than this, the page is not an article, but a list of questions, say.
  */
 const articleShareMin = 0.5
-const lengthOfTagMax = 2_000
 
 /** Reads a web page's main content. Nothing that it links to is fetched, and no script runs. */
 export function readHtml(bytes: Uint8Array): Converted {
@@ -37,11 +36,4 @@ function mainContent(document: Document): HTMLElement {
 
 function sizeOf(element: Element): number {
   return element.textContent?.replace(/\s+/g, '').length ?? 0
-}
-
-/** Adds the tags that HTML lets authors leave out, because the parser needs them. */
-function parsePage(html: string): Document {
-  const outer = new RegExp(`<(?:!doctype|/?(?:html|head|body))(?:\\s[^<>]{0,${lengthOfTagMax}})?>`, 'gi')
-  const inner = html.replace(outer, '')
-  return parseHTML(`<!doctype html><html><head></head><body>${inner}</body></html>`).document
 }

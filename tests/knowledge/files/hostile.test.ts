@@ -3,13 +3,13 @@ import { deflateSync } from 'node:zlib'
 import type { AppError } from '../../../src/errors.ts'
 import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
 import fc from '../../support/fast-check.ts'
-import { makeDocx, makePdf, makeZip, paragraph } from '../../support/files.ts'
+import { formOf, makeDocx, makePdf, makeZip, paragraph } from '../../support/files.ts'
 
 setDefaultTimeout(60_000)
 const seed = 20_260
 const mebi = 1_048_576
 // Of these files, none is refused for the time that reading it takes, however busy the machine is.
-const reader = new FileReader({ readWithinMs: 50_000 })
+const reader = new FileReader({ readWithinMs: 50_000, htmlWithinMs: 50_000 })
 afterAll(() => reader.close())
 
 /** The text, or why there is none. */
@@ -48,6 +48,18 @@ describe('a hostile file costs one answer', () => {
       () => makeZip({ 'word/document.xml': repeated(' ', 80 * mebi) }, { 'word/document.xml': 9 }),
       'expands to more than',
     ],
+    [
+      'an archive that has more entries than it says',
+      'x.docx',
+      () => counting(1, makeDocx(repeated(' ', 80 * mebi))),
+      'expands to more than',
+    ],
+    [
+      'an archive with two directories, of which the second is for large archives',
+      'x.docx',
+      () => withLargeDirectory(makeDocx(repeated(' ', 80 * mebi))),
+      'expands to more than',
+    ],
     ['an archive with a password', 'x.docx', () => locked(makeDocx(paragraph('a'))), 'password'],
     ['entities that expand', 'x.docx', () => makeDocx(paragraph('&a9;'), {}, entities), 'damaged'],
     [
@@ -58,6 +70,16 @@ describe('a hostile file costs one answer', () => {
           `${'<w:tbl><w:tr><w:tc>'.repeat(20_000)}${paragraph('a')}${'</w:tc></w:tr></w:tbl>'.repeat(20_000)}`,
         ),
       'nested too deeply',
+    ],
+    ['elements within elements', 'x.html', () => repeated('<div>', 391 * 1_024), 'more than 200 levels deep'],
+    [
+      'tables within tables',
+      'x.docx',
+      () =>
+        makeDocx(
+          `${'<w:tbl><w:tr><w:tc>'.repeat(99)}${paragraph('a')}${'</w:tc></w:tr></w:tbl>'.repeat(99)}`,
+        ),
+      'more than 200 levels deep',
     ],
     ['pages that contain themselves', 'x.pdf', () => edited('/Kids [5 0 R]', '/Kids [2 0 R]'), 'damaged'],
     ['too many pages', 'x.pdf', () => makePdf(Array.from({ length: 2_001 }, () => [])), '2001 pages'],
@@ -76,39 +98,72 @@ describe('a hostile file costs one answer', () => {
   })
 
   test('when it takes too long, the next one is read by another thread', async () => {
-    const hasty = new FileReader({ readWithinMs: 2_000, memoryBytesMax: Number.POSITIVE_INFINITY })
-    const slow = outcomeOf('x.html', repeated('<div>', 15 * mebi), hasty)
+    const hasty = new FileReader({ htmlWithinMs: 2_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const slow = outcomeOf('x.html', repeated('<b>a</b>', 19 * mebi), hasty)
     const next = outcomeOf('good.csv', 'Plan,Price\nBasic,10', hasty)
     expect(await slow).toBe(`${cannot}Reading the file takes longer than 2 seconds.`)
     expect(await next).toBe('- Plan: Basic; Price: 10')
     await hasty.close()
   })
 
+  const table = `Plan,Price\nBasic,10${repeated('\n', 2 * mebi)}`
   test.each([
-    [30_000, '- Plan: Basic; Price: 10'],
-    [61_000, `${cannot}Reading the file takes longer than 10 seconds.`],
-  ])('without any processor time, %i ms are a wait that is limited, not work', async (waitedMs, expected) => {
-    const clock = spyOn(performance, 'now').mockReturnValue(0)
-    const processor = spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
-    // The last that is noted before a file is read.
-    const memory = spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
-      clock.mockReturnValue(waitedMs)
-      return 0
-    })
-    const starved = new FileReader()
-    try {
-      const content = `Plan,Price\nBasic,10${repeated('\n', 2 * mebi)}`
-      expect(await outcomeOf('plans.csv', content, starved)).toBe(expected)
-    } finally {
-      for (const spy of [clock, processor, memory]) spy.mockRestore()
-      await starved.close()
-    }
-  })
+    ['plans.csv', table, 30_000, '- Plan: Basic; Price: 10'],
+    ['plans.csv', table, 61_000, `${cannot}Reading the file takes longer than 10 seconds.`],
+    ['a.html', `<p>Plan.${repeated('\n', 2 * mebi)}`, 17_000, 'Plan.'],
+    [
+      'a.html',
+      repeated('<p>Plan.', 2 * mebi),
+      19_000,
+      `${cannot}Reading the file takes longer than 3 seconds.`,
+    ],
+  ])(
+    'of %s without any processor time is a wait that is limited, not work',
+    async (name, content, waitedMs, expected) => {
+      const clock = spyOn(performance, 'now').mockReturnValue(0)
+      const processor = spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
+      // The last that is noted before a file is read.
+      const memory = spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+        clock.mockReturnValue(waitedMs)
+        return 0
+      })
+      const starved = new FileReader()
+      try {
+        expect(await outcomeOf(name, content, starved)).toBe(expected)
+      } finally {
+        for (const spy of [clock, processor, memory]) spy.mockRestore()
+        await starved.close()
+      }
+    },
+  )
 
   test('files beyond those that may wait are refused, and the others are read', async () => {
     const all = await Promise.all(Array.from({ length: 12 }, (_, at) => outcomeOf('a.csv', `a\n${at}`)))
     expect(all.filter((outcome) => outcome.startsWith('unavailable'))).toHaveLength(3)
     expect(all.slice(0, 9)).toEqual(Array.from({ length: 9 }, (_, at) => `- a: ${at}`))
+  })
+
+  test('of a project, one file may wait while another is read; other projects have their own', async () => {
+    const upload = async (projectId: number) => {
+      const form = new Response(formOf('a.csv', 'a\nb'))
+      const type = form.headers.get('content-type') ?? ''
+      const body = new Uint8Array(await form.arrayBuffer())
+      return () =>
+        reader.readForm(projectId, type, body).then(
+          ({ file }) => file.text,
+          ({ code }: AppError) => code,
+        )
+    }
+    const [mine, theirs] = [await upload(1), await upload(2)]
+    const outcomes = await Promise.all([mine, mine, mine, theirs, theirs].map((send) => send()))
+    expect(outcomes).toEqual(['- a: b', '- a: b', 'unavailable', '- a: b', 'unavailable'])
+    expect(await mine()).toBe('- a: b')
+  })
+
+  test('elements that authors need not close are not nested, and 200 levels are read', async () => {
+    const list = `<ul>${'<li>one'.repeat(300)}</ul><table>${'<tr><td>two'.repeat(300)}</table>${'<p>three<br>'.repeat(300)}`
+    expect(await outcomeOf('a.html', list)).toContain('three')
+    expect(await outcomeOf('a.html', `${'<div>'.repeat(199)}<p>deep`)).toBe('deep')
   })
 
   const whole: [string, Uint8Array][] = [
@@ -181,4 +236,35 @@ function locked(archive: Buffer): Buffer {
   for (let at = archive.indexOf('PK\x01\x02'); at >= 0; at = archive.indexOf('PK\x01\x02', at + 4))
     archive[at + 8] = 1
   return archive
+}
+
+/** Says that the archive has this many entries. */
+function counting(entries: number, archive: Buffer): Buffer {
+  const end = archive.lastIndexOf('PK\x05\x06')
+  archive.writeUInt16LE(entries, end + 8)
+  archive.writeUInt16LE(entries, end + 10)
+  return archive
+}
+
+/** Adds a ZIP64 directory, which has all entries, and leaves only the first one to the usual directory. */
+function withLargeDirectory(archive: Buffer): Buffer {
+  const end = archive.lastIndexOf('PK\x05\x06')
+  const start = archive.readUInt32LE(end + 16)
+  const directory = archive.subarray(start, end)
+  const first = directory.subarray(0, directory.indexOf('PK\x01\x02', 4))
+  const large = Buffer.alloc(56)
+  large.write('PK\x06\x06', 'latin1')
+  large.writeBigUInt64LE(44n, 4)
+  for (const at of [24, 32]) large.writeBigUInt64LE(BigInt(archive.readUInt16LE(end + 10)), at)
+  large.writeBigUInt64LE(BigInt(directory.length + first.length), 40)
+  large.writeBigUInt64LE(BigInt(start), 48)
+  const locator = Buffer.alloc(20)
+  locator.write('PK\x06\x07', 'latin1')
+  locator.writeBigUInt64LE(BigInt(end + first.length), 8)
+  locator.writeUInt32LE(1, 16)
+  const last = counting(1, Buffer.from(archive.subarray(end)))
+  last.writeUInt16LE(0xffff, 4)
+  last.writeUInt32LE(first.length, 12)
+  last.writeUInt32LE(end, 16)
+  return Buffer.concat([archive.subarray(0, end), first, large, locator, last])
 }

@@ -14,9 +14,7 @@ export interface Upload {
   error: string | null
 }
 
-const uploadsAtOnce = 3
-
-/** Saves files as items, a few at a time. One failure does not stop the others. */
+/** Saves files as items, one after the other, as they are read. One failure does not stop the others. */
 export function useUploads(project: string) {
   const queryClient = useQueryClient()
   const [uploads, setUploads] = useState<readonly Upload[]>([])
@@ -43,13 +41,10 @@ export function useUploads(project: string) {
       }),
       ...all,
     ])
-    const work = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        await save(next.key, next.document)
-        await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
-      }
+    for (const { key, document } of queue) {
+      await save(key, document)
+      await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
     }
-    await Promise.all(Array.from({ length: uploadsAtOnce }, work))
   }
 
   return {
