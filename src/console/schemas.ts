@@ -19,6 +19,8 @@ export const SecondFactor = Type.Object({ code: Text(40) })
 
 export const OwnPassword = Type.Object({ password: Text(128) })
 
+export const PasswordAndCode = Type.Object({ password: Text(128), code: Text(40) })
+
 export const LinkToken = Type.Object({ token: Token })
 
 const newPerson = { name: Text(200), email: Text(320), password: Password }

@@ -11,6 +11,7 @@ import {
   LinkToken,
   NewName,
   OwnPassword,
+  PasswordAndCode,
   ResetPassword,
   SecondFactor,
   SetUp,
@@ -69,14 +70,13 @@ export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRou
     )
     .post(
       '/two-factor/turn-off',
-      async ({ set, person, body, client }) =>
-        answer(set, await twoFactor.turnOff(person, body.password, client)),
-      jsonBody(OwnPassword),
+      async ({ set, person, body, client }) => answer(set, await twoFactor.turnOff(person, body, client)),
+      jsonBody(PasswordAndCode),
     )
     .post(
       '/two-factor/backup-codes',
-      ({ person, body, client }) => twoFactor.renewBackupCodes(person, body.password, client),
-      jsonBody(OwnPassword),
+      ({ person, body, client }) => twoFactor.renewBackupCodes(person, body, client),
+      jsonBody(PasswordAndCode),
     )
     .post('/links/check', ({ body }) => links.check(body.token), jsonBody(LinkToken))
     .post(

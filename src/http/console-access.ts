@@ -23,12 +23,14 @@ const sharedParts = [
 
 /**
  * Requests for shared parts whose needed right does not follow from the method (`see` for reading, `delete` for DELETE,
- * otherwise `change`): routes that only ask, routes that delete by POST, and views, which everybody has: see views.ts.
+ * otherwise `change`): routes that only ask, views, which everybody has (see views.ts), and legal holds, whose reasons are
+ * for those who work on calls.
  */
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
   [/^POST views$/, 'see'],
   [/^DELETE views\/[^/]+$/, 'see'],
+  [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],
 ]
 
 /** Who may send such a request; null if it is not for the console's API. */

@@ -42,7 +42,7 @@ function lacking(right: Right): AppError {
   const detail =
     right === 'delete'
       ? 'You may not delete anything in this project: its owners may, and its members where an owner allows it.'
-      : 'You are a viewer of this project and cannot change anything. An owner can make you a member.'
+      : 'You are a viewer of this project and cannot do this. An owner can make you a member.'
   return new AppError('forbidden', 'Forbidden', { detail })
 }
 

@@ -98,7 +98,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/holds': 'manage',
   'POST /projects/:project/holds': 'manage',
   'DELETE /projects/:project/holds/:id': 'manage',
-  'GET /projects/:project/calls/:id/holds': 'see',
+  'GET /projects/:project/calls/:id/holds': 'change',
   'GET /projects/:project/views': 'see',
   'POST /projects/:project/views': 'see',
   'DELETE /projects/:project/views/:id': 'see',
@@ -256,6 +256,33 @@ describe('the routes of the console', () => {
     }
     // The same question as it should be asked, to show that these would have been answered.
     expect(await (await set.owner.fetch(`/projects/${id}/keys`)).text()).toContain('ck_live_')
+  })
+
+  test('a viewer learns nothing of a legal hold, on no route and in no spelling; a member reads it', async () => {
+    const reason = 'Court order 7'
+    await project.send('PUT', '/ingest/calls/held', { callerNumber: '+15550001111', status: 'completed' })
+    for (const on of [{ callId: 'held' }, { number: '+1 555 000 1111' }])
+      await service.services.holds.set(project.projectId, { ...on, reason })
+    const at = `/projects/${project.id}/calls/held`
+    expect(await (await member.fetch(`${at}/holds`)).text()).toContain(reason)
+    const reads = inProjects
+      .filter(({ method }) => method === 'GET')
+      .map(({ path }) => path.replace(':project', project.id).replace(':id', 'held'))
+    const spellings = [
+      'holds/',
+      'hold%73',
+      '/holds',
+      './holds',
+      'x/../holds',
+      'holds?a=1',
+      'Holds',
+      'holds%2F',
+    ].map((spelling) => `${at}/${spelling}`)
+    for (const path of [...reads, ...spellings]) {
+      const request = head(`GET /console/api${path} HTTP/1.1`, { Cookie: viewer.cookie, Connection: 'close' })
+      const { body } = await rawRequest(service.url, request)
+      expect([path, body.includes(reason)]).toEqual([path, false])
+    }
   })
 
   test('only the project in the path decides about access', async () => {

@@ -112,7 +112,8 @@ describe('two-factor sign-in', () => {
       'invalid_request',
       'Invalid request',
     )
-    const renewed = await browser.send('POST', '/two-factor/backup-codes', { password: person.password })
+    const proof = { password: person.password, code: backupCodes[2] }
+    const renewed = await browser.send('POST', '/two-factor/backup-codes', proof)
     const { backupCodes: others } = await renewed.json()
     await expectProblem(
       await post('/session/code', { code: second }, waiting),
@@ -164,9 +165,10 @@ describe('two-factor sign-in', () => {
     expect((await post('/session/code', { code: totp(secret) }, cookieOf(reset))).status).toBe(200)
   })
 
-  test('is turned off with the password, or reset on the command line', async () => {
-    const { person, browser } = await enrol()
-    const off = await browser.send('POST', '/two-factor/turn-off', { password: person.password })
+  test('is turned off with the password and a code, or reset on the command line', async () => {
+    const { person, browser, secret } = await enrol()
+    const { password } = person
+    const off = await browser.send('POST', '/two-factor/turn-off', { password, code: totp(secret) })
     expect([off.status, await off.json()]).toEqual([200, { isOn: false }])
     const other = await enrol()
     const { people, twoFactor } = service.services.console
@@ -177,6 +179,57 @@ describe('two-factor sign-in', () => {
     }
     expect(await actionsOf()).toContain(`two_factor_disabled ${person.personId}`)
     expect(await actionsOf()).toContain(`two_factor_reset ${other.person.personId}`)
+  })
+
+  test.each(['turn-off', 'backup-codes'])(
+    '%s needs the password and a code, which is used up only if both are right',
+    async (act) => {
+      const { person, browser, secret, backupCodes } = await enrol()
+      const { password } = person
+      const [first = '', second = ''] = backupCodes
+      const send = (body: object) => browser.send('POST', `/two-factor/${act}`, body)
+      const refused: [object, string][] = [
+        [{ password }, 'code'],
+        [{ password, code: '' }, 'code'],
+        [{ password, code: totp(secret) === '000000' ? '000001' : '000000' }, 'code'],
+        [{ password, code: 'not-a-code' }, 'code'],
+        [{ password: 'not the password', code: first }, 'password'],
+      ]
+      for (const [body, field] of refused) {
+        const { errors } = await expectProblem(await send(body), 'invalid_request', 'Invalid request')
+        expect(errors?.map((error) => error.field)).toEqual([field])
+      }
+      expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
+      expect((await post('/session/code', { code: second }, await signIn(person))).status).toBe(200)
+      const used = await expectProblem(
+        await send({ password, code: second }),
+        'invalid_request',
+        'Invalid request',
+      )
+      expect(used.errors).toEqual([{ field: 'code', message: 'is wrong or was already used' }])
+      expect((await send({ password, code: first })).status).toBe(200)
+    },
+  )
+
+  test('allows ten wrong codes of a signed-in person, then none for a while', async () => {
+    const { person, browser, secret } = await enrol()
+    const send = (code: string) =>
+      browser.send('POST', '/two-factor/turn-off', { password: person.password, code })
+    // Turning it on counted, too.
+    let refused = 0
+    for (; (await send('wrong')).status === 400; refused++);
+    expect(refused).toBeLessThanOrEqual(10)
+    await expectProblem(await send(totp(secret)), 'rate_limited', 'Too many requests')
+    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
+  })
+
+  test('takes a code of the app for one act alone', async () => {
+    const { person, browser, secret } = await enrol()
+    const proof = { password: person.password, code: totp(secret) }
+    const answers = await Promise.all(
+      Array.from({ length: 2 }, () => browser.send('POST', '/two-factor/backup-codes', proof)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
   test('keeps no secret as it is, and nothing of a deleted person', async () => {

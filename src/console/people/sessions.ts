@@ -17,7 +17,7 @@ import type { Person } from './people.ts'
 import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
-import { challengeOver, codeRefusal, hasTwoFactor, withoutSpaces, wrongCode } from './two-factor.ts'
+import { challengeOver, codeRefusal, hasTwoFactor, verifyCode } from './two-factor.ts'
 
 export interface SessionRow {
   id: string
@@ -102,17 +102,10 @@ export class Sessions {
     if (!challenge) throw challengeOver()
     const { cookie, person } = challenge
     const passwordHash = await findPasswordHash(read, person.email)
-    const body = { code: withoutSpaces(code) }
-    const isOfApp = /^\d{6}$/.test(body.code)
-    if (isOfApp)
-      await limits.countAppCode(person.id, body.code).catch((error) => {
-        throw error instanceof AppError ? wrongCode() : error
-      })
     // Leaves out the session of anyone signed in at the same time: better-auth would check that person's code.
     const headers = headersOf({ ...client, cookies: cookie })
-    const asked = { body, headers, returnHeaders: true } as const
     const { response, headers: answered } = await this.#ask(({ api }) =>
-      isOfApp ? api.verifyTOTP(asked) : api.verifyBackupCode(asked),
+      verifyCode({ api, limits }, { personId: person.id, code, headers }),
     ).catch((error) => {
       if (isAPIError(error)) void this.#recordFailure(person.email, client)
       throw codeRefusal(error)

@@ -11,7 +11,12 @@ import type { WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 const lockedSeconds = 900
-const late = 'is no longer needed. Reload the page'
+
+/** What turns the second factor off, or renews its backup codes: the password, and a code as at sign-in. */
+export interface Proof {
+  password: string
+  code: string
+}
 
 /** What an authenticator app needs, shown this once, and the codes that work without it. */
 export interface TwoFactorSetUp {
@@ -23,7 +28,7 @@ export interface TwoFactorSetUp {
 
 interface TwoFactorOptions extends PeopleOptions {
   auth: () => Promise<Auth>
-  limits: Pick<SignInLimits, 'countOwnPassword'>
+  limits: Pick<SignInLimits, 'countOwnPassword' | 'countAppCode'>
 }
 
 /** A second factor at sign-in: codes of an authenticator app, and backup codes. better-auth keeps and encrypts them. */
@@ -40,9 +45,12 @@ export class TwoFactor {
 
   /** Nothing changes at sign-in until `turnOn` is given a code. @throws invalid_request for a wrong password */
   async setUp(person: SignedIn, password: string, client: Client): Promise<TwoFactorSetUp> {
-    const made = await this.#withPassword(person, async ({ api }) =>
-      api.enableTwoFactor({ body: { password, method: 'totp' }, headers: headersOf(client) }),
-    )
+    const { limits, auth } = this.#options
+    await limits.countOwnPassword(person.personId)
+    const { api } = await auth()
+    const made = await api
+      .enableTwoFactor({ body: { password, method: 'totp' }, headers: headersOf(client) })
+      .catch(refusePassword)
     if (made.method !== 'totp') throw new Error('A secret for an authenticator app was asked for')
     const secret = new URL(made.totpURI).searchParams.get('secret') ?? ''
     return { secret, qr: await drawQrCode(made.totpURI), backupCodes: made.backupCodes }
@@ -52,7 +60,7 @@ export class TwoFactor {
   async turnOn(person: SignedIn, code: string, client: Client): Promise<WithCookies<{ isOn: true }>> {
     const { limits, read, auth } = this.#options
     await limits.countOwnPassword(person.personId)
-    if (await hasTwoFactor(read, person.personId)) throw invalidRequest([{ field: 'code', message: late }])
+    if (await hasTwoFactor(read, person.personId)) throw tooLate('code')
     const { api } = await auth()
     const { headers } = await api
       .verifyTOTP({ body: { code: withoutSpaces(code) }, headers: headersOf(client), returnHeaders: true })
@@ -63,23 +71,19 @@ export class TwoFactor {
     return { answer: { isOn: true }, cookies: headers.getSetCookie() }
   }
 
-  /** Makes new backup codes; the old ones end. @throws invalid_request for a wrong password */
-  async renewBackupCodes(
-    person: SignedIn,
-    password: string,
-    client: Client,
-  ): Promise<{ backupCodes: string[] }> {
-    const { backupCodes } = await this.#withPassword(person, ({ api }) =>
-      api.generateBackupCodes({ body: { password }, headers: headersOf(client) }),
+  /** Makes new backup codes; the old ones end. @throws invalid_request for a wrong password or code */
+  async renewBackupCodes(person: SignedIn, proof: Proof, client: Client): Promise<{ backupCodes: string[] }> {
+    const { backupCodes } = await this.#withProof(person, proof, client, (api, asked) =>
+      api.generateBackupCodes(asked),
     )
     await this.#record(person, client, 'backup_codes_renewed')
     return { backupCodes }
   }
 
-  /** Begins a new session in place of this one. @throws invalid_request for a wrong password */
-  async turnOff(person: SignedIn, password: string, client: Client): Promise<WithCookies<{ isOn: false }>> {
-    const { headers } = await this.#withPassword(person, ({ api }) =>
-      api.disableTwoFactor({ body: { password }, headers: headersOf(client), returnHeaders: true }),
+  /** Begins a new session in place of this one. @throws invalid_request for a wrong password or code */
+  async turnOff(person: SignedIn, proof: Proof, client: Client): Promise<WithCookies<{ isOn: false }>> {
+    const { headers } = await this.#withProof(person, proof, client, (api, asked) =>
+      api.disableTwoFactor({ ...asked, returnHeaders: true }),
     )
     await this.#record(person, client, 'two_factor_disabled')
     return { answer: { isOn: false }, cookies: headers.getSetCookie() }
@@ -101,16 +105,24 @@ export class TwoFactor {
     return { email: person.email, isOn: false }
   }
 
-  async #withPassword<Result>(person: SignedIn, ask: (auth: Auth) => Promise<Result>): Promise<Result> {
-    const { limits, auth } = this.#options
-    await limits.countOwnPassword(person.personId)
-    return await ask(await auth()).catch((error: unknown) => {
-      if (codeOf(error) === 'INVALID_PASSWORD') {
-        throw invalidRequest([{ field: 'password', message: 'is wrong' }])
-      }
-      const isLate = ['TOTP_ALREADY_ENABLED', 'TWO_FACTOR_NOT_ENABLED'].includes(codeOf(error) ?? '')
-      throw isLate ? invalidRequest([{ field: 'password', message: late }]) : error
+  /** An open session and the password alone cannot do without the second factor. */
+  async #withProof<Result>(
+    { personId }: SignedIn,
+    { password, code }: Proof,
+    client: Client,
+    act: (api: Auth['api'], asked: { body: { password: string }; headers: Headers }) => Promise<Result>,
+  ): Promise<Result> {
+    const { limits, read, auth } = this.#options
+    await limits.countOwnPassword(personId)
+    if (!(await hasTwoFactor(read, personId))) throw tooLate('password')
+    const { api } = await auth()
+    const asked = { body: { password }, headers: headersOf(client) }
+    await api.verifyPassword(asked).catch(refusePassword)
+    // Last, since it uses up the code.
+    await verifyCode({ api, limits }, { personId, code, headers: asked.headers }).catch((error) => {
+      throw codeRefusal(error)
     })
+    return await act(api, asked).catch(refusePassword)
   }
 
   async #record(
@@ -131,6 +143,31 @@ export async function hasTwoFactor(read: ReadDatabase, personId: string): Promis
   return row?.isOn ?? false
 }
 
+/** Checks a code of the person's app, or a backup code. Each is taken once. */
+export async function verifyCode(
+  { api, limits }: Pick<Auth, 'api'> & { limits: Pick<SignInLimits, 'countAppCode'> },
+  { personId, code, headers }: { personId: string; code: string; headers: Headers },
+) {
+  const body = { code: withoutSpaces(code) }
+  const asked = { body, headers, returnHeaders: true } as const
+  if (!/^\d{6}$/.test(body.code)) return await api.verifyBackupCode(asked)
+  await limits.countAppCode(personId, body.code).catch((error) => {
+    throw error instanceof AppError ? wrongCode() : error
+  })
+  return await api.verifyTOTP(asked)
+}
+
+/** Rethrows better-auth's refusal of a password as the answer to it. */
+function refusePassword(error: unknown): never {
+  const code = codeOf(error)
+  if (code === 'INVALID_PASSWORD') throw invalidRequest([{ field: 'password', message: 'is wrong' }])
+  throw code === 'TOTP_ALREADY_ENABLED' || code === 'TWO_FACTOR_NOT_ENABLED' ? tooLate('password') : error
+}
+
+function tooLate(field: string): AppError {
+  return invalidRequest([{ field, message: 'is no longer needed. Reload the page' }])
+}
+
 /** The answer to a code that better-auth refuses. */
 export function codeRefusal(error: unknown): unknown {
   switch (codeOf(error)) {
@@ -149,7 +186,7 @@ export function codeRefusal(error: unknown): unknown {
   }
 }
 
-export function wrongCode(): AppError {
+function wrongCode(): AppError {
   return invalidRequest([{ field: 'code', message: 'is wrong or was already used' }])
 }
 
@@ -162,7 +199,7 @@ export function challengeOver(): AppError {
 }
 
 /** People copy codes as apps show them, in groups. */
-export function withoutSpaces(code: string): string {
+function withoutSpaces(code: string): string {
   return code.replace(/\s/g, '')
 }
 

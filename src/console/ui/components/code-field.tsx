@@ -7,11 +7,13 @@ interface CodeFieldProps {
   error?: string | undefined
   /** Whether a backup code is of no use here. */
   isAppOnly?: boolean
+  /** False where another field comes first: then it takes the focus only with an error. */
+  takesFocus?: boolean
 }
 
 /** The code of a second factor. */
-export function CodeField({ value, onChange, error, isAppOnly = false }: CodeFieldProps) {
-  const field = useFocus<HTMLInputElement>(error)
+export function CodeField({ value, onChange, error, isAppOnly = false, takesFocus = true }: CodeFieldProps) {
+  const field = useFocus<HTMLInputElement>(takesFocus ? error : (error ?? null))
   return (
     <TextInput
       ref={field}

@@ -11,13 +11,14 @@ import { holdsQuery } from './call-queries.ts'
 const loadDialog = () => import('./hold-dialog.tsx')
 const HoldDialog = lazy(loadDialog)
 
-/** The legal holds on a call; nothing if it has none. An owner can lift those on this call alone. */
+/** The legal holds on a call; nothing if it has none, and for viewers. An owner can lift those on this call alone. */
 export function CallHolds({ id }: { id: string }) {
   const project = useProject()
   const queryClient = useQueryClient()
   const isOwner = useRefusal('manage') === null
+  const mayRead = useRefusal('change') === null
   const { queryKey, ...query } = holdsQuery(project.id, id)
-  const { data: holds } = useQuery({ queryKey, ...query })
+  const { data: holds } = useQuery({ queryKey, ...query, enabled: mayRead })
   const { mutate, isPending, error } = useMutation({
     mutationFn: (hold: string) => unwrap(api.projects({ project: project.id }).holds({ id: hold }).delete()),
     onSettled: () => queryClient.invalidateQueries({ queryKey }),

@@ -101,11 +101,11 @@ function State({ isOn, ask }: StateProps) {
 const askedFor = {
   setUp: { text: 'Enter your password to set up an authenticator app.', label: 'Continue' },
   codes: {
-    text: 'Enter your password to create ten new backup codes. The old ones stop working.',
+    text: 'Enter your password and a code to create ten new backup codes. The old ones stop working.',
     label: 'Create codes',
   },
   off: {
-    text: 'Enter your password to turn off two-factor sign-in. The app’s codes and the backup codes stop working.',
+    text: 'Enter your password and a code to turn off two-factor sign-in. The app’s codes and the backup codes stop working.',
     label: 'Turn off',
   },
 }
@@ -116,9 +116,11 @@ interface AskedProps {
   onClose: () => void
 }
 
-/** Asks for the password first, then does what was chosen. */
+/** Asks for the password and, if two-factor sign-in is on, a code first, then does what was chosen. */
 function Asked({ what, onStep, onClose }: AskedProps) {
   const [password, setPassword] = useState('')
+  const [code, setCode] = useState('')
+  const asksForCode = what !== 'setUp'
   const field = useFocus<HTMLInputElement>()
   // What comes back goes to the panel's state alone: a cache would keep the secret.
   const { mutate, isPending, error } = useMutation({
@@ -126,10 +128,10 @@ function Asked({ what, onStep, onClose }: AskedProps) {
     mutationFn: async () => {
       if (what === 'setUp') onStep({ name: 'app', made: await unwrap(api['two-factor'].post({ password })) })
       else if (what === 'codes') {
-        const { backupCodes } = await unwrap(api['two-factor']['backup-codes'].post({ password }))
+        const { backupCodes } = await unwrap(api['two-factor']['backup-codes'].post({ password, code }))
         onStep({ name: 'codes', backupCodes })
       } else {
-        await unwrap(api['two-factor']['turn-off'].post({ password }))
+        await unwrap(api['two-factor']['turn-off'].post({ password, code }))
         notifications.show({ message: 'Two-factor sign-in is off.' })
         onClose()
       }
@@ -140,7 +142,7 @@ function Asked({ what, onStep, onClose }: AskedProps) {
     <ActionForm
       {...formProps}
       isPending={isPending}
-      isReady={password !== ''}
+      isReady={password !== '' && !(asksForCode && code.trim() === '')}
       label={label}
       onSubmit={mutate}
       onCancel={onClose}
@@ -155,7 +157,10 @@ function Asked({ what, onStep, onClose }: AskedProps) {
         error={fieldErrors(error).password}
         visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
       />
-      {error && !isAboutFields(error, ['password']) && <Problem error={error} />}
+      {asksForCode && (
+        <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} takesFocus={false} />
+      )}
+      {error && !isAboutFields(error, ['password', 'code']) && <Problem error={error} />}
     </ActionForm>
   )
 }
