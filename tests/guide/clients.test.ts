@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -8,10 +9,12 @@ import { repository } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { typesOf } from '../support/typescript-client.ts'
 
-// Generates both clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
+// Generates the clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
 
 const page = readFileSync(join(repository, 'src/guide/clients.md'), 'utf8')
 const python = pythonCommands(join(repository, 'scripts/python/client.txt'))
+const [, goCommands = ''] = /\n## Go\n.*?```sh\n(.*?)```/s.exec(page) ?? []
+const hasGo = canGenerateGo()
 
 let service: TestService
 let folder: string
@@ -26,6 +29,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   await service.stop()
 })
+
+/** Whether Go and its packages can be had. Says why not on stderr. */
+function canGenerateGo(): boolean {
+  const [generator = ''] = /github\.com\/\S+oapi-codegen@\S+/.exec(goCommands) ?? []
+  const { status, stderr, error } = spawnSync('go', ['run', generator, '-version'], { encoding: 'utf8' })
+  if (status !== 0)
+    process.stderr.write(`Skipped the Go client: ${error ?? stderr.trim().split('\n').at(-1)}\n`)
+  return status === 0
+}
 
 /** The page's program in this language, as a file in a folder of its own. */
 function programIn(language: string, extension: string): string {
@@ -117,3 +129,28 @@ describe.skipIf(python === null)('the Python client', () => {
     expect(classes.sort()).toEqual(named.sort())
   })
 })
+
+test.skipIf(!hasGo)(
+  "the Go client compiles with the page's commands, and finds calls by several values",
+  async () => {
+    const project = await service.mintProject()
+    for (const [id, evaluation, agent] of [
+      ['unjudged', null, 'back-office'],
+      ['failed', 'fail', 'front-desk'],
+      ['elsewhere', 'success', 'elsewhere'],
+    ]) {
+      const call = { status: 'completed', evaluation, details: { agent: { id: agent } } }
+      expect((await project.send('PUT', `/ingest/calls/${id}`, call)).status).toBe(201)
+    }
+    const file = programIn('go', 'go')
+    const env = { CALLBOOK: service.url, KEY: project.key, INGEST_KEY: project.ingestKey }
+    const printed = await run(file, ['sh', '-e', '-c', goCommands], env)
+    expect(printed).toBe(
+      'go-1042: 91.2 s\nunjudged: 0 s\nuser: Can I move my booking?\n' +
+        'Refund policy › Refunds: ## Refunds\n\nWe refund any order within 30 days.\n' +
+        'Call not found: No call in this project has this id. It may have been deleted.\n',
+    )
+    await run(file, ['go', 'vet', './...'])
+  },
+  180_000,
+)
