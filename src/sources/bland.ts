@@ -1,5 +1,13 @@
 import type { Platform, SourceUpdate } from './event.ts'
-import { agentOf, Conversation, isoTime, positive, updateOf, withoutUnknown } from './facts.ts'
+import {
+  agentOf,
+  Conversation,
+  isoTime,
+  positive,
+  secondsBetween,
+  updateOf,
+  withoutUnknown,
+} from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 
@@ -105,5 +113,7 @@ function readConversation(event: Fields, startedAt: number | undefined): Convers
     const atSeconds = startedAt === undefined || at === 0 ? undefined : (at - startedAt) / 1_000
     if (role) conversation.say(role, entry.text('text'), atSeconds)
   }
+  const target = event.phoneNumber('transferred_to')
+  if (target) conversation.use('transfer', target, secondsBetween(startedAt, event.time('transferred_at')))
   return conversation
 }

@@ -1,5 +1,5 @@
 import type { Platform } from './event.ts'
-import { agentOf, Conversation, isoTime, secondsBetween, updateOf } from './facts.ts'
+import { agentOf, Conversation, isoTime, latencyOf, secondsBetween, updateOf } from './facts.ts'
 import type { Fields } from './fields.ts'
 import { isSecret } from './signature.ts'
 
@@ -45,7 +45,10 @@ export const cartesia: Platform = {
         createdAt: isoTime(startedAt),
         occurredAt: isoTime(hasEnded ? endedAt : status === 'live' ? startedAt : analysed),
       },
-      { agent: agentOf(event.text('agent_id') ?? call.text('agent_id'), undefined) },
+      {
+        agent: agentOf(event.text('agent_id') ?? call.text('agent_id'), call.text('agent_name')),
+        timeline: conversation.timeline,
+      },
     )
   },
 }
@@ -54,7 +57,11 @@ function readConversation(turns: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const turn of turns) {
     const role = roles.get(turn.text('role'))
-    if (role) conversation.say(role, turn.text('text'))
+    const [start, end] = [turn.number('start_timestamp'), turn.number('end_timestamp')]
+    const interrupted = turn.boolean('was_interrupted') ?? turn.text('end_reason') === 'interrupted'
+    const latencyMs = latencyOf({ voice: turn.number('tts_ttfb') }, 1_000)
+    if (role) conversation.say(role, turn.text('text'), start, { interrupted, latencyMs })
+    for (const call of turn.list('tool_calls')) conversation.use('tool_call', call.text('name'), end ?? start)
   }
   return conversation
 }

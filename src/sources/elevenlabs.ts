@@ -1,5 +1,16 @@
 import type { Platform, SourceUpdate } from './event.ts'
-import { agentOf, Conversation, evaluationOf, isoTime, numbersOf, positive, updateOf } from './facts.ts'
+import {
+  agentOf,
+  Conversation,
+  evaluationOf,
+  isoTime,
+  latencyOf,
+  medianLatency,
+  numbersOf,
+  positive,
+  updateOf,
+  withoutUnknown,
+} from './facts.ts'
 import type { Fields } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
@@ -8,6 +19,7 @@ import { isHmac, isRecent, readDigits } from './signature.ts'
 // The last retry comes some 40 minutes after the first attempt, perhaps with its time. A replay changes nothing.
 const window = { pastMs: 3_600_000, futureMs: 300_000 }
 const signatureForm = /^t=(\d+),v0=([0-9a-f]+)$/i
+const transferred = /^transfer_to_\w+_success$/
 const machines = new Set(['voicemail', 'busy', 'no_answer', 'failed'])
 const roles = new Map<string | undefined, 'user' | 'assistant'>([
   ['user', 'user'],
@@ -46,7 +58,7 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
       endedReason: metadata.text('termination_reason') ?? metadata.object('error').text('reason'),
       ...readNumbers(data, phone),
       isEngaged: conversation.isEngaged(machines.has(phone.text('call_result') ?? '')),
-      callAnalysis: readAnalysis(analysis.object('data_collection_results')),
+      callAnalysis: readAnalysis(analysis),
       transcript: conversation.transcript,
       createdAt: isoTime(metadata.time('start_time_unix_secs')),
       occurredAt: isoTime(event.time('event_timestamp')),
@@ -55,6 +67,7 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
       agent: agentOf(data.text('agent_id'), data.text('agent_name')),
       direction: directionOf(phone),
       costUsd: metadata.number('cost_fiat'),
+      latencyMs: medianLatency(conversation.timeline.map(({ latencyMs }) => latencyMs)),
       timeline: conversation.timeline,
     },
   )
@@ -96,17 +109,50 @@ function readNumbers(data: Fields, phone: Fields) {
 
 function readConversation(turns: Fields[]): Conversation {
   const conversation = new Conversation()
+  /** How long tools have run since the last turn. */
+  let toolSeconds: number | undefined
   for (const turn of turns) {
     const role = roles.get(turn.text('role'))
     const atSeconds = turn.number('time_in_call_secs')
     const isBackchannel = turn.plain('ignored_as_backchannel') === true
-    if (role && !isBackchannel) conversation.say(role, textOf(turn), atSeconds)
+    const agentId = turn.object('agent_metadata').text('agent_id')
+    const text = role && !isBackchannel ? textOf(turn) : undefined
+    if (role && text) {
+      const latencyMs = latencyOf({ ...readLatency(turn), tool: toolSeconds }, 1_000)
+      conversation.say(role, text, atSeconds, {
+        interrupted: turn.boolean('interrupted'),
+        agentId,
+        latencyMs,
+      })
+      toolSeconds = undefined
+    }
     for (const call of turn.list('tool_calls'))
-      conversation.use('tool_call', call.text('tool_name'), atSeconds)
-    for (const result of turn.list('tool_results'))
-      conversation.use('tool_result', result.text('tool_name'), atSeconds)
+      conversation.use('tool_call', call.text('tool_name'), atSeconds, { agentId })
+    for (const result of turn.list('tool_results')) {
+      conversation.use('tool_result', result.text('tool_name'), atSeconds, { agentId })
+      const seconds = result.number('tool_latency_secs')
+      if (seconds !== undefined) toolSeconds = (toolSeconds ?? 0) + seconds
+      const outcome = result.object('result')
+      if (transferred.test(outcome.text('result_type') ?? '')) {
+        const target = outcome.text('to_agent') ?? outcome.text('transfer_number')
+        conversation.use('transfer', target, atSeconds, { agentId })
+      }
+    }
   }
   return conversation
+}
+
+/** In seconds. The names are undocumented: these are in real events. */
+function readLatency(turn: Fields) {
+  const metrics = turn.object('conversation_turn_metrics').object('metrics')
+  const elapsed = (name: string) => metrics.object(name).number('elapsed_time')
+  return {
+    total: elapsed('convai_ttf_audio_since_silence'),
+    endOfTurn: elapsed('convai_turn_silence_before_initiation'),
+    transcription: elapsed('convai_turn_asr_latency') ?? elapsed('convai_asr_trailing_service_latency'),
+    model: elapsed('convai_llm_service_ttfb'),
+    voice: elapsed('convai_tts_service_ttfb'),
+  }
 }
 
 function textOf(turn: Fields): string | undefined {
@@ -114,7 +160,15 @@ function textOf(turn: Fields): string | undefined {
   return turn.text('message') ?? parts.flatMap((part) => part.text('text') ?? []).join(' ')
 }
 
-function readAnalysis(results: Fields): Record<string, unknown> {
-  const values = results.names.map((id) => [id, results.object(id).own('value')] as const)
+/** The collected data and, under a name of their own, the results of the criteria. */
+function readAnalysis(analysis: Fields): Record<string, unknown> {
+  const collected = membersOf(analysis.object('data_collection_results'), 'value')
+  const evaluation_criteria_results = membersOf(analysis.object('evaluation_criteria_results'), 'result')
+  return withoutUnknown({ ...collected, evaluation_criteria_results })
+}
+
+/** One member of each of an object's members, by their names. */
+function membersOf(results: Fields, member: 'value' | 'result'): Record<string, unknown> {
+  const values = results.names.map((id) => [id, results.object(id).own(member)] as const)
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }

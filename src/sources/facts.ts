@@ -1,8 +1,15 @@
-import type { CallFacts, SourceDetails, SourceTurn, SourceUpdate, TimelineEntry } from './event.ts'
+import type {
+  CallFacts,
+  SourceDetails,
+  SourceTurn,
+  SourceUpdate,
+  TimelineEntry,
+  TurnLatency,
+} from './event.ts'
 import { instantMax } from './fields.ts'
 
 const turnsMax = 10_000
-const agentCharsMax = 200
+const nameCharsMax = 200
 const success = new Set(['true', 'passed', 'success', 'successful'])
 const fail = new Set(['false', 'failed', 'failure'])
 
@@ -63,22 +70,49 @@ export function numbersOf(
   return { callerNumber: undefined, calledNumber: undefined }
 }
 
+/** Latency parts in milliseconds, without unknown ones. @param unitMs the unit of the given numbers */
+export function latencyOf(parts: Known<TurnLatency>, unitMs = 1): TurnLatency {
+  const known = Object.entries(parts).flatMap(([name, value]) => {
+    const ms = value === undefined ? Number.NaN : Math.round(value * unitMs)
+    return ms >= 0 && ms < Number.POSITIVE_INFINITY ? [[name, ms]] : []
+  })
+  return Object.fromEntries(known)
+}
+
+/** The median of the turns' total latencies. */
+export function medianLatency(turns: readonly TimelineEntry['latencyMs'][]): number | undefined {
+  const totals = turns.flatMap((turn) => turn?.total ?? []).sort((a, b) => a - b)
+  const [low, high] = [totals[(totals.length - 1) >> 1], totals[totals.length >> 1]]
+  return low === undefined || high === undefined ? undefined : (low + high) / 2
+}
+
+/** What platforms tell about an entry beside its time and its name. */
+type EntryFacts = Known<Pick<TimelineEntry, 'interrupted' | 'agentId' | 'latencyMs'>>
+
 /** Collects what was said and done in a call, in order. */
 export class Conversation {
   readonly transcript: SourceTurn[] = []
   readonly timeline: TimelineEntry[] = []
 
   /** @param atSeconds from the start of the call */
-  say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number): void {
+  say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number, facts?: EntryFacts): void {
     const content = text?.trim()
     if (!content || this.transcript.length >= turnsMax) return
-    this.#add({ kind: 'turn', turn: this.transcript.length, name: null }, atSeconds)
+    this.#add({ kind: 'turn', turn: this.transcript.length, name: null }, atSeconds, facts)
     this.transcript.push({ role, content })
   }
 
-  /** Keeps only the name of a tool: its arguments and result may hold secrets. */
-  use(kind: 'tool_call' | 'tool_result', name: string | undefined, atSeconds: number | undefined): void {
-    this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds)
+  /**
+   * Adds a tool or a transfer. Keeps only the name of a tool: its arguments and result may hold secrets.
+   * @param name of the tool, or of whatever the call was transferred to
+   */
+  use(
+    kind: 'tool_call' | 'tool_result' | 'transfer',
+    name: string | undefined,
+    atSeconds: number | undefined,
+    facts?: EntryFacts,
+  ): void {
+    this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds, facts)
   }
 
   /** Whether the caller took part. Undefined without a transcript, unless no person answered. */
@@ -87,9 +121,18 @@ export class Conversation {
     return this.transcript.length > 0 ? this.transcript.some(({ role }) => role === 'user') : undefined
   }
 
-  #add(entry: Omit<TimelineEntry, 'atSeconds' | 'text'>, atSeconds: number | undefined): void {
+  #add(
+    entry: Pick<TimelineEntry, 'kind' | 'turn' | 'name'>,
+    atSeconds: number | undefined,
+    { interrupted, agentId, latencyMs }: EntryFacts = {},
+  ): void {
     if (atSeconds === undefined || atSeconds < 0 || this.timeline.length >= 2 * turnsMax) return
-    this.timeline.push({ atSeconds, ...entry, text: null })
+    const known = withoutUnknown({
+      interrupted: interrupted || undefined,
+      agentId: agentId ? cut(agentId) : undefined,
+      latencyMs,
+    })
+    this.timeline.push({ atSeconds, ...entry, text: null, ...known })
   }
 }
 
@@ -110,5 +153,5 @@ export function readLabelled(text: string, speakers: Readonly<Record<string, Sou
 }
 
 function cut(text: string): string {
-  return text.slice(0, agentCharsMax).toWellFormed()
+  return text.slice(0, nameCharsMax).toWellFormed()
 }

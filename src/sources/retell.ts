@@ -73,6 +73,8 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
   const analysis = call.object('call_analysis')
   const { conversation } = readConversation(event)
   const endedReason = call.text('disconnection_reason')
+  const target = call.text('transfer_destination')
+  if (target) conversation.use('transfer', target, secondsBetween(startedAt, endedAt))
   const isMachine = analysis.boolean('in_voicemail') === true || machines.has(endedReason ?? '')
   const isWhole = name === 'call_ended' || conversation.transcript.length > 0
   const own = analysis.own('custom_analysis_data')
@@ -135,20 +137,29 @@ function readCommon(call: Fields) {
 /** The conversation, and the second at which its last word ends. */
 function readConversation(event: Fields): { conversation: Conversation; endSeconds: number | undefined } {
   const conversation = new Conversation()
+  const tools = new Map<string, string | undefined>()
   let endSeconds: number | undefined
   for (const entry of entriesOf(event)) {
-    const role = roles.get(entry.text('role'))
+    const name = entry.text('role')
+    const role = roles.get(name)
     const words = entry.list('words')
     if (role) conversation.say(role, entry.text('content'), words[0]?.number('start'))
+    if (name === 'tool_call_invocation' || name === 'tool_call_result') {
+      const id = entry.text('tool_call_id') ?? ''
+      if (name === 'tool_call_invocation') tools.set(id, entry.text('name'))
+      // Often without a time of its own, a tool was called after the words before it.
+      const atSeconds = entry.number('time_sec') ?? endSeconds ?? 0
+      conversation.use(name === 'tool_call_result' ? 'tool_result' : 'tool_call', tools.get(id), atSeconds)
+    }
     endSeconds = words.at(-1)?.number('end') ?? endSeconds
   }
   return { conversation, endSeconds }
 }
 
-/** The first transcript that there is. The one without personal data comes first. */
+/** The first transcript that there is. The one without personal data comes first, then the one with tool calls. */
 function entriesOf(event: Fields): Fields[] {
   const call = event.object('call')
-  const names = ['scrubbed_transcript_with_tool_calls', 'transcript_object', 'transcript_with_tool_calls']
+  const names = ['scrubbed_transcript_with_tool_calls', 'transcript_with_tool_calls', 'transcript_object']
   for (const place of [call, event]) {
     for (const name of names) {
       const entries = place.list(name)

@@ -1,5 +1,14 @@
 import type { CallFacts, Platform, SourceDetails, SourceOptions } from './event.ts'
-import { agentOf, isoTime, type Known, positive, secondsBetween, updateOf } from './facts.ts'
+import {
+  agentOf,
+  Conversation,
+  isoTime,
+  type Known,
+  positive,
+  secondsBetween,
+  updateOf,
+  withoutUnknown,
+} from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isEd25519, isRecent, readDigits } from './signature.ts'
 
@@ -12,7 +21,7 @@ const directions = new Map<string | undefined, 'inbound' | 'outbound'>([
 ])
 
 /**
- * Events have no transcript. Each leg becomes a call, even one without an assistant: only later events tell, and events
+ * Only events of an AI gather have a transcript. Each leg becomes a call, even one without an assistant: only later events tell, and events
  * arrive in any order. The option `summaryInsight` names the insight that is the summary.
  */
 export const telnyx: Platform = {
@@ -80,8 +89,17 @@ const events: Record<string, Read> = {
       endedReason: payload.text('hangup_cause'),
     }
     // Dated at the start, so that it only fills in what `call.conversation.ended` leaves open.
-    return { change: startedAt === undefined ? change : { ...change, occurredAt: isoTime(startedAt) } }
+    return {
+      change: startedAt === undefined ? change : { ...change, occurredAt: isoTime(startedAt) },
+      details: { metadata: withoutUnknown({ hangupSource: payload.text('hangup_source') }) },
+    }
   },
+  'call.conversation.start_failed': (payload) => ({
+    change: timeless,
+    details: { metadata: withoutUnknown({ startFailure: payload.text('reason') }) },
+  }),
+  'call.ai_gather.message_history_updated': readGather,
+  'call.ai_gather.ended': readGather,
   'call.conversation_insights.generated': (payload, _, { summaryInsight }) => ({
     change: { ...readInsights(payload.list('results'), summaryInsight), ...timeless },
   }),
@@ -94,6 +112,17 @@ const events: Record<string, Read> = {
           : undefined,
     },
   }),
+}
+
+/** The only events with what was said. */
+function readGather(payload: Fields): { change: Known<CallFacts> } {
+  const conversation = new Conversation()
+  for (const message of payload.list('message_history')) {
+    const role = message.text('role')
+    if (role === 'user' || role === 'assistant') conversation.say(role, message.text('content'))
+  }
+  const { transcript } = conversation
+  return { change: { status: 'live', transcript, isEngaged: conversation.isEngaged() } }
 }
 
 function currencyOf(payload: Fields): string | undefined {

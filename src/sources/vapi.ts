@@ -1,14 +1,24 @@
-import type { Platform, SignedRequest, SourceDetails, SourceUpdate } from './event.ts'
+import type {
+  Platform,
+  SignedRequest,
+  SourceDetails,
+  SourceUpdate,
+  TimelineEntry,
+  TurnLatency,
+} from './event.ts'
 import {
   agentOf,
   Conversation,
   evaluationOf,
   isoTime,
+  latencyOf,
+  medianLatency,
   numbersOf,
   positive,
   readLabelled,
   secondsBetween,
   updateOf,
+  withoutUnknown,
 } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './signature.ts'
@@ -101,8 +111,13 @@ function readConversation(message: Fields): SourceUpdate {
 function readReport(message: Fields): SourceUpdate {
   const { id, change, details } = readCommon(message)
   const [analysis, artifact] = [message.object('analysis'), message.object('artifact')]
-  const conversation = readArtifact(artifact)
   const [startedAt, endedAt] = [message.time('startedAt'), message.time('endedAt')]
+  const duration = positive(message.number('durationSeconds')) ?? secondsBetween(startedAt, endedAt)
+  const target = targetOf(message)
+  const conversation = readArtifact(artifact, target !== undefined)
+  if (target) conversation.use('transfer', target, duration)
+  const performance = artifact.object('performanceMetrics')
+  const latencies = performance.list('turnLatencies').map(readLatency)
   const endedReason = message.text('endedReason')
   const recording = artifact.object('recording')
   return updateOf(
@@ -110,7 +125,7 @@ function readReport(message: Fields): SourceUpdate {
     {
       ...change,
       status: 'completed',
-      duration: positive(message.number('durationSeconds')) ?? secondsBetween(startedAt, endedAt),
+      duration,
       summary: analysis.text('summary'),
       evaluation: evaluationOf(analysis.plain('successEvaluation')),
       endedReason,
@@ -128,7 +143,9 @@ function readReport(message: Fields): SourceUpdate {
         artifact.openUrl('recordingUrl') ??
         message.openUrl('recordingUrl'),
       costUsd: message.number('cost'),
-      timeline: conversation.timeline,
+      latencyMs: medianLatency(latencies),
+      timeline: withLatencies(conversation, latencies),
+      metadata: withoutUnknown({ interruptions: performance.number('numAssistantInterrupted') }),
     },
   )
 }
@@ -162,27 +179,81 @@ function directionOf(type: string | undefined): SourceDetails['direction'] {
   return type === 'webCall' || type === 'vapi.websocketCall' ? 'web' : undefined
 }
 
-function readArtifact(artifact: Fields): Conversation {
+/** Where the call ended: a number, a SIP address or an assistant. */
+function targetOf(message: Fields): string | undefined {
+  const place = message.has('destination') ? message : message.object('call')
+  const destination = place.object('destination')
+  return destination.phoneNumber('number') ?? destination.text('sipUri') ?? destination.text('assistantName')
+}
+
+function readLatency(turn: Fields): TurnLatency {
+  return latencyOf({
+    total: turn.number('turnLatency'),
+    endOfTurn: turn.number('endpointingLatency'),
+    transcription: turn.number('transcriberLatency'),
+    model: turn.number('modelLatency'),
+    voice: turn.number('voiceLatency'),
+  })
+}
+
+/** Latencies do not name their turns: they belong to the replies, or else to the agent's turns, if there are as many. */
+function withLatencies({ transcript, timeline }: Conversation, latencies: TurnLatency[]): TimelineEntry[] {
+  const turns = [...transcript.keys()].filter((turn) => transcript[turn]?.role === 'assistant')
+  const replies = turns.filter((turn) => transcript[turn - 1]?.role === 'user')
+  const answered = [replies, turns].find(({ length }) => length === latencies.length) ?? []
+  const ofTurn = new Map(answered.map((turn, at) => [turn, latencies[at]]))
+  return timeline.map((entry) => {
+    const latencyMs = entry.turn === null ? undefined : ofTurn.get(entry.turn)
+    return latencyMs ? { ...entry, latencyMs } : entry
+  })
+}
+
+/** @param wasTransferred whether the call left its assistants */
+function readArtifact(artifact: Fields, wasTransferred: boolean): Conversation {
   const messages = artifact.list('messages')
-  if (messages.length > 0) return readMessages(messages)
+  if (messages.length > 0) {
+    const handOff = wasTransferred ? /^handoff/ : /^(handoff|transferCall$)/
+    return readMessages(messages, artifact.list('assistantActivations'), handOff)
+  }
   const formatted = artifact.list('messagesOpenAIFormatted')
   if (formatted.length > 0) return readOpenAi(formatted)
   return readLabelled(artifact.text('transcript') ?? '', speakers)
 }
 
-function readMessages(messages: Fields[]): Conversation {
+/**
+ * @param activations the assistants of the call in their order, which are the agents of its turns if there was a handoff
+ *   to each but the first
+ * @param handOff matches the names of the tools that hand off
+ */
+function readMessages(messages: Fields[], activations: Fields[], handOff: RegExp): Conversation {
   const conversation = new Conversation()
+  const agents = activations.map((each) => ({
+    id: each.text('assistantId') ?? each.text('assistantName'),
+    name: each.text('assistantName'),
+  }))
+  const handOffs = messages.flatMap(toolsOf).filter((tool) => handOff.test(tool ?? '')).length
+  const areKnown = agents.length === handOffs + 1
+  let at = 0
   for (const message of messages) {
     const [name, atSeconds] = [message.text('role'), message.number('secondsFromStart')]
     const role = roles.get(name)
-    if (role) conversation.say(role, message.text('message'), atSeconds)
-    if (name === 'tool_calls') {
-      for (const call of message.list('toolCalls'))
-        conversation.use('tool_call', call.object('function').text('name'), atSeconds)
+    const agent = () => ({ agentId: areKnown ? agents[at]?.id : undefined })
+    if (role) conversation.say(role, message.text('message'), atSeconds, role === 'user' ? {} : agent())
+    for (const tool of toolsOf(message)) {
+      conversation.use('tool_call', tool, atSeconds, agent())
+      if (!areKnown || !handOff.test(tool ?? '')) continue
+      conversation.use('transfer', agents[at + 1]?.name, atSeconds, agent())
+      at++
     }
-    if (name === 'tool_call_result') conversation.use('tool_result', message.text('name'), atSeconds)
+    if (name === 'tool_call_result') conversation.use('tool_result', message.text('name'), atSeconds, agent())
   }
   return conversation
+}
+
+/** The names of the tools that a message calls. */
+function toolsOf(message: Fields): (string | undefined)[] {
+  const calls = message.text('role') === 'tool_calls' ? message.list('toolCalls') : []
+  return calls.map((call) => call.object('function').text('name'))
 }
 
 function readOpenAi(messages: Fields[]): Conversation {
