@@ -28,10 +28,6 @@ export function completeDocument(made: object): Json {
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
-    if (Array.isArray(operation.parameters))
-      operation.parameters = operation.parameters.filter(
-        (parameter) => asObject(parameter)['x-documented'] !== false,
-      )
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
