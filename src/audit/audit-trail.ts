@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { WriteDatabase } from '../db/writer.ts'
+import { invalidRequest } from '../errors.ts'
 import type { Actor, By } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 import { csvLine } from '../text/csv.ts'
@@ -70,7 +71,8 @@ export type AuditAction =
 
 /** An event as people read it. */
 export interface AuditRow {
-  seq: number
+  /** Its number in the project, or `number@person` for what belongs to no project, such as a sign-in. */
+  id: string
   /** ISO 8601, UTC. */
   at: string
   action: AuditAction
@@ -190,7 +192,7 @@ export class AuditTrail {
    * before the statement that ends their memberships.
    */
   entriesAbout(personId: string, event: Omit<AuditEvent, 'projectId'>): SQL {
-    return sql`${this.#insert({ ...event, projectId: sql`project_id` })}
+    return sql`${this.#insert({ ...event, projectId: sql`members.project_id` })}
       from ${people} left join ${members} on person_id = ${people.id} where ${people.id} = ${personId}`
   }
 
@@ -206,20 +208,24 @@ export class AuditTrail {
 
   /**
    * A page of the project's events, and of events of its members that belong to no project, newest first.
-   * @param page.before every event of the page has a lower `seq`; null for the first page
+   * @param page.cursor the id of the last event of the page before; absent for the first page
+   * @throws invalid_request
    */
   async list(
     projectId: number,
-    { limit, before }: { limit: number; before: number | null },
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
     filter: AuditFilter = {},
   ): Promise<AuditRows> {
     const { read, readAside } = this.#options.store(projectId)
     // A filtered list may scan many entries.
     const isFiltered = Object.values(filter).some((value) => value !== undefined)
-    const older = sql`${conditionOf(filter)} and ${before === null ? sql`true` : sql`seq < ${before}`}`
+    const ofMember = sql`actor_id in (select person_id from ${members} where project_id = ${projectId})`
+    const last = cursor
+      ? sql`seq < (${eventOf(projectId, cursor)} and (project_id is not null or ${ofMember}))`
+      : sql`true`
+    const older = sql`${conditionOf(filter)} and ${last}`
     const page = (condition: SQL) => sql`select * from (
       select seq from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
-    const ofMember = sql`actor_id in (select person_id from ${members} where project_id = ${projectId})`
     const rows = await (isFiltered ? readAside : read)
       .select(shownColumns)
       .from(auditEvents)
@@ -229,17 +235,21 @@ export class AuditTrail {
       .orderBy(desc(auditEvents.seq))
       .limit(limit + 1)
     const data = rows.slice(0, limit).map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
-    return { data, nextCursor: rows.length > limit ? String(data.at(-1)?.seq) : null }
+    return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
   }
 
   /** The entries as CSV, newest first, some at a time. */
   async *csv(projectId: number, filter: AuditFilter): AsyncGenerator<string> {
     yield csvLine(csvColumns)
-    for (let before: number | null = null; ; ) {
-      const { data, nextCursor } = await this.list(projectId, { limit: csvPageRows, before }, filter)
+    for (let cursor: string | undefined; ; ) {
+      const { data, nextCursor }: AuditRows = await this.list(
+        projectId,
+        { limit: csvPageRows, cursor },
+        filter,
+      )
       yield data.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
       if (nextCursor === null) return
-      before = Number(nextCursor)
+      cursor = nextCursor
     }
   }
 
@@ -247,13 +257,32 @@ export class AuditTrail {
     const { by, projectId, action, target } = event
     const { id, name } = by ? columnsOf(by.actor) : { id: null, name: null }
     return sql`
-      insert into ${auditEvents} (project_id, at, actor_id, actor_name, action, target, ip_address)
-      select ${projectId}, ${this.#options.now()}, ${id}, ${name}, ${action}, ${target}, ${by?.address ?? null}`
+      insert into ${auditEvents} (project_id, number, at, actor_id, actor_name, action, target, ip_address)
+      select ${projectId}, ${nextNumber(projectId, id)}, ${this.#options.now()}, ${id}, ${name}, ${action}, ${target}, ${by?.address ?? null}`
   }
 }
 
+/** Also right for several rows that one statement inserts. */
+function nextNumber(projectId: number | SQL | null, actorId: string | null): SQL {
+  const newest = (condition: SQL) => sql`(
+    select number from ${auditEvents} as earlier where ${condition} order by earlier.seq desc limit 1)`
+  const ofProject = newest(sql`earlier.project_id = ${projectId}`)
+  const ofActor = newest(sql`earlier.project_id is null and earlier.actor_id is ${actorId}`)
+  return sql`coalesce(case when ${projectId} is null then ${ofActor} else ${ofProject} end, 0)
+    + row_number() over (partition by ${projectId})`
+}
+
+/** Selects the `seq` of the event with this id. */
+function eventOf(projectId: number, id: string): SQL {
+  const [, number, person] = /^(\d{1,15})(?:@([\w-]{1,64}))?$/.exec(id) ?? []
+  if (!number) throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
+  const ofProject = sql`project_id = ${projectId}`
+  const ofPerson = sql`project_id is null and actor_id = ${person}`
+  return sql`select seq from ${auditEvents} where number = ${Number(number)} and ${person ? ofPerson : ofProject}`
+}
+
 const shownColumns = {
-  seq: auditEvents.seq,
+  id: sql<string>`number || case when project_id is null then '@' || actor_id else '' end`,
   at: auditEvents.at,
   // A newer process on the same database may record other actions.
   action: sql<AuditAction>`${auditEvents.action}`,

@@ -2,7 +2,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import { bodyOf } from '../validation.ts'
 import { type AuditFilterParts, filterOf } from './audit-filter.ts'
 import { consoleRoutes } from './console-routes.ts'
-import { pageOf } from './page-request.ts'
+import { limitOf } from './page-request.ts'
 import { AuditRequest } from './schemas.ts'
 
 export interface AuditRoutesOptions extends AuditFilterParts {
@@ -21,7 +21,11 @@ export function auditRoutes({ console: { audit }, recordHash }: AuditRoutesOptio
     .get(
       '',
       ({ member: { projectId }, query }) =>
-        audit.list(projectId, pageOf(query), filterOf(projectId, query, { recordHash })),
+        audit.list(
+          projectId,
+          { ...query, limit: limitOf(query.limit) },
+          filterOf(projectId, query, { recordHash }),
+        ),
       { query: bodyOf(AuditRequest) },
     )
     .get(

@@ -801,6 +801,8 @@ export const auditEvents = sqliteTable(
     seq: integer().primaryKey({ autoIncrement: true }),
     /** Null for what belongs to no project, such as a sign-in, or that a project was deleted. */
     projectId: integer('project_id'),
+    /** Counts the entries of the project, or of the actor if it belongs to no project. People see this, never `seq`. */
+    number: integer().notNull(),
     at: integer().notNull(),
     /** A person's id or a key's id; null for the command line and for an unknown client. */
     actorId: text('actor_id'),
@@ -813,6 +815,7 @@ export const auditEvents = sqliteTable(
   },
   (table) => [
     index('audit_events_by_project').on(table.projectId, table.seq),
+    uniqueIndex('audit_events_by_number').on(table.projectId, table.number),
     index('audit_events_by_actor').on(table.actorId, table.seq),
   ],
 )

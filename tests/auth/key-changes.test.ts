@@ -24,8 +24,7 @@ const rotate = (id: string, overlapHours?: number) =>
   service.services.keyChanges.rotate(project.projectId, id, { overlapHours, createdBy: 'someone' })
 const recordOf = async (id: string) =>
   (await service.services.keys.list(project.projectId)).find((record) => record.id === id)
-const audit = async () =>
-  (await service.services.console.audit.list(project.projectId, { limit: 50, before: null })).data
+const audit = async () => (await service.services.console.audit.list(project.projectId, { limit: 50 })).data
 const statusWith = async ({ key }: CreatedKey) =>
   (await fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })).status
 

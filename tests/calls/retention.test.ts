@@ -107,7 +107,7 @@ test('entries of the audit trail go after 400 days, with one entry for all', asy
   }
   time += 399 * dayMs
   await retention.run()
-  const list = () => console.audit.list(project.projectId, { limit: 500, before: null })
+  const list = () => console.audit.list(project.projectId, { limit: 500 })
   const before = (await list()).data.length
   time += 2 * dayMs
   await retention.run()
@@ -132,7 +132,7 @@ async function newProject() {
     },
     /** What the trail says of calls that were deleted so. */
     trail: async () => {
-      const { data } = await console.audit.list(project.projectId, { limit: 50, before: null })
+      const { data } = await console.audit.list(project.projectId, { limit: 50 })
       return data.filter(({ action }) => action === 'calls_expired').map(({ target }) => target)
     },
   }

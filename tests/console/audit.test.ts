@@ -21,9 +21,9 @@ async function trailOf(project: TestProject, by: TestPerson = set.owner): Promis
 
 /** What is new in a project's trail after some work, oldest first. */
 async function noted(project: TestProject, work: () => Promise<unknown>) {
-  const last = (await trailOf(project))[0]?.seq ?? 0
+  const before = new Set((await trailOf(project)).map(({ id }) => id))
   await work()
-  return (await trailOf(project)).filter(({ seq }) => seq > last).reverse()
+  return (await trailOf(project)).filter(({ id }) => !before.has(id)).reverse()
 }
 
 async function recordHash() {
@@ -45,7 +45,7 @@ describe('the audit trail', () => {
     )
     expect(rows).toEqual([
       {
-        seq: expect.any(Number),
+        id: expect.stringMatching(/^\d+$/),
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         action: 'invitation_created',
         actor,
@@ -183,11 +183,61 @@ describe('the audit trail', () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     await set.join(other, 'member')
     const rows = await trailOf(project)
-    expect(rows.map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq).sort((a, b) => b - a))
+    expect(rows.map(({ at }) => at)).toEqual(
+      rows
+        .map(({ at }) => at)
+        .sort()
+        .reverse(),
+    )
     expect(rows.filter(({ action }) => action === 'project_created').map(({ target }) => target)).toEqual([
       project.name,
     ])
     expect(rows.filter(({ action }) => action.startsWith('invitation'))).toEqual([])
+  })
+
+  test('counts within the project, and a sign-in within its person, whatever else the service does', async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const person = await set.join(project, 'member')
+    const { audit } = service.services.console
+    const record = (projectId: number, target: string) =>
+      audit.record({ projectId, action: 'call_deleted', target })
+    const signedIn = async (id: string) => {
+      const by = { actor: { id, name: null }, address: null }
+      await audit.record({ by, projectId: null, action: 'signed_in', target: null })
+    }
+    for (let n = 0; n < 3; n++) {
+      await record(project.projectId, `mine ${n}`)
+      await Promise.all(Array.from({ length: 5 }, (_, at) => record(other.projectId, `theirs ${at}`)))
+      await signedIn(set.owner.personId)
+    }
+    const { write } = service.services.database
+    const several = { projectId: project.projectId, action: 'call_opened' } as const
+    await write.batch([write.run(audit.entries(several, sql`(select 'a' as value union all select 'b')`))])
+    await signedIn(person.personId)
+    const ids = (await trailOf(project)).map(({ id }) => id).reverse()
+    const own = ids.filter((id) => !id.includes('@'))
+    expect(own).toEqual(own.map((_, at) => `${at + 1}`))
+    const ofPerson = ids.filter((id) => id.endsWith(`@${person.personId}`))
+    expect(ofPerson).toEqual(ofPerson.map((_, at) => `${at + 1}@${person.personId}`))
+    expect(ofPerson.length).toBeGreaterThan(0)
+    const { seq } = (
+      await service.services.database.read.all<{ seq: number }>(sql`select max(seq) as seq from audit_events`)
+    )[0] ?? { seq: 0 }
+    expect(seq).toBeGreaterThan(ids.length)
+  })
+
+  test("begins nowhere with an entry of another project, or of a person of none of one's projects", async () => {
+    const [project, other] = [await set.mintProject(), await set.mintProject()]
+    const stranger = await set.join(other, 'member')
+    const by = { actor: { id: stranger.personId, name: null }, address: null }
+    await service.services.console.audit.record({ by, projectId: null, action: 'signed_in', target: null })
+    const theirs = (await trailOf(other)).find(({ id }) => id.endsWith(`@${stranger.personId}`))
+    const pageAt = async (cursor: string) => {
+      const answer = await set.owner.fetch(`/projects/${project.id}/audit?cursor=${cursor}`)
+      return (await answer.json()).data
+    }
+    expect(await pageAt(theirs?.id ?? '')).toEqual([])
+    expect(await pageAt('999999')).toEqual([])
   })
 
   test('is read in pages without gaps or repetitions while it grows', async () => {
@@ -196,24 +246,27 @@ describe('the audit trail', () => {
     for (let i = 0; i < 25; i++)
       await audit.record({ projectId: project.projectId, action: 'call_deleted', target: `hash ${i}` })
     const all = await trailOf(project)
-    const seen: number[] = []
+    const seen: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
       const answer: Response = await set.owner.fetch(`/projects/${project.id}/audit?limit=7&cursor=${cursor}`)
       const page: AuditRows = await answer.json()
       expect(page.data.length).toBeLessThanOrEqual(7)
-      seen.push(...page.data.map(({ seq }) => seq))
+      seen.push(...page.data.map(({ id }) => id))
       cursor = page.nextCursor
       await audit.record({ projectId: project.projectId, action: 'call_deleted', target: 'later' })
     }
-    expect(seen).toEqual(all.map(({ seq }) => seq))
+    expect(seen).toEqual(all.map(({ id }) => id))
   })
 
-  test.each(['limit=x', 'limit=-1', 'cursor=x', 'cursor=1.5', 'limit=1e3'])('%s is 400', async (query) => {
-    const project = await set.mintProject()
-    const answer = await set.owner.fetch(`/projects/${project.id}/audit?${query}`)
-    await expectProblem(answer, 'invalid_request', 'Invalid request')
-  })
+  test.each(['limit=x', 'limit=-1', 'cursor=x', 'cursor=1.5', 'cursor=1@', 'cursor=1@%27', 'limit=1e3'])(
+    '%s is 400',
+    async (query) => {
+      const project = await set.mintProject()
+      const answer = await set.owner.fetch(`/projects/${project.id}/audit?${query}`)
+      await expectProblem(answer, 'invalid_request', 'Invalid request')
+    },
+  )
 
   test('that cannot be written undoes nothing, and the log says why', async () => {
     const person = await set.join(await set.mintProject(), 'member')

@@ -54,7 +54,7 @@ async function idsOf(project: TestProject): Promise<string[]> {
 }
 
 async function auditOf({ projectId }: TestProject) {
-  const { data } = await service.services.console.audit.list(projectId, { limit: 100, before: null })
+  const { data } = await service.services.console.audit.list(projectId, { limit: 100 })
   return data.map(({ action, target, actor }) => ({ action, target, actor }))
 }
 

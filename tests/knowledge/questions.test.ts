@@ -212,7 +212,7 @@ describe('questions of searches', () => {
     await service.services.expiry.run()
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
-    const { data } = await service.services.console.audit.list(week.projectId, { limit: 1, before: null })
+    const { data } = await service.services.console.audit.list(week.projectId, { limit: 1 })
     expect(data).toMatchObject([{ action: 'questions_expired', target: '1 question' }])
     await until(async () => (await openErasures()) === 0)
     if (!ofFilesOnly) for (const word of [old, kind]) expect(filesWith(word)).toEqual([])

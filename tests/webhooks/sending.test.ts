@@ -184,7 +184,7 @@ describe('an endpoint that fails', () => {
     expect(service.logs.find(({ msg }) => msg === 'A webhook was disabled')).toMatchObject({
       webhook: id,
     })
-    const { data } = await service.services.console.audit.list(project.projectId, { limit: 1, before: null })
+    const { data } = await service.services.console.audit.list(project.projectId, { limit: 1 })
     expect(data).toMatchObject([{ action: 'webhook_switched_off', target: expect.stringContaining(id) }])
     await put(project, 'c', { status: 'completed' })
     await Bun.sleep(200)

@@ -19,6 +19,7 @@ CREATE INDEX `accounts_by_person` ON `accounts` (`user_id`);--> statement-breakp
 CREATE TABLE `audit_events` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer,
+	`number` integer NOT NULL,
 	`at` integer NOT NULL,
 	`actor_id` text,
 	`actor_name` text,
@@ -28,6 +29,7 @@ CREATE TABLE `audit_events` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `audit_events_by_number` ON `audit_events` (`project_id`,`number`);--> statement-breakpoint
 CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `call_details` (
 	`seq` integer PRIMARY KEY NOT NULL,

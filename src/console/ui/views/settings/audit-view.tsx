@@ -66,7 +66,7 @@ function AuditTrail() {
           label="Audit trail"
           columns={columns}
           rows={rows}
-          rowKey={({ seq }) => String(seq)}
+          rowKey={({ id }) => id}
           empty={
             <Empty
               icon={<IconHistory size={24} />}

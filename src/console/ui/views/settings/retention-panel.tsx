@@ -93,8 +93,8 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
             <span className="cb-dimmed">None</span>
           ) : (
             <ul className="cb-plain-list">
-              {rows.map(({ seq, at, target }) => (
-                <li key={seq}>
+              {rows.map(({ id, at, target }) => (
+                <li key={id}>
                   <Instant at={at} as="absolute" />: {target}
                 </li>
               ))}
