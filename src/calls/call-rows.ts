@@ -15,9 +15,9 @@ import { servedDocument } from './parts.ts'
 import { type CallOrder, type Cursors, callOrders, reversed } from './place.ts'
 import { callNotFound } from './refusals.ts'
 import { readDensities } from './row-densities.ts'
-import type { Call } from './schemas.ts'
 import { type FoundBy, readSearchBox } from './search-box.ts'
-import { findMatch, type TextMatch } from './text-match.ts'
+import type { TextMatch, WeighedText } from './text-match.ts'
+import type { TextMatcher } from './text-matcher.ts'
 import { readWeights } from './word-match.ts'
 import type { WordQuery } from './word-query.ts'
 
@@ -70,15 +70,20 @@ interface HeadRow extends Listed {
 /** Appended turns do not change the start of a document. */
 const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
+interface RowsOptions {
+  db: ReadDatabase
+  matcher: Pick<TextMatcher, 'findAll'>
+  cursors: Cursors
+}
+
 /**
  * A page of the calls that match a query. `id` restricts it to these ids.
  * @throws invalid_request for a value that cannot be read
  */
 export async function findRows(
-  db: ReadDatabase,
   projectId: number,
   query: CallQuery,
-  cursors: Cursors,
+  { db, matcher, cursors }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
   const asked = readCallSearch(query, { orders: callOrders, readCursor: cursors.read }, errors)
@@ -96,7 +101,7 @@ export async function findRows(
   const countedMax = search.words ? totalMax : rowsCountedMax
   const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
   const seqs = places.map(({ seq }) => seq)
-  const { rows, end: shown } = await readRows(db, projectId, seqs, search.words)
+  const { rows, end: shown } = await readRows(projectId, seqs, search.words, { db, matcher })
   const last = shown < places.length ? (places[shown - 1] ?? null) : end
   return {
     data: rows,
@@ -151,10 +156,10 @@ function readLimit(query: CallQuery, errors: FieldError[]): number {
  * @returns `end`: how many of `seqs` the page covers
  */
 async function readRows(
-  db: ReadDatabase,
   projectId: number,
   seqs: readonly number[],
   query: readonly WordQuery[] | undefined,
+  { db, matcher }: Omit<RowsOptions, 'cursors'>,
 ): Promise<{ rows: CallRow[]; end: number }> {
   const heads = await readHeads(db, projectId, seqs, documentStart)
   const densities = await readDensities(db, projectId, seqs)
@@ -175,23 +180,17 @@ async function readRows(
   }
   const end = endOfPage(seqs, heads)
   const shown = await readHeads(db, projectId, seqs.slice(0, end), servedDocument)
-  const weighed: [WordQuery, number[]][] = []
-  for (const words of query) weighed.push([words, await readWeights(db, projectId, words)])
-  const rows = shown.map((head) =>
-    toRow(head, {
-      match: matchOf(weighed, JSON.parse(head.document)),
-      ...{ said: null, density: densityOf(head) },
-    }),
+  const texts: WeighedText[] = []
+  for (const words of query)
+    texts.push({ text: words.text, weights: await readWeights(db, projectId, words) })
+  const matches = await matcher.findAll(
+    texts,
+    shown.map(({ document }) => document),
+  )
+  const rows = shown.map((head, at) =>
+    toRow(head, { match: matches[at] ?? null, said: null, density: densityOf(head) }),
   )
   return { rows, end }
-}
-
-function matchOf(query: readonly [WordQuery, number[]][], call: Call): TextMatch | null {
-  for (const [words, weights] of query) {
-    const match = findMatch(words, call, weights)
-    if (match) return match
-  }
-  return null
 }
 
 /** How many calls fit on a page whose whole documents are read: at least one. */

@@ -28,6 +28,7 @@ import { servedBytes, servedDocument } from './parts.ts'
 import { Cursors, callOrders } from './place.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
+import type { TextMatcher } from './text-matcher.ts'
 
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
 export interface DeletedCalls {
@@ -43,6 +44,7 @@ interface CallsOptions {
   erasure: { schedule(projectId: number): void }
   holds: Holds
   deletion: CallDeletion
+  matcher: TextMatcher
 }
 
 const queries = preparedQueries((db) => {
@@ -122,8 +124,9 @@ export class Calls {
 
   /** A page of the calls that match a query, for the console. @throws invalid_request for a value that cannot be read */
   find(projectId: number, query: CallQuery): Promise<CallRows> {
-    const { readAside } = this.#options.store(projectId)
-    return findRows(readAside, projectId, query, this.cursors(projectId))
+    const { store, matcher } = this.#options
+    const cursors = this.cursors(projectId)
+    return findRows(projectId, query, { db: store(projectId).readAside, matcher, cursors })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */

@@ -12,10 +12,19 @@ export interface TextMatch {
   ranges: [number, number][]
 }
 
+/** What is searched for, as it was written. */
+export interface WeighedText {
+  text: string
+  /** Of its words: rarer words are heavier. */
+  weights: number[]
+}
+
 /** The length of an excerpt. */
 const shownCharsMax = 160
 /** How much of it comes before the first found word, at most, so that a narrow column shows that word. */
 const shownBeforeMax = 20
+/** How far from the previous word a word of a run is looked for. */
+const nextWordCharsMax = 64
 /** Only the beginning of a longer transcript is searched. */
 const searchedCharsMax = 262_144
 
@@ -65,26 +74,29 @@ function mentionsIn(text: string, query: WordQuery): Mention[] {
       const term = query.termOf(run.toLowerCase())
       if (term >= 0) mentions.push({ start: index, end: index + run.length, term })
     } else {
-      mentions.push(...mentionsInRun(run, index, query))
+      for (const mention of mentionsInRun(run, index, query)) mentions.push(mention)
     }
   }
   return mentions
 }
 
-/** For scripts without spaces, and for words that are not indexed as they are written. */
+/** For scripts without spaces, and for words that are not indexed as they are written. Ordered by their starts. */
 function mentionsInRun(run: string, start: number, query: WordQuery): Mention[] {
   const mentions: Mention[] = []
+  const otherForms = new Set<number>()
   let from = 0
   for (const word of indexedWords(run)) {
-    const at = run.indexOf(word, from)
-    if (at >= 0) from = at + 1
+    const at = run.slice(from, from + nextWordCharsMax + word.length).indexOf(word)
     const term = query.termOf(foldText(word))
-    if (term < 0) continue
-    // A word in another form, such as half-width characters: marks the whole run.
-    const [first, length] = at < 0 ? [0, run.length] : [at, word.length]
-    mentions.push({ start: start + first, end: start + first + length, term })
+    if (at < 0) otherForms.add(term)
+    else if (term >= 0)
+      mentions.push({ start: start + from + at, end: start + from + at + word.length, term })
+    if (at >= 0) from += at + 1
   }
-  return mentions
+  otherForms.delete(-1)
+  // A word in another form, such as half-width characters, marks the whole run.
+  const whole = Array.from(otherForms, (term) => ({ start, end: start + run.length, term }))
+  return [...whole, ...mentions]
 }
 
 function excerpt(
@@ -112,17 +124,24 @@ function excerpt(
 /** The first and the last mention in the excerpt with the heaviest words. */
 function densest(mentions: readonly Mention[], weights: readonly number[]): [Mention, Mention] {
   let best: { weight: number; range: [Mention, Mention] } | null = null
+  /** How often each term is mentioned from the first mention up to the next one that does not fit. */
+  const counts = new Map<number, number>()
+  let weight = 0
+  const count = ({ term }: Mention, more: 1 | -1) => {
+    const before = counts.get(term) ?? 0
+    counts.set(term, before + more)
+    if (before + more === 0 || before === 0) weight += more * (weights[term] ?? 1)
+  }
+  let next = 0
   for (const [index, first] of mentions.entries()) {
-    const terms = new Set<number>()
-    let last = first
-    for (let at = index; at < mentions.length; at++) {
-      const mention = mentions[at] ?? first
-      if (mention.end > first.start + shownCharsMax - shownBeforeMax && at > index) break
-      terms.add(mention.term)
-      last = mention
+    const end = first.start + shownCharsMax - shownBeforeMax
+    for (let mention = mentions[next]; mention; mention = mentions[++next]) {
+      if (mention.end > end && next > index) break
+      count(mention, 1)
     }
-    const weight = weightOf(terms, weights)
+    const last = mentions[next - 1] ?? first
     if (weight > (best?.weight ?? 0)) best = { weight, range: [first, last] }
+    count(first, -1)
   }
   if (!best) throw new Error('An excerpt is made of a text in which something was found')
   return best.range

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Retention } from '../calls/retention.ts'
 import type { Silence } from '../calls/silence.ts'
+import type { TextMatcher } from '../calls/text-matcher.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
@@ -42,6 +43,7 @@ interface LifecycleOptions {
   index: VectorIndex
   search: Search
   textThreads: TextThreads
+  textMatcher: TextMatcher
   files: FileReader
   wordBacklog: WordBacklog
   eventCounts: EventCounts
@@ -147,6 +149,7 @@ export class Lifecycle {
     const indexSaved = parts.index.close()
     await parts.indexer.close()
     await parts.textThreads.close()
+    await parts.textMatcher.close()
     await parts.embedder.close?.()
     await parts.files.close()
     await parts.wordBacklog.close()

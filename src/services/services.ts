@@ -13,6 +13,7 @@ import { Overview } from '../calls/overview.ts'
 import { Retention } from '../calls/retention.ts'
 import { Reviews } from '../calls/review/reviews.ts'
 import { Silence } from '../calls/silence.ts'
+import { TextMatcher } from '../calls/text-matcher.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -168,7 +169,8 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const selections = new CallSelections(common)
   const deletion = new CallDeletion(common)
-  const calls = new Calls({ ...common, erasure, holds, deletion })
+  const textMatcher = new TextMatcher()
+  const calls = new Calls({ ...common, erasure, holds, deletion, matcher: textMatcher })
   const ingest = new Ingest(common)
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
@@ -186,6 +188,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
     ...{ ...indexing, changeWatch, sweeper, erasure, projectErasure, indexer, projects, search, questions },
     ...{ askedSearch, knowledge, earlyEmbedder, itemChanges, holds, calls, ingest, webhooks },
     ...{ erasureRequests, sources, sourceFailures, eventCounts },
+    textMatcher,
     files: new FileReader(),
     wordBacklog: new WordBacklog(common),
     follower: new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests }),

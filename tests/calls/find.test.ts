@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import type { CallQuery } from '../../src/calls/call-query.ts'
 import type { CallRow, CallRows } from '../../src/calls/call-rows.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { findMatch } from '../../src/calls/text-match.ts'
+import { readWordQuery } from '../../src/calls/word-query.ts'
 import { AppError } from '../../src/errors.ts'
 import { foldText, wordsOf } from '../../src/text/words.ts'
 import fc from '../support/fast-check.ts'
@@ -667,6 +669,33 @@ describe('what was found', () => {
     expect(await matchOf(change, 'barn')).toMatchObject({ where: 'summary', marked: ['barn'] })
     const projectId = await projectWith([{ id: 'a', ...change }])
     expect((await find(projectId, { text: 'haystack' })).data).toMatchObject([{ id: 'a', match: null }])
+  })
+
+  test.each([
+    ['in one run', '\ufdfa'.repeat(60_000)],
+    ['in many', `${'\ufdfa'.repeat(130)} `.repeat(460)],
+  ])('is looked for near the word before, %s of signs that each stand for words', (_, content) => {
+    const query = readWordQuery('صلى عليه وسلم')
+    if (!query) throw new Error('The query has words')
+    const indexOf = spyOn(String.prototype, 'indexOf')
+    const match = findMatch(query, { summary: null, transcript: [{ role: 'user', content }] })
+    const searched = indexOf.mock.contexts.reduce((sum: number, text) => sum + String(text).length, 0)
+    indexOf.mockRestore()
+    expect(match?.text.length).toBeLessThanOrEqual(162)
+    expect(match?.ranges.length).toBeGreaterThan(0)
+    // Each sign stands for four words, and each word is looked for in some 70 characters.
+    expect(searched).toBeLessThan(content.length * 4 * 100)
+  })
+
+  test('is found without the main thread reading long calls', async () => {
+    const filler = 'and so on '.repeat(3_000)
+    const projectId = await projectWith([{ id: 'a', ...said('the needle is here', filler) }])
+    const parse = spyOn(JSON, 'parse')
+    const { data } = await find(projectId, { text: 'needle' })
+    const parsed = parse.mock.calls.filter(([text]) => String(text).includes('needle'))
+    parse.mockRestore()
+    expect(data).toMatchObject([{ match: { text: 'the needle is here' } }])
+    expect(parsed).toEqual([])
   })
 
   test('makes a page shorter when the calls are long, and the next goes on', async () => {
