@@ -2,7 +2,7 @@ import { type RedactionCounts, type RedactionKind, redactionKinds } from '../red
 import { redactStrings } from '../redaction/redact-strings.ts'
 import { keptNumber, type RedactionSettings, type RedactText } from '../redaction/settings.ts'
 import type { Work } from '../threads/time-slices.ts'
-import type { CallChange, Turn } from './schemas.ts'
+import type { CallChange, TimelineEntry, Turn } from './schemas.ts'
 
 type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'imported'
 /** Each key is a part of its own, since metadata is merged by key. */
@@ -29,10 +29,10 @@ export function* redactChange(
   redact: RedactText,
 ): Work<{ change: CallChange; redactions: Redactions }> {
   const redactions: Redactions = {}
-  const redacted = <Value>(part: Part | MetadataPart, value: Value, key?: string): Work<Value> => {
+  const redacted = <Value>(part: Part | MetadataPart, value: Value): Work<Value> => {
     const counts: RedactionCounts = {}
     redactions[part] = counts
-    return redactStrings(value, (text, label) => redact(text, label, counts), key)
+    return redactStrings(value, (text, label) => redact(text, label, counts))
   }
   const { summary, callAnalysis, transcript, appendTranscript, metadata, details } = change
   const next = { ...change, ...keptNumbers(change, settings) }
@@ -40,15 +40,20 @@ export function* redactChange(
   if (callAnalysis) next.callAnalysis = yield* redacted('callAnalysis', callAnalysis)
   const redactedMetadata = function* (members: Record<string, unknown>) {
     const entries: [string, unknown][] = []
-    for (const [key, value] of Object.entries(members))
-      entries.push([key, yield* redacted(metadataPart(key), value, key)])
+    for (const [key, value] of Object.entries(members)) {
+      const { [key]: member } = yield* redacted(metadataPart(key), { [key]: value })
+      entries.push([key, member])
+    }
     return Object.fromEntries(entries)
   }
   if (metadata) next.metadata = yield* redactedMetadata(metadata)
   if (details?.metadata || details?.timeline) {
     next.details = { ...details }
     if (details.metadata) next.details.metadata = yield* redactedMetadata(details.metadata)
-    if (details.timeline) next.details.timeline = yield* redacted('timeline', details.timeline)
+    if (details.timeline) {
+      redactions.timeline = {}
+      next.details.timeline = yield* redactTimeline(details.timeline, redact, redactions.timeline)
+    }
   }
   if (transcript) {
     const turns = yield* redactTurns(transcript, redact)
@@ -86,6 +91,20 @@ function* redactTurns(turns: readonly Turn[], redact: RedactText) {
     counts.push(inTurn)
   }
   return { redacted, counts }
+}
+
+/** Redacts what people and tools said. Ids of agents stay, so that calls are found by them. */
+function* redactTimeline(timeline: readonly TimelineEntry[], redact: RedactText, counts: RedactionCounts) {
+  const redacted: TimelineEntry[] = []
+  for (const { name, text, ...entry } of timeline) {
+    yield
+    redacted.push({
+      ...entry,
+      name: name && (yield* redact(name, '', counts)),
+      text: text && (yield* redact(text, '', counts)),
+    })
+  }
+  return redacted
 }
 
 /** Adds up the counts of parts or turns. */

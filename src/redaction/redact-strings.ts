@@ -1,6 +1,9 @@
 import type { Work } from '../threads/time-slices.ts'
 
-/** Redacts every string in a JSON value. `redact` gets the string and its key. Keys and numbers stay. */
+/**
+ * Redacts every string in a JSON value. `redact` gets the string and the key that tells what it is. Keys and numbers
+ * stay.
+ */
 export function redactStrings<Value>(
   value: Value,
   redact: (text: string, label: string) => Work<string>,
@@ -21,7 +24,8 @@ export function* redactStrings(
   }
   const members: [string, unknown][] = []
   for (const [key, member] of Object.entries(value)) {
-    members.push([key, yield* redactStrings(member, redact, key)])
+    // `text` would read as what people say before a phone number, but it is only where the words are.
+    members.push([key, yield* redactStrings(member, redact, key === 'text' ? label : key)])
   }
   return Object.fromEntries(members)
 }

@@ -60,6 +60,25 @@ describe('before anything of a call is written', () => {
     })
   })
 
+  test('the names that the service gives its own texts say nothing of the digits in them', async () => {
+    const order = 'Order 4242 4242 4242 4241'
+    await put('order', {
+      callAnalysis: { text: order, phone: { text: '4155552671' }, orderId: ['4155552671'] },
+      details: {
+        timeline: [{ atSeconds: 1, kind: 'tool_result', name: order, text: order, agentId: '+14155552671' }],
+        metadata: { text: order, deep: { text: [order] }, textMe: '415 555 2671' },
+      },
+    })
+    expect(await read('order')).toMatchObject({
+      callAnalysis: { text: order, phone: { text: '[phone]' }, orderId: ['4155552671'] },
+      details: {
+        timeline: [{ name: order, text: order, agentId: '+14155552671' }],
+        metadata: { text: order, deep: { text: [order] }, textMe: '[phone]' },
+        redacted: { phone: 2 },
+      },
+    })
+  })
+
   test('the counts follow what the call now holds', async () => {
     const counted = async (change: object) => {
       expect([200, 201]).toContain((await put('counts', change)).status)
@@ -191,7 +210,15 @@ describe('what sources keep', () => {
   test('of a session of OpenTelemetry holds no number, and is counted with each request', async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     const turn = (spanId: string, name: string, at: number, text: string) => ({
-      ...{ traceId, spanId, parentSpanId: 'root', scope: 'livekit-agents', service: undefined, name },
+      ...{
+        traceId,
+        spanId,
+        parentSpanId: 'root',
+        scope: 'livekit-agents',
+        service: undefined,
+        told: new Map(),
+        name,
+      },
       ...{ startMs: at, endMs: at + 1_000, events: [] },
       attributes: new Map([
         ['lk.pii.user_transcript', text],
