@@ -1,5 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
+import { otherAgentsIn } from './agent-names.ts'
 import { valuesOf } from './call-values.ts'
 import type { Call } from './schemas.ts'
 
@@ -61,9 +62,9 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
 export function toHead({
   call,
   document,
-  details: _,
-  metadata: __,
-  redactions: ___,
+  details,
+  metadata: _,
+  redactions: __,
   review,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
@@ -82,7 +83,7 @@ export function toHead({
     documentChars: document.length,
     callerDigitsReversed: reversed(headText(call.callerNumber)),
     calledDigitsReversed: reversed(headText(call.calledNumber)),
-    valueList: toList(valuesOf(call, review)),
+    valueList: toList(valuesOf(call, review, otherAgentsIn(details, unserved.agentId))),
   }
 }
 

@@ -9,12 +9,16 @@ const valueCharsMax = 200
 
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
- * analysis, as `["analysis.KEY",VALUE]`, and each label and mark of its review.
+ * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, and the agents beside its own.
  */
-export function valuesOf({ callAnalysis }: Pick<Call, 'callAnalysis'>, review: ReviewMarks | null): string[] {
+export function valuesOf(
+  { callAnalysis }: Pick<Call, 'callAnalysis'>,
+  review: ReviewMarks | null,
+  otherAgents: readonly string[],
+): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
-  return [...labels, ...marks, ...analysisValues(callAnalysis)]
+  return [...labels, ...marks, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
@@ -28,6 +32,11 @@ export function markValue(mark: ReviewMark): string {
 /** The value of a label in call_values. */
 export function labelValue(label: string): string {
   return toValue('label', label)
+}
+
+/** The value in call_values of an agent that took part in a call beside the call's own agent. */
+export function agentValue(agentId: string): string {
+  return toValue('agentId', agentId)
 }
 
 function analysisValues(callAnalysis: Call['callAnalysis']): string[] {

@@ -2,7 +2,7 @@ import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
 import { readInstant } from '../text/instant.ts'
 import { digitsOf, headText } from './call-head.ts'
-import { labelValue, markValue, valuesMeant } from './call-values.ts'
+import { agentValue, labelValue, markValue, valuesMeant } from './call-values.ts'
 import { type CallFilter, noValue } from './filters.ts'
 
 /** What a call must meet to be listed. */
@@ -53,8 +53,12 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
         filter.column,
         values.map((value) => (value === noValue ? null : headText(value))),
       )
-    case 'equal':
-      return anyValue(filter.column, values)
+    case 'equal': {
+      const equal = anyValue(filter.column, values)
+      return 'more' in filter
+        ? either(equal, anyOf(values.map(agentValue), { isOrdered: true }), values)
+        : equal
+    }
     case 'label':
       // A call may have several labels.
       return anyOf(values.map(labelValue), { isOrdered: values.length === 1 })
@@ -84,6 +88,12 @@ function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
     and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
   return { check, path: { ranges, isOrdered } }
+}
+
+/** Calls that meet one of two conditions; with one value, none meets both. */
+function either(a: Condition, b: Condition, { length }: readonly string[]): Condition {
+  const ranges = [...a.path.ranges, ...b.path.ranges]
+  return { check: sql`(${a.check} or ${b.check})`, path: { ranges, isOrdered: length === 1 } }
 }
 
 /** Calls with a mark, calls without it, or all calls. */

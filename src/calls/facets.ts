@@ -30,22 +30,37 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
       .orderBy(sql`calls desc`, column)
       .limit(facetValuesMax)
   }
+  facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'agentId'))])
   const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
   facets.agentId = facets.agentId?.map((agent) => {
     const label = names.get(agent.value)
     return label ? { ...agent, label } : agent
   })
-  facets.label = await readLabels(db, projectId)
+  facets.label = await readValues(db, projectId, 'label')
   return facets
 }
 
-/** The labels of the project's calls, without those so long that only their hash is stored. */
-async function readLabels(db: ReadDatabase, projectId: number): Promise<{ value: string; calls: number }[]> {
+function sumOf(values: readonly FacetValue[]): FacetValue[] {
+  const counts = new Map<string, number>()
+  for (const { value, calls } of values) counts.set(value, (counts.get(value) ?? 0) + calls)
+  return [...counts]
+    .map(([value, calls]) => ({ value, calls }))
+    .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
+    .slice(0, facetValuesMax)
+}
+
+/** Labels or agents in call_values, without those so long that only their hash is stored. */
+async function readValues(
+  db: ReadDatabase,
+  projectId: number,
+  name: 'label' | 'agentId',
+): Promise<FacetValue[]> {
+  const start = `["${name}"`
   return await db
     .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
     .from(callValues)
     .where(
-      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= '["label",' and ${callValues.value} < '["label"-'`,
+      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= ${`${start},`} and ${callValues.value} < ${`${start}-`}`,
     )
     .groupBy(callValues.value)
     .orderBy(sql`calls desc`, callValues.value)

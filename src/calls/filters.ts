@@ -7,8 +7,8 @@ type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
   /** Any text, or `none` for null. The values in use are suggested. */
   | { kind: 'value'; column: Column }
-  /** Any text. The values in use are suggested. */
-  | { kind: 'equal'; column: Column }
+  /** Any text. The values in use are suggested. With `more`, call_values has further ones. */
+  | { kind: 'equal'; column: Column; more?: true }
   /** Any of a call's labels. */
   | { kind: 'label' }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
@@ -54,7 +54,7 @@ export const callFilters = [
   { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
   { name: 'source', kind: 'equal', column: 'source' },
-  { name: 'agentId', kind: 'equal', column: 'agentId' },
+  { name: 'agentId', kind: 'equal', column: 'agentId', more: true },
   { name: 'label', kind: 'label' },
   { name: 'reviewed', kind: 'mark', choices: trueOrFalse },
   { name: 'flagged', kind: 'mark', choices: trueOrFalse },

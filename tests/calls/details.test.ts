@@ -174,6 +174,42 @@ describe('details in PUT /ingest/calls/:id', () => {
     )
   })
 
+  test('find the call by each agent in its timeline, until others take their place', async () => {
+    const of = await service.mintProject()
+    const agents = (...ids: (string | null)[]) => ({
+      timeline: ids.map((agentId) => ({ atSeconds: 0, kind: 'turn', agentId, text: '"agentId":"fake"' })),
+    })
+    const found = async (query: string) => {
+      const { data, pagination } = await (await of.fetch(`/v1/calls?${query}&fields=id`)).json()
+      expect(pagination.total).toBe(data.length)
+      return data.map(({ id }: { id: string }) => id).sort()
+    }
+    await put('a', { details: { agent: { id: 'x' }, ...agents('x', 'y', 'é"\\', null, 'y') } }, of)
+    await put('b', { details: { agent: { id: 'y' }, ...agents('x') } }, of)
+    await put('c', { details: agents('y') }, of)
+    await put('d', { summary: 'x' }, of)
+    expect(await found('agentId=x')).toEqual(['a', 'b'])
+    expect(await found('agentId=y')).toEqual(['a', 'b', 'c'])
+    expect(await found('agentId=x,y')).toEqual(['a', 'b', 'c'])
+    expect(await found(`agentId=${encodeURIComponent('é"\\')}`)).toEqual(['a'])
+    expect(await found('agentId=fake')).toEqual([])
+    const { agentId } = await service.services.calls.facets(of.projectId)
+    expect(agentId).toEqual([
+      { value: 'y', calls: 3 },
+      { value: 'x', calls: 2 },
+      { value: 'é"\\', calls: 1 },
+    ])
+    await put('a', { details: agents('z') }, of)
+    await put('a', { summary: 'later' }, of)
+    expect([await found('agentId=y'), await found('agentId=x,z')]).toEqual([
+      ['b', 'c'],
+      ['a', 'b'],
+    ])
+    const many = Array.from({ length: 100 }, (_, at) => `agent${at}`)
+    await put('a', { details: agents(...many) }, of)
+    expect([await found('agentId=agent0'), await found('agentId=agent99')]).toEqual([['a'], []])
+  })
+
   test('share their metadata with the field of that name, and both are merged by key', async () => {
     await put('metadata', { metadata: { a: 1 } })
     expect((await detailsOf('metadata')).metadata).toEqual({ a: 1 })
