@@ -6,6 +6,7 @@ type RecordKind =
   | 'source'
   | 'webhook'
   | 'questions'
+  | 'sessions'
   | 'project'
   | 'idempotency_key'
   | 'body'

@@ -400,7 +400,7 @@ export const erasures = sqliteTable(
      * Readers of changes see none of these.
      */
     kind: text({
-      enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'hold', 'calls'],
+      enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'sessions', 'hold', 'calls'],
     }).notNull(),
     /**
      * HMAC-SHA-256 of the record's id under a key of this database; nothing else of the record is kept. For a hold and

@@ -36,7 +36,7 @@ interface ErasureOptions {
 
 interface OpenErasure {
   projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'hold' | 'calls'
+  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'sessions' | 'hold' | 'calls'
   idHash: string
   /** A new number if more was deleted meanwhile. */
   changeSeq: number

@@ -199,7 +199,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
     silence: new Silence({ ...common, ingest, lease: leaseOf('silence') }),
     reviews: new Reviews({ ...common, ingest }),
     overview: new Overview(common),
-    callSessions: new CallSessions({ ...common, ingest }),
+    callSessions: new CallSessions({ ...common, erasure, ingest }),
     sourceEvents: new SourceEvents({
       ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
       lookUps: new LookUps({ ...common, search: askedSearch }),

@@ -10,12 +10,16 @@ export interface Span {
   scope: string
   /** The resource's `service.name`. */
   service: string | undefined
+  /** The resource's attributes that tell something about the call: see `toldFactsOf`. */
+  told: ReadonlyMap<string, AttributeValue>
   name: string
   startMs: number
   endMs: number
-  attributes: ReadonlyMap<string, string | number | boolean>
+  attributes: ReadonlyMap<string, AttributeValue>
   events: readonly Pick<Span, 'name' | 'attributes'>[]
 }
+
+export type AttributeValue = string | number | boolean
 
 /** What is kept of a span: only what the mapping to a call needs. */
 export interface Fact {
@@ -24,7 +28,7 @@ export interface Fact {
   endMs: number
   /** The id of its parent span. */
   parent: string
-  values: Readonly<Record<string, string | number | boolean>>
+  values: Readonly<Record<string, AttributeValue>>
 }
 
 /** All that is kept of a session, by the id of the span or of the tool call. */
@@ -34,25 +38,32 @@ export type Facts = Readonly<Record<string, Fact>>
 export interface Framework {
   /** The scopes of its spans. */
   readonly scopes: readonly string[]
+  /** The names of the spans that end a session. */
+  readonly lastSpans: readonly string[]
   /** What to keep of a span; empty if it tells nothing about the call. */
   factsOf(span: Span): Facts
   /**
    * What is known about the call; null as long as no fact shows that there is one.
    * @param session `isOver` if no span has arrived for a long time
    */
-  read(facts: Facts, session: { traceId: string; isOver: boolean }): SourceUpdate | null
+  read(facts: Facts, session: { traceId: string; isOver: boolean }): Work<SourceUpdate | null>
 }
 
 /** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
 export type Kept = Readonly<Record<string, readonly string[]>>
 
-/** Attributes that users may set on any span, since neither framework has them. */
-const ofEverySpan: Kept = {
-  callId: ['callbook.call.id'],
-  callerNumber: ['callbook.caller_number'],
-  calledNumber: ['callbook.called_number'],
-  direction: ['callbook.direction'],
+/** Attributes that users set on a resource or on any span, since neither framework has them, and our names for them. */
+const toldNames: Readonly<Record<string, string>> = {
+  'callbook.call.id': 'callId',
+  'callbook.caller_number': 'callerNumber',
+  'callbook.called_number': 'calledNumber',
+  'callbook.direction': 'direction',
+  'callbook.agent': 'agent',
+  'callbook.cost_usd': 'cost',
 }
+/** Before the key of a member of the call's metadata. */
+export const toldMetadata = 'callbook.metadata.'
+const metadataKeyCharsMax = 200
 const textCharsMax = 65_536
 /** Our names of attributes with phone numbers, and of those with ids, which are not redacted. */
 const numbers = ['callerNumber', 'calledNumber', 'person', 'own']
@@ -60,8 +71,8 @@ const ids = ['callId', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
 
 /** A span reduced to the attributes that are kept. */
 export function toFact(span: Span, kept: Kept): Fact {
-  const values: Record<string, string | number | boolean> = {}
-  for (const [ours, names] of Object.entries({ ...ofEverySpan, ...kept })) {
+  const values: Record<string, AttributeValue> = {}
+  for (const [ours, names] of Object.entries(kept)) {
     const name = names.find((each) => (span.attributes.get(each) ?? '') !== '')
     const value = name === undefined ? undefined : span.attributes.get(name)
     if (value !== undefined) values[ours] = typeof value === 'string' ? storable(value) : value
@@ -70,9 +81,28 @@ export function toFact(span: Span, kept: Kept): Fact {
   return { name, startMs, endMs, parent, values }
 }
 
-/** A text that the database returns unchanged: no lone surrogates, no U+0000. */
+/** Whether an attribute tells something about the call. */
+export function isTold(name: string): boolean {
+  return Object.hasOwn(toldNames, name) || (name.startsWith(toldMetadata) && name !== toldMetadata)
+}
+
+/** What users have told, each a fact of its own: a processor may set it on every span. Spans overrule the resource. */
+export function toldFactsOf({ attributes, told, startMs, endMs }: Span): Record<string, Fact> {
+  const facts: Record<string, Fact> = {}
+  const add = ([key, value]: [string, AttributeValue], times: Pick<Fact, 'startMs' | 'endMs'>) => {
+    if (!isTold(key) || value === '') return
+    const name = storable(key).slice(0, toldMetadata.length + metadataKeyCharsMax)
+    const values = { [toldNames[key] ?? 'text']: typeof value === 'string' ? storable(value) : value }
+    facts[name] = { name: 'told', ...times, parent: '', values }
+  }
+  for (const entry of told) add(entry, { startMs: 0, endMs: 0 })
+  for (const entry of attributes) add(entry, { startMs, endMs })
+  return facts
+}
+
+/** A text that the database returns unchanged, trimmed: no lone surrogates, no U+0000. */
 export function storable(text: string): string {
-  return text.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '\uFFFD')
+  return text.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '\uFFFD').trim()
 }
 
 /** Facts redacted by the project's settings. */
@@ -83,11 +113,13 @@ export function* redactFacts(
 ): Work<Record<string, Fact>> {
   const redacted: Record<string, Fact> = {}
   for (const [key, fact] of Object.entries(facts)) {
-    const values: Record<string, Fact['values'][string]> = {}
+    const values: Record<string, AttributeValue> = {}
+    // Our own names give no context: a `text` is nothing to send to a phone.
+    const label = key.startsWith(toldMetadata) ? key.slice(toldMetadata.length) : ''
     for (const [name, value] of Object.entries(fact.values)) {
       if (typeof value !== 'string' || ids.includes(name)) values[name] = value
       else if (numbers.includes(name)) values[name] = keptNumber(value, settings) ?? ''
-      else values[name] = yield* redact(value, name, {})
+      else values[name] = yield* redact(value, label, {})
     }
     redacted[key] = { ...fact, values }
   }
@@ -99,19 +131,20 @@ export interface KeyedFact extends Fact {
   key: string
 }
 
-/** The facts sorted by time. */
+/** The facts sorted by time, without what users have told. */
 export function inOrder(facts: Facts): KeyedFact[] {
   return Object.entries(facts)
+    .filter(([, { name }]) => name !== 'told')
     .map(([key, fact]) => ({ ...fact, key }))
     .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.key < b.key ? -1 : 1))
 }
 
-export function textOf({ values }: Fact, name: string): string | undefined {
-  const value = values[name]
-  return typeof value === 'string' ? value.trim() || undefined : undefined
+export function textOf(fact: Fact | undefined, name: string): string | undefined {
+  const value = fact?.values[name]
+  return typeof value === 'string' ? value || undefined : undefined
 }
 
-export function numberOf({ values }: Fact, name: string): number | undefined {
-  const value = values[name]
+export function numberOf(fact: Fact | undefined, name: string): number | undefined {
+  const value = fact?.values[name]
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

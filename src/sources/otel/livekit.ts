@@ -1,3 +1,4 @@
+import type { Work } from '../../threads/time-slices.ts'
 import { agentOf, isoTime, numbersOf, updateOf, withoutUnknown } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
@@ -7,12 +8,13 @@ import {
   inOrder,
   type Kept,
   type KeyedFact,
+  numberOf,
   type Span,
   storable,
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, medianMs, nameOf, ownWords, Said, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, latencyOf, medianMs, nameOf, Said, toldIn, unquoted, usageOf } from './said.ts'
 
 // Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
 // github.com/livekit. Versions before 1.7 use the names without `pii`.
@@ -22,6 +24,8 @@ const agentTurn: Kept = {
   input: ['lk.pii.user_input', 'lk.user_input'],
   agent: ['gen_ai.agent.name'],
   latency: ['lk.e2e_latency'],
+  transcriptionDelay: ['lk.transcription_delay'],
+  endOfTurnDelay: ['lk.end_of_turn_delay'],
   wasInterrupted: ['lk.interrupted'],
   generations: ['lk.generation_count'],
 }
@@ -53,6 +57,7 @@ const kept: Readonly<Record<string, Kept>> = {
     given: ['gen_ai.tool.call.arguments', 'lk.pii.function_tool.arguments', 'lk.function_tool.arguments'],
     answered: ['gen_ai.tool.call.result', 'lk.pii.function_tool.output', 'lk.function_tool.output'],
     error: ['error.type'],
+    agent: ['gen_ai.agent.name'],
   },
   update_agent: { from: ['lk.previous_agent_label'], to: ['lk.agent_label'] },
   amd: { category: ['lk.amd.category'] },
@@ -71,6 +76,7 @@ const agentTurns = ['agent_turn', 'assistant_turn', 'realtime_assistant_turn']
 
 export const livekit: Framework = {
   scopes: ['livekit-agents'],
+  lastSpans: ['session_close', 'agent_session'],
 
   factsOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
@@ -79,33 +85,33 @@ export const livekit: Framework = {
     return { [span.spanId]: { ...fact, values: { ...fact.values, ...moreValues(span) } } }
   },
 
-  read(facts, { traceId, isOver }) {
+  *read(facts, { traceId, isOver }) {
     const session = new Session(facts)
     const root = session.named('agent_session').at(-1)
     if (!root && !session.hasTurns) return null
-    const own = ownWords(session.all)
+    const told = toldIn(facts)
     const isCompleted = root !== undefined || isOver
     const startMs = root?.startMs ?? session.startMs
     const close = session.named('session_close').at(-1)
-    const said = session.said()
-    const { transcript, timeline, interruptedTurns } = said.inOrder(startMs)
-    const direction = own.direction ?? directionOf(root)
+    const said = yield* session.said()
+    const { transcript, timeline } = said.inOrder(startMs)
+    const direction = told.direction ?? directionOf(root)
     const numbers = numbersOf(direction, {
-      person: root && textOf(root, 'person'),
-      own: root && textOf(root, 'own'),
+      person: textOf(root, 'person'),
+      own: textOf(root, 'own'),
     })
     const endMs = (root && close?.startMs) ?? root?.endMs ?? session.endMs
-    const agent = (root && textOf(root, 'agent')) ?? session.firstAgent
+    const agent = told.agent ?? textOf(root, 'agent') ?? session.firstAgent
     return updateOf(
-      callIdOf(own.id ?? traceId),
+      callIdOf(told.id ?? traceId),
       {
         status: isCompleted ? 'completed' : 'live',
         // A later request could not correct it, so it waits until the start is known.
         createdAt: isCompleted ? isoTime(startMs) : undefined,
         duration: isCompleted ? durationOf(startMs, endMs) : undefined,
-        endedReason: close && textOf(close, 'reason'),
-        callerNumber: own.callerNumber ?? numbers.callerNumber,
-        calledNumber: own.calledNumber ?? numbers.calledNumber,
+        endedReason: textOf(close, 'reason'),
+        callerNumber: told.callerNumber ?? numbers.callerNumber,
+        calledNumber: told.calledNumber ?? numbers.calledNumber,
         isEngaged: isCompleted ? said.hasUserTurn && !session.isMachine : undefined,
         transcript,
         occurredAt: isoTime(session.endMs),
@@ -113,9 +119,10 @@ export const livekit: Framework = {
       {
         agent: agentOf(undefined, agent),
         direction,
+        costUsd: told.costUsd,
         latencyMs: medianMs(session.named(...agentTurns), 'latency'),
         timeline,
-        metadata: withoutUnknown({ ...session.metadata(root), interruptedTurns }),
+        metadata: withoutUnknown({ ...session.metadata(root), ...told.metadata }),
       },
     )
   },
@@ -193,11 +200,12 @@ class Session {
     return this.named('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-'))
   }
 
-  said(): Said {
+  *said(): Work<Said> {
     const said = new Said()
     // Whether the input of the next reply was spoken. If so, it has a span of its own and is not added again.
     let wasSpoken = false
     for (const turn of this.named('user_turn', ...agentTurns)) {
+      yield
       const [text, input] = [textOf(turn, 'text'), textOf(turn, 'input')]
       if (turn.name === 'user_turn') {
         said.say(turn.startMs, 'user', text)
@@ -224,17 +232,42 @@ class Session {
     const parts = this.#parts.get(turn.key) ?? []
     const ofParts = (name: string) => parts.filter((part) => part.name === name)
     const steps = ofParts('llm_node')
-    const tools = new Set<unknown>(ofParts('function_tool').map((tool) => textOf(tool, 'id')))
+    const tools = ofParts('function_tool')
+    const toolIds = new Set<unknown>(tools.map((tool) => textOf(tool, 'id')))
     const isSaid = (step: Fact) => {
       const calls = listIn(textOf(step, 'calls') ?? '[]')
-      return calls.some((call) => tools.has(call))
+      return textOf(step, 'text') !== undefined && calls.some((call) => toolIds.has(call))
     }
-    if (Number(turn.values.generations ?? 1) > 1)
-      for (const step of steps.slice(0, -1))
-        if (isSaid(step)) said.say(step.startMs, 'assistant', textOf(step, 'text'))
-    const first = tools.size > 0 && steps.length > 1 ? steps.at(-1) : ofParts('agent_speaking')[0]
-    const wasInterrupted = turn.values.wasInterrupted === true
-    said.say(first?.startMs ?? turn.startMs, 'assistant', textOf(turn, 'text'), wasInterrupted)
+    const hasSteps = Number(turn.values.generations ?? 1) > 1
+    const before = hasSteps ? steps.slice(0, -1).filter(isSaid) : []
+    const last = tools.length > 0 && steps.length > 1 ? steps.at(-1) : steps[0]
+    const used = new Queue(tools)
+    const [voices, played] = [new Queue(ofParts('tts_node')), new Queue(ofParts('agent_speaking'))]
+    const pieces = [...before, last]
+    for (const [at, step] of pieces.entries()) {
+      const [isFirst, isLast] = [at === 0, at === before.length]
+      const untilMs = pieces[at + 1]?.startMs
+      const fromMs = (tools.length > 0 && step?.startMs) || 0
+      const fallback = (!isLast || tools.length > 0) && step ? step : turn
+      said.say(
+        (played.from(fromMs, played.size < pieces.length ? untilMs : undefined) ?? fallback).startMs,
+        'assistant',
+        textOf(isLast ? turn : step, 'text'),
+        {
+          interrupted: isLast && turn.values.wasInterrupted === true,
+          agentId: textOf(turn, 'agent'),
+          latencyMs: latencyOf({
+            // The caller waited for the first words of a reply.
+            total: isFirst ? numberOf(turn, 'latency') : undefined,
+            endOfTurn: isFirst ? numberOf(turn, 'endOfTurnDelay') : undefined,
+            transcription: isFirst ? numberOf(turn, 'transcriptionDelay') : undefined,
+            model: numberOf(step, 'firstToken'),
+            voice: numberOf(voices.from(fromMs, untilMs), 'firstByte'),
+            tool: secondsOf(used.before(fromMs)),
+          }),
+        },
+      )
+    }
   }
 
   metadata(root: Fact | undefined): Record<string, unknown> {
@@ -252,8 +285,44 @@ class Session {
 }
 
 function addTool(said: Said, tool: Fact): void {
-  const name = textOf(tool, 'tool')
-  said.add({ atMs: tool.startMs, kind: 'tool_call', name, text: textOf(tool, 'given') })
+  const [name, agentId] = [textOf(tool, 'tool'), textOf(tool, 'agent')]
+  said.add({ atMs: tool.startMs, kind: 'tool_call', name, text: textOf(tool, 'given'), agentId })
   const text = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
-  said.add({ atMs: tool.endMs, kind: 'tool_result', name, text })
+  said.add({ atMs: tool.endMs, kind: 'tool_result', name, text, agentId })
+}
+
+/** Takes facts in order of time, each once. */
+class Queue {
+  readonly #facts: readonly Fact[]
+  #at = 0
+
+  constructor(facts: readonly Fact[]) {
+    this.#facts = facts
+  }
+
+  get size(): number {
+    return this.#facts.length
+  }
+
+  /** Takes those that start before a time. */
+  before(ms: number): readonly Fact[] {
+    const first = this.#at
+    while ((this.#facts[this.#at]?.startMs ?? ms) < ms) this.#at++
+    return this.#facts.slice(first, this.#at)
+  }
+
+  /** Takes the first that starts within a time. */
+  from(ms: number, untilMs = Number.POSITIVE_INFINITY): Fact | undefined {
+    this.before(ms)
+    const next = this.#facts[this.#at]
+    if (!next || next.startMs >= untilMs) return undefined
+    this.#at++
+    return next
+  }
+}
+
+/** From the first start to the last end; undefined without facts. */
+function secondsOf(facts: readonly Fact[]): number | undefined {
+  const endMs = facts.reduce((newest, fact) => Math.max(newest, fact.endMs), 0)
+  return facts[0] && (endMs - facts[0].startMs) / 1_000
 }

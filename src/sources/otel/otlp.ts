@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
-import type { Span } from './fact.ts'
+import { type AttributeValue, isTold, type Span } from './fact.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
 
 /** Spans that are read before other requests get a turn. */
 const spansPerSliceMax = 500
+/** Before the names of attributes that users set on spans of their own. */
+const ownPrefix = 'callbook.'
 /** Entries of all lists of a request or a span. Bounded because an entry of two bytes takes some hundred when decoded. */
 const entriesMax = 200_000
 
@@ -132,7 +134,10 @@ function isNothing(value: unknown): boolean {
   return value === null || value === ''
 }
 
-/** The spans of these scopes. Other requests get a turn in between. @throws FieldFault for a malformed request */
+/**
+ * The spans of these scopes, and those of others that tell something about a call. Other requests get a turn in between.
+ * @throws FieldFault for a malformed request
+ */
 export async function spansOf(
   body: unknown,
   scopes: ReadonlySet<string>,
@@ -145,16 +150,23 @@ export async function spansOf(
   if (Array.isArray(sent) && sent.some(isNothing))
     throw new FieldFault('resourceSpans', 'must be an array of objects')
   for (const ofResource of request.list('resourceSpans')) {
-    const service = attributesOf(ofResource.object('resource').own('attributes')).get('service.name')
+    const resource = attributesOf(ofResource.object('resource').own('attributes'))
+    const service = resource.get('service.name')
+    const ofFramework = {
+      service: typeof service === 'string' ? service : undefined,
+      told: new Map([...resource].filter(([name]) => isTold(name))),
+    }
     for (const ofScope of ofResource.list('scopeSpans')) {
       const scope = ofScope.object('scope').text('name') ?? ''
-      if (!scopes.has(scope)) continue
+      const isFramework = scopes.has(scope)
       let count = 0
-      for (const fields of spansIn(ofScope)) {
+      for (const sent of spansIn(ofScope)) {
         if (++count % spansPerSliceMax === 0) await setImmediate()
-        const span = toSpan(fields, scope, typeof service === 'string' ? service : undefined)
+        const fields = isFramework || mayTell(sent) ? fieldsOf(sent) : null
+        if (!fields) continue
+        const span = toSpan(fields, scope, isFramework ? ofFramework : ofOther)
         if (span) spans.push(span)
-        else answer.rejectedSpans++
+        else if (isFramework) answer.rejectedSpans++
       }
     }
   }
@@ -163,20 +175,33 @@ export async function spansOf(
   return answer
 }
 
-function* spansIn(ofScope: Fields): Generator<Fields> {
+const ofOther = { service: undefined, told: new Map<string, AttributeValue>() }
+
+/** The spans, in protobuf each still as bytes. */
+function spansIn(ofScope: Fields): readonly (Fields | Uint8Array)[] {
   const spans = ofScope.own('spans')
-  if (!Array.isArray(spans) || !(spans[0] instanceof Uint8Array)) return yield* ofScope.list('spans')
-  for (const bytes of spans) yield Fields.of(decodeSpan(bytes))
+  return Array.isArray(spans) && spans[0] instanceof Uint8Array ? spans : ofScope.list('spans')
+}
+
+function fieldsOf(span: Fields | Uint8Array): Fields {
+  return span instanceof Uint8Array ? Fields.of(decodeSpan(span)) : span
+}
+
+/** Whether a span of another scope may tell something, without decoding it: there may be very many. */
+function mayTell(span: Fields | Uint8Array): boolean {
+  if (span instanceof Uint8Array)
+    return Buffer.from(span.buffer, span.byteOffset, span.byteLength).includes(ownPrefix)
+  return [...attributesOf(span.own('attributes')).keys()].some(isTold)
 }
 
 /** Null if a required field is missing. */
-function toSpan(fields: Fields, scope: string, service: string | undefined): Span | null {
+function toSpan(fields: Fields, scope: string, of: Pick<Span, 'service' | 'told'>): Span | null {
   const [traceId, spanId] = [hexOf(fields, 'traceId', 32), hexOf(fields, 'spanId', 16)]
   const [startMs, endMs] = [msOf(fields, 'startTimeUnixNano'), msOf(fields, 'endTimeUnixNano')]
   const name = fields.text('name')
   if (!traceId || !spanId || !name || startMs === null || endMs === null) return null
   return {
-    ...{ traceId, spanId, parentSpanId: hexOf(fields, 'parentSpanId', 16) ?? '', scope, service, name },
+    ...{ traceId, spanId, parentSpanId: hexOf(fields, 'parentSpanId', 16) ?? '', scope, ...of, name },
     ...{ startMs, endMs, attributes: attributesOf(fields.own('attributes')) },
     events: fields.list('events').map((event) => ({
       name: event.text('name') ?? '',
@@ -198,8 +223,8 @@ function msOf(fields: Fields, name: string): number | null {
 }
 
 /** The attributes by key, without lists and maps, which no framework's facts use. */
-function attributesOf(list: unknown): Map<string, string | number | boolean> {
-  const attributes = new Map<string, string | number | boolean>()
+function attributesOf(list: unknown): Map<string, AttributeValue> {
+  const attributes = new Map<string, AttributeValue>()
   if (!Array.isArray(list)) return attributes
   for (const entry of list) {
     if (!isObject(entry) || typeof entry.key !== 'string' || !isObject(entry.value)) continue

@@ -1,3 +1,4 @@
+import type { Work } from '../../threads/time-slices.ts'
 import { agentOf, isoTime, updateOf, withoutUnknown } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
@@ -6,12 +7,13 @@ import {
   inOrder,
   type Kept,
   type KeyedFact,
+  numberOf,
   type Span,
   storable,
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, medianMs, ownWords, Said, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, latencyOf, medianMs, Said, toldIn, unquoted, usageOf } from './said.ts'
 
 // Attribute names: src/pipecat/utils/tracing/service_attributes.py in github.com/pipecat-ai/pipecat.
 
@@ -22,11 +24,19 @@ const model: Kept = {
   outputTokens: ['gen_ai.usage.output_tokens'],
   firstToken: ['metrics.ttfb'],
 }
-const answersPerTurnMax = 100
+/** In how many answers of the model before it, and in how many of their characters, a spoken text is looked for. */
+const answersMax = 10
+const answerCharsMax = 65_536
+/** How much of a spoken text is looked for. */
+const spokenCharsMax = 100
 /** By the name of the span. */
 const kept: Readonly<Record<string, Kept>> = {
   conversation: { conversation: ['conversation.id'] },
-  turn: { conversation: ['conversation.id'], latency: ['turn.user_bot_latency_seconds'] },
+  turn: {
+    conversation: ['conversation.id'],
+    latency: ['turn.user_bot_latency_seconds'],
+    wasInterrupted: ['turn.was_interrupted'],
+  },
   stt: { text: ['transcript'], isFinal: ['is_final'], transcriptionDelay: ['metrics.ttfb'] },
   llm: model,
   tts: { text: ['text'], firstByte: ['metrics.ttfb'] },
@@ -42,6 +52,7 @@ const kept: Readonly<Record<string, Kept>> = {
 
 export const pipecat: Framework = {
   scopes: ['pipecat', 'pipecat.turn'],
+  lastSpans: ['conversation'],
 
   factsOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
@@ -53,36 +64,37 @@ export const pipecat: Framework = {
     return { [span.spanId]: { ...fact, values }, ...toolFactsOf(span) }
   },
 
-  read(facts, { isOver }) {
+  *read(facts, { isOver }) {
     const all = inOrder(facts)
     const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
     const sessions = named('turn', 'conversation')
     const id = sessions.flatMap((fact) => textOf(fact, 'conversation') ?? [])[0]
     if (id === undefined) return null
-    const own = ownWords(all)
+    const told = toldIn(facts)
     const root = named('conversation').at(-1)
     const isCompleted = root !== undefined || isOver
     const startMs = root?.startMs ?? all[0]?.startMs ?? 0
     const newestMs = all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
-    const said = saidIn(all)
+    const said = yield* saidIn(all)
     const { transcript, timeline } = said.inOrder(startMs)
     const models = named('llm', 'llm_response')
     return updateOf(
-      callIdOf(own.id ?? id),
+      callIdOf(told.id ?? id),
       {
         status: isCompleted ? 'completed' : 'live',
         // A later request could not correct it, so it waits until the start is known.
         createdAt: isCompleted ? isoTime(startMs) : undefined,
         duration: isCompleted ? durationOf(startMs, root?.endMs ?? newestMs) : undefined,
-        callerNumber: own.callerNumber,
-        calledNumber: own.calledNumber,
+        callerNumber: told.callerNumber,
+        calledNumber: told.calledNumber,
         isEngaged: isCompleted ? said.hasUserTurn : undefined,
         transcript,
         occurredAt: isoTime(newestMs),
       },
       {
-        agent: agentOf(undefined, sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0]),
-        direction: own.direction,
+        agent: agentOf(undefined, told.agent ?? sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0]),
+        direction: told.direction,
+        costUsd: told.costUsd,
         latencyMs: medianMs(named('turn'), 'latency'),
         timeline,
         metadata: withoutUnknown({
@@ -90,13 +102,14 @@ export const pipecat: Framework = {
           transcriptionDelayMs: medianMs(named('stt'), 'transcriptionDelay'),
           firstTokenMs: medianMs(models, 'firstToken'),
           firstByteMs: medianMs(named('tts'), 'firstByte'),
+          ...told.metadata,
         }),
       },
     )
   },
 }
 
-function saidIn(all: readonly KeyedFact[]): Said {
+function* saidIn(all: readonly KeyedFact[]): Work<Said> {
   const said = new Said()
   // Consecutive spans within a turn are one message.
   let heard: KeyedFact[] = []
@@ -106,40 +119,94 @@ function saidIn(all: readonly KeyedFact[]): Said {
     heard = []
   }
   for (const fact of all) {
+    yield
     const isNext = fact.name === 'stt' && (heard[0]?.parent ?? fact.parent) === fact.parent
     if (fact.name === 'tts' || (fact.name === 'stt' && !isNext)) end()
     if (fact.name === 'stt') heard.push(fact)
   }
   end()
-  addReplies(said, all)
-  addTools(said, all)
+  yield* addReplies(said, all)
+  yield* addTools(said, all)
   return said
 }
 
 /** Before version 1.6, a `tts` span often has only the last sentence, so the text of the `llm` span is used. */
-function addReplies(said: Said, all: readonly KeyedFact[]): void {
-  const voiced = all.filter(({ name }) => name === 'tts')
-  /** The model's answers so far, by turn. */
-  const answers = new Map<string, KeyedFact[]>()
+function* addReplies(said: Said, all: readonly KeyedFact[]): Work<void> {
+  const turns = turnsIn(all)
+  const isVoiced = all.some(({ name }) => name === 'tts')
   const done = new Set<KeyedFact>()
+  const replies: { fact: KeyedFact; answer: KeyedFact | undefined; turn: Turn; isFirst: boolean }[] = []
   for (const fact of all) {
-    const ofTurn = answers.get(fact.parent) ?? []
+    yield
     const text = textOf(fact, 'text')
-    if (fact.name === 'llm') answers.set(fact.parent, [...ofTurn.slice(1 - answersPerTurnMax), fact])
-    if (fact.name !== 'tts' || text === undefined) continue
-    const answer = ofTurn.findLast((each) => textOf(each, 'text')?.includes(text))
+    const turn = turns.get(fact.parent)
+    if (!turn || text === undefined) continue
+    if (fact.name === 'llm') turn.answers = recent([...turn.answers, fact])
+    if (fact.name === 'stt') turn.heard = fact
+    if (fact.name !== (isVoiced ? 'tts' : 'llm_response')) continue
+    const start = text.slice(0, spokenCharsMax)
+    const answer = turn.answers.findLast((each) => textOf(each, 'text')?.includes(start))
     if (answer && done.has(answer)) continue
     if (answer) done.add(answer)
-    said.say(fact.startMs, 'assistant', answer ? textOf(answer, 'text') : text)
+    replies.push({ fact, answer, turn, isFirst: turn.last === undefined })
+    turn.last = fact
   }
-  if (voiced.length > 0) return
-  for (const answer of all)
-    if (answer.name === 'llm_response') said.say(answer.startMs, 'assistant', textOf(answer, 'text'))
+  for (const { fact, answer, turn, isFirst } of replies) {
+    said.say(fact.startMs, 'assistant', textOf(answer ?? fact, 'text'), {
+      interrupted: turn.wasInterrupted && turn.last === fact,
+      latencyMs: latencyOf({
+        // The caller waited for the first words of a turn.
+        total: isFirst ? numberOf(turn.span, 'latency') : undefined,
+        transcription: isFirst ? numberOf(turn.heard, 'transcriptionDelay') : undefined,
+        model: numberOf(answer ?? fact, 'firstToken'),
+        voice: numberOf(fact, 'firstByte'),
+      }),
+    })
+  }
 }
 
-function addTools(said: Said, all: readonly KeyedFact[]): void {
+/** What is known of a turn, by the id of its span, which comes after those of its parts. */
+interface Turn {
+  span: KeyedFact | undefined
+  wasInterrupted: boolean
+  /** The newest answers of the model so far. */
+  answers: readonly KeyedFact[]
+  /** What was heard last, and what was said last. */
+  heard: KeyedFact | undefined
+  last: KeyedFact | undefined
+}
+
+function turnsIn(all: readonly KeyedFact[]): Map<string, Turn> {
+  const spans = all.filter(({ name }) => name === 'turn')
+  const newest = spans.at(-1)
+  const turns = new Map<string, Turn>()
+  const add = (id: string, span?: KeyedFact) => {
+    // The last turn of every session says that it was interrupted.
+    const wasInterrupted = span !== newest && span?.values.wasInterrupted === true
+    turns.set(id, { span, wasInterrupted, answers: [], heard: undefined, last: undefined })
+  }
+  for (const { parent } of all) if (!turns.has(parent)) add(parent)
+  for (const span of spans) add(span.key, span)
+  return turns
+}
+
+/** The newest answers, of bounded length together. */
+function recent(answers: readonly KeyedFact[]): readonly KeyedFact[] {
+  let chars = 0
+  return answers
+    .slice(-answersMax)
+    .toReversed()
+    .filter((answer, back) => {
+      chars += textOf(answer, 'text')?.length ?? 0
+      return back === 0 || chars <= answerCharsMax
+    })
+    .toReversed()
+}
+
+function* addTools(said: Said, all: readonly KeyedFact[]): Work<void> {
   let askedMs: number | null = null
   for (const fact of all) {
+    yield
     const { name, startMs, endMs } = fact
     const call = { kind: 'tool_call' as const, name: textOf(fact, 'tool'), text: textOf(fact, 'given') }
     const answered = unquoted(textOf(fact, 'answered'))

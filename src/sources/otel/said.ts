@@ -1,28 +1,34 @@
-import type { SourceDetails, SourceTurn, TimelineEntry } from '../event.ts'
-import { type Fact, type KeyedFact, numberOf, textOf } from './fact.ts'
+import type { SourceDetails, SourceTurn, TimelineEntry, TurnLatency } from '../event.ts'
+import { type Fact, type Facts, numberOf, textOf, toldMetadata } from './fact.ts'
 
 const turnsMax = 10_000
 const timelineEntriesMax = 20_000
 const nameCharsMax = 200
 const modelsMax = 20
-const interruptedTurnsMax = 1_000
+/** How much metadata users may tell, so that it fits beside that of others. */
+const toldMetadataBytesMax = 49_152
 
-interface Event {
+interface Event extends Circumstances {
   atMs: number
   kind: TimelineEntry['kind']
   /** Who spoke; undefined unless it is a turn. */
   role?: SourceTurn['role']
   name?: string | undefined
   text?: string | undefined
-  wasInterrupted?: boolean
+}
+
+interface Circumstances {
+  interrupted?: boolean
+  agentId?: string | undefined
+  latencyMs?: TurnLatency | undefined
 }
 
 /** Collects what was said and done in a call, in any order. */
 export class Said {
   readonly #events: Event[] = []
 
-  say(atMs: number, role: SourceTurn['role'], text: string | undefined, wasInterrupted = false): void {
-    if (text) this.#events.push({ atMs, kind: 'turn', role, text, wasInterrupted })
+  say(atMs: number, role: SourceTurn['role'], text: string | undefined, how: Circumstances = {}): void {
+    if (text) this.#events.push({ atMs, kind: 'turn', role, text, ...how })
   }
 
   add(event: Omit<Event, 'role'>): void {
@@ -32,20 +38,19 @@ export class Said {
   /** Sorts by time. @param startMs when the call started */
   inOrder(startMs: number) {
     const transcript: SourceTurn[] = []
-    const interruptedTurns: number[] = []
     const timeline: TimelineEntry[] = []
-    for (const { atMs, kind, role, name, text, wasInterrupted } of this.#events.sort(byTime)) {
+    for (const { atMs, kind, role, name, text, ...how } of this.#events.sort(byTime)) {
       if (timeline.length >= timelineEntriesMax || (role && transcript.length >= turnsMax)) continue
       const atSeconds = Math.max(0, Math.round((atMs - startMs) * 1_000) / 1_000_000)
       const said = role && text ? { role, content: text } : null
       const turn = said ? transcript.length : null
-      const entry = { atSeconds, kind, turn, name: cut(name), text: said ? null : (text ?? null) }
-      timeline.push(entry)
-      if (wasInterrupted && turn !== null && interruptedTurns.length < interruptedTurnsMax)
-        interruptedTurns.push(turn)
+      timeline.push({
+        ...{ atSeconds, kind, turn, name: cut(name), text: said ? null : (text ?? null) },
+        ...{ ...how, agentId: cut(how.agentId) },
+      })
       if (said) transcript.push(said)
     }
-    return { transcript, timeline, interruptedTurns }
+    return { transcript, timeline }
   }
 
   get hasUserTurn(): boolean {
@@ -64,6 +69,14 @@ function cut(name: string | undefined): string | null {
 /** A name or an id, cut to its maximum length. */
 export function nameOf(fact: Fact, name: string): string | undefined {
   return cut(textOf(fact, name)) ?? undefined
+}
+
+/** The parts of a latency that are known, of a number of seconds each; undefined if none is. */
+export function latencyOf(seconds: { [Part in keyof TurnLatency]: number | undefined }) {
+  const known = Object.entries(seconds).flatMap(([part, value]) =>
+    value === undefined || value < 0 ? [] : [[part, Math.round(value * 1_000_000) / 1_000]],
+  )
+  return known.length > 0 ? (Object.fromEntries(known) as TurnLatency) : undefined
 }
 
 /** The median of a value that the facts have in seconds, in milliseconds. */
@@ -94,21 +107,33 @@ export function usageOf(requests: readonly Fact[]) {
   }
 }
 
-/** What users have set on the spans of a call. */
-export function ownWords(facts: readonly KeyedFact[]) {
-  const first = (name: string) => {
-    for (const fact of facts) {
-      const text = textOf(fact, name)
-      if (text !== undefined) return text
-    }
-    return undefined
-  }
+/** What users have told about the call: see `toldFactsOf`. */
+export function toldIn(facts: Facts) {
+  const told = (name: string) => facts[`callbook.${name}`]
+  const cost = told('cost_usd')?.values.cost ?? ''
+  const costUsd = typeof cost === 'boolean' || cost === '' ? Number.NaN : Number(cost)
   return {
-    id: first('callId'),
-    callerNumber: first('callerNumber'),
-    calledNumber: first('calledNumber'),
-    direction: directions.find((each) => each === first('direction')),
+    id: textOf(told('call.id'), 'callId'),
+    callerNumber: textOf(told('caller_number'), 'callerNumber'),
+    calledNumber: textOf(told('called_number'), 'calledNumber'),
+    direction: directions.find((each) => each === textOf(told('direction'), 'direction')),
+    agent: textOf(told('agent'), 'agent'),
+    costUsd: Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined,
+    metadata: toldMetadataIn(facts),
   }
+}
+
+function toldMetadataIn(facts: Facts): Record<string, unknown> {
+  let bytes = 0
+  const members = Object.entries(facts)
+    .filter(([key]) => key.startsWith(toldMetadata))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, { values }]) => [key.slice(toldMetadata.length), values.text] as const)
+    .filter((member) => {
+      bytes += Buffer.byteLength(JSON.stringify(member))
+      return bytes <= toldMetadataBytesMax
+    })
+  return Object.fromEntries(members)
 }
 
 const directions: NonNullable<SourceDetails['direction']>[] = ['inbound', 'outbound', 'web']

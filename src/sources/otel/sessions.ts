@@ -1,4 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { isDeepStrictEqual } from 'node:util'
+import { type SQL, sql } from 'drizzle-orm'
+import { erasing } from '../../db/erasing.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
@@ -11,9 +13,9 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
-import { TimeSlices } from '../../threads/time-slices.ts'
+import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
-import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf } from './fact.ts'
+import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf, toldFactsOf } from './fact.ts'
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
@@ -24,6 +26,9 @@ const silentMsMax = 30 * 60_000
 const pollMs = 60_000
 const retryMs = 5_000
 const sessionsPerSliceMax = 100
+/** How many facts of a session are kept, one for most spans. Those that end it have room left for them. */
+const factsMax = 5_000
+const lastFactsMax = 100
 /** How much of a request's sessions is read and written at once. A larger session is a slice of its own. */
 const bytesPerSliceMax = 8_388_608
 /** What each session counts at least. */
@@ -46,6 +51,7 @@ interface SessionsOptions {
   store: StoreOf
   recordHash: RecordHash
   settingsOf: SettingsOf
+  erasure: { schedule(projectId: number): void }
   /** Writes calls in one transaction. The result of a call that cannot be written is an error. */
   ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
   /** A session's facts have at most as many bytes as a call. */
@@ -60,8 +66,11 @@ interface Session {
   framework: string
   /** The facts of this request. */
   added: Record<string, Fact>
-  /** How many spans of this request belong to the session. */
+  /** How many spans of this request belong to the session, and how many facts had no room. */
   spans: number
+  refused: number
+  /** The bytes of what is stored. */
+  storedBytes: number
   facts: Facts
   isOver: boolean
   update: SourceUpdate | null
@@ -71,8 +80,12 @@ interface Row {
   traceId: string
   framework: string
   facts: string
+  bytes: number
   dueAt: number | null
 }
+
+/** What is stored of a new session. */
+const noRow = { framework: '', facts: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INTEGER }
 
 /**
  * Builds calls from the spans of voice sessions. Spans arrive when they end, in any order and with repeats. Their facts
@@ -116,15 +129,13 @@ export class CallSessions {
    * @throws unavailable, when the client should repeat the request
    */
   async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
-    const sessions = sessionsIn(spans)
+    const sessions = await this.#slices.run(sessionsIn(spans))
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
     const settings = await this.#options.settingsOf(projectId)
     if (isRedacting(settings)) {
       const redact = await interimRedactor(settings)
-      for (const session of sessions.values()) {
+      for (const session of sessions.values())
         session.added = await this.#slices.run(redactFacts(session.added, settings, redact))
-        session.facts = session.added
-      }
     }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
       const answer = { rejectedSpans: 0, errorMessage: '' }
@@ -134,10 +145,9 @@ export class CallSessions {
       for (const positions of inSlices(sized, bytesPerSliceMax)) {
         const slice = positions.flatMap((at) => traceIds[at] ?? [])
         const some = slice.flatMap((id) => sessions.get(id) ?? [])
-        for (const row of await this.#read(projectId, slice)) {
-          const session = sessions.get(row.traceId)
-          if (session) continueFrom(session, row, this.#options.now())
-        }
+        const rows = new Map((await this.#read(projectId, slice)).map((row) => [row.traceId, row]))
+        for (const session of some)
+          continueFrom(session, rows.get(session.traceId) ?? noRow, this.#options.now())
         const refused = await this.#write(projectId, some)
         answer.rejectedSpans += refused.rejectedSpans
         answer.errorMessage ||= refused.errorMessage
@@ -159,7 +169,7 @@ export class CallSessions {
   async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
     const { read } = this.#options.store(projectId)
     return await read.all<Row>(sql`
-      select trace_id as traceId, framework, facts, due_at as dueAt
+      select trace_id as traceId, framework, facts, octet_length(facts) as bytes, due_at as dueAt
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
   }
@@ -167,13 +177,17 @@ export class CallSessions {
   /** Writes calls first, since facts that their call rejects are not stored. Throws if the request must be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
     const { config, ingest } = this.#options
-    const isTooLarge = ({ facts }: Session) => Buffer.byteLength(JSON.stringify(facts)) > config.callBytesMax
+    const isTooLarge = ({ storedBytes, added }: Session) =>
+      storedBytes + Buffer.byteLength(JSON.stringify(added)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
     const kept = sessions.filter((session) => !rejected.has(session))
-    for (const session of kept) session.update = readUpdate(session)
+    for (const session of kept) session.update = await this.#slices.run(readUpdate(session))
     const updated = kept.filter(({ update }) => update !== null)
     const results = await ingest.putAll(projectId, updated.flatMap(toInput))
-    let errorMessage = `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
+    let errorMessage =
+      rejected.size > 0
+        ? `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
+        : `A session has at most ${factsMax} spans.`
     for (const [position, session] of updated.entries()) {
       const result = results[position]
       if (!(result instanceof AppError) || result.code === 'call_was_deleted') continue
@@ -185,7 +199,11 @@ export class CallSessions {
       projectId,
       kept.filter((session) => !rejected.has(session)),
     )
-    const rejectedSpans = [...rejected].reduce((total, { spans }) => total + spans, 0)
+    const rejectedSpans = sessions.reduce(
+      (total, session) =>
+        total + (rejected.has(session) ? session.spans : Math.min(session.spans, session.refused)),
+      0,
+    )
     return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
   }
 
@@ -206,17 +224,30 @@ export class CallSessions {
       select key, value, 0 as is_new from json_each(${callSessions.facts})
       union all select key, value, 1 from json_each(excluded.facts)) group by key))`
     const { write } = store(projectId)
-    await write.batch([
+    const areOfDeleted = sql`project_id = ${projectId}
+      and trace_id in (select value ->> 'traceId' from json_each(${json}) where ${isDeleted})`
+    const [, , deleted] = await write.batch([
       write.run(sql`
         insert into ${callSessions} (project_id, trace_id, framework, call_id, facts, due_at)
         select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'facts',
           ${now() + silentMsMax}
         from json_each(${json}) where not ${isDeleted} and exists (select 1 from ${projects} where id = ${projectId})
-        on conflict (project_id, trace_id) do update set facts = ${merged}, call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`),
-      write.run(sql`
-        delete from ${callSessions} where project_id = ${projectId}
-          and trace_id in (select value ->> 'traceId' from json_each(${json}) where ${isDeleted})`),
+        on conflict (project_id, trace_id) do update set facts = ${merged},
+          framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`),
+      ...this.#deleting(projectId, areOfDeleted),
     ])
+    if (deleted.length > 0) this.#options.erasure.schedule(projectId)
+  }
+
+  /** Deletes sessions that no deletion of a call erases. Their words are erased like a call's. */
+  #deleting(projectId: number, condition: SQL) {
+    const { write } = this.#options.store(projectId)
+    const erased = { projectId, kind: 'sessions', id: '' } as const
+    const isAny = sql`exists (select 1 from ${callSessions} where ${condition})`
+    return [
+      write.run(erasing(this.#options, erased, isAny)),
+      write.all<{ n: number }>(sql`delete from ${callSessions} where ${condition} returning 1 as n`),
+    ] as const
   }
 
   async #completeSilent(signal: AbortSignal): Promise<void> {
@@ -241,38 +272,43 @@ export class CallSessions {
   }
 
   async #complete(projectId: number, traceId: string): Promise<void> {
-    const { now, ingest, store } = this.#options
+    const { now, ingest, store, erasure } = this.#options
     await this.#mutex.run(namesOf(projectId, [traceId]), async () => {
       const [row] = await this.#read(projectId, [traceId])
       // Spans have arrived meanwhile.
       if (!row || row.dueAt === null || row.dueAt > now()) return
       const session = newSession(traceId, row.framework)
       continueFrom(session, row, now())
-      session.update = readUpdate(session)
+      session.update = await this.#slices.run(readUpdate(session))
       for (const result of await ingest.putAll(projectId, toInput(session)))
         if (result instanceof AppError && result.status >= 500) throw result
       const isThis = sql`project_id = ${projectId} and trace_id = ${traceId}`
       // Facts without a call are deleted now: no deletion of a call could ever erase them.
-      await store(projectId).write.run(
-        session.update
-          ? sql`update ${callSessions} set due_at = null where ${isThis}`
-          : sql`delete from ${callSessions} where ${isThis}`,
-      )
+      const { write } = store(projectId)
+      if (session.update) {
+        await write.run(sql`update ${callSessions} set due_at = null where ${isThis}`)
+        return
+      }
+      await write.batch(this.#deleting(projectId, isThis))
+      erasure.schedule(projectId)
     })
   }
 }
 
 /** Groups spans by session, without those that have no facts. */
-function sessionsIn(spans: readonly Span[]): Map<string, Session> {
+function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
   const sessions = new Map<string, Session>()
   for (const span of spans) {
+    yield
     const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
-    if (!found) continue
-    const [framework, { factsOf }] = found
-    const facts = factsOf(span)
+    const facts = { ...found?.[1].factsOf(span), ...toldFactsOf(span) }
     if (Object.keys(facts).length === 0) continue
-    const session = sessions.get(span.traceId) ?? newSession(span.traceId, framework)
-    addEarliest(session.added, facts)
+    const session = sessions.get(span.traceId) ?? newSession(span.traceId, '')
+    session.framework ||= found?.[0] ?? ''
+    for (const [key, fact] of Object.entries(facts)) {
+      const known = session.added[key]
+      if (!known || isBetter(fact, known)) session.added[key] = fact
+    }
     session.spans++
     sessions.set(span.traceId, session)
   }
@@ -280,31 +316,45 @@ function sessionsIn(spans: readonly Span[]): Map<string, Session> {
 }
 
 function newSession(traceId: string, framework: string): Session {
-  const added = {}
-  return { traceId, framework, added, spans: 0, facts: added, isOver: false, update: null }
+  const counts = { spans: 0, refused: 0, storedBytes: 0 }
+  return { traceId, framework, added: {}, ...counts, facts: {}, isOver: false, update: null }
 }
 
-function continueFrom(session: Session, { facts, dueAt }: Row, now: number): void {
-  const stored: Facts = JSON.parse(facts)
-  const all = { ...stored }
-  addEarliest(all, session.added)
-  session.facts = all
-  session.added = Object.fromEntries(
-    Object.entries(session.added).filter(([key]) => all[key] !== stored[key]),
-  )
-  session.isOver = dueAt === null || dueAt <= now
-}
-
-/** Adds facts. Of two with one key the earlier counts: repeated spans are equal, and a tool is used once. */
-function addEarliest(facts: Record<string, Fact>, added: Facts): void {
-  for (const [key, fact] of Object.entries(added)) {
-    const known = Object.hasOwn(facts, key) ? facts[key] : undefined
-    if (!known || fact.startMs < known.startMs) facts[key] = fact
+/** Adds what a request has to what is stored. New facts beyond the maximum are refused. */
+function continueFrom(
+  session: Session,
+  { framework, facts, bytes, dueAt }: Omit<Row, 'traceId'>,
+  now: number,
+): void {
+  const all: Record<string, Fact> = JSON.parse(facts)
+  const added: Record<string, Fact> = {}
+  session.framework ||= framework
+  let count = Object.keys(all).length
+  for (const [key, fact] of Object.entries(session.added)) {
+    const known = Object.hasOwn(all, key) ? all[key] : undefined
+    if (known && !isBetter(fact, known)) continue
+    if (!known && ++count > factsMax + (isLast(session, fact) ? lastFactsMax : 0)) session.refused++
+    else all[key] = added[key] = fact
   }
+  Object.assign(session, { facts: all, added, storedBytes: bytes, isOver: dueAt === null || dueAt <= now })
 }
 
-function readUpdate({ framework, facts, traceId, isOver }: Session): SourceUpdate | null {
-  return frameworks[framework]?.read(facts, { traceId, isOver }) ?? null
+function isLast({ framework }: Session, { name }: Fact): boolean {
+  return name === 'told' || (frameworks[framework]?.lastSpans.includes(name) ?? false)
+}
+
+/**
+ * Whether a fact replaces another with its key. The earlier counts, since repeated spans are equal and a tool is used
+ * once; but what users have told they may correct.
+ */
+function isBetter(fact: Fact, known: Fact): boolean {
+  if (fact.name !== 'told') return fact.startMs < known.startMs
+  return fact.startMs > known.startMs && !isDeepStrictEqual(fact.values, known.values)
+}
+
+function* readUpdate({ framework, facts, traceId, isOver }: Session): Work<SourceUpdate | null> {
+  const read = frameworks[framework]?.read(facts, { traceId, isOver })
+  return read ? yield* read : null
 }
 
 /** The id that the call has or will have: even before there is one, it may be that of a deleted call. */

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { ofFilesOnly } from '../../support/test-mode.ts'
+import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { livekitSession, pipecatSession, requestOf } from './spans.ts'
 
 const minute = 60_000
@@ -85,14 +87,40 @@ test('a session that has said its end is left as it is', async () => {
   expect(due).toEqual([])
 })
 
-test('what never became a call is not kept', async () => {
+test('what never became a call is not kept, down to its bytes', async () => {
   const of = await service.mintProject()
-  await send(requestOf(pipecatSession.slice(0, 1), randomBytes(16).toString('hex')), of)
+  const word = newWord()
+  const spans = pipecatSession.slice(0, 1).map((span) => ({ ...span, attributes: { text: word } }))
+  await send(requestOf(spans, randomBytes(16).toString('hex')), of)
   expect(await sessionsOf(of)).toBe(1)
+  if (!ofFilesOnly) expect(await findTraces(service.dataDir, tracesOfWord(word))).not.toEqual([])
   now += 31 * minute
   await service.services.callSessions.finish()
   expect(await sessionsOf(of)).toBe(0)
   expect((await (await of.fetch('/v1/calls')).json()).data).toEqual([])
+  if (ofFilesOnly) return
+  await service.services.erasure.finish()
+  expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
+})
+
+test('nor is what was said before a session named a call that was deleted', async () => {
+  const of = await service.mintProject()
+  const word = newWord()
+  const spans = pipecatSession.map((span) => ({
+    ...span,
+    attributes: { ...span.attributes, ...(span.name === 'tts' ? { text: word } : {}) },
+  }))
+  await of.send('PUT', '/ingest/calls/CA_1', {})
+  await of.fetch('/v1/calls/CA_1', { method: 'DELETE' })
+  await service.services.erasure.finish()
+  const traceId = randomBytes(16).toString('hex')
+  await send(requestOf(spans.slice(0, 1), traceId), of)
+  expect(await sessionsOf(of)).toBe(1)
+  await send(requestOf(spans.slice(1, 2), traceId), of)
+  expect(await sessionsOf(of)).toBe(0)
+  if (ofFilesOnly) return
+  await service.services.erasure.finish()
+  expect(await findTraces(service.dataDir, tracesOfWord(word))).toEqual([])
 })
 
 test('a restart forgets no session', async () => {

@@ -16,6 +16,8 @@ export interface TestSpan {
   attributes?: Record<string, Value>
   events?: { name: string; attributes: Record<string, Value> }[]
   service?: string
+  /** Attributes of its resource. */
+  resource?: Record<string, Value>
 }
 
 const startSeconds = 1_700_000_000
@@ -37,8 +39,10 @@ function nanoseconds(seconds: number): string {
 /** Spans of one trace as a request in OTLP/JSON. */
 export function requestOf(spans: readonly TestSpan[], traceId: string): object {
   return {
-    resourceSpans: spans.map(({ scope, name, id, parent, from, to, attributes, events = [], service }) => ({
-      resource: { attributes: service ? attributesOf({ 'service.name': service }) : [] },
+    resourceSpans: spans.map(({ scope, name, id, parent, from, to, attributes, events = [], ...of }) => ({
+      resource: {
+        attributes: attributesOf({ ...of.resource, ...(of.service ? { 'service.name': of.service } : {}) }),
+      },
       scopeSpans: [
         {
           scope: { name: scope },

@@ -83,20 +83,91 @@ describe('a session of LiveKit', () => {
       timeline: [
         { ...entry, atSeconds: 0.5, kind: 'turn', turn: 0 },
         { ...entry, atSeconds: 3, kind: 'turn', turn: 1 },
-        { ...entry, atSeconds: 4.2, kind: 'turn', turn: 2 },
+        {
+          ...{ ...entry, atSeconds: 4.3, kind: 'turn', turn: 2, interrupted: false, agentId: 'ada' },
+          latencyMs: { total: 900, model: 300, voice: null, tool: null },
+        },
         { ...entry, atSeconds: 4.6, kind: 'tool_call', name: 'hours', text: '{"day":"monday"}' },
         { ...entry, atSeconds: 4.9, kind: 'tool_result', name: 'hours', text: 'nine' },
-        { ...entry, atSeconds: 5, kind: 'turn', turn: 3 },
+        {
+          ...{ ...entry, atSeconds: 5, kind: 'turn', turn: 3, interrupted: false, agentId: 'ada' },
+          latencyMs: { total: null, model: null, voice: 200, tool: 300 },
+        },
         { ...entry, atSeconds: 7.5, kind: 'transfer', name: 'billing' },
         { ...entry, atSeconds: 8, kind: 'turn', turn: 4 },
-        { ...entry, atSeconds: 8, kind: 'turn', turn: 5 },
+        {
+          ...{ ...entry, atSeconds: 8, kind: 'turn', turn: 5, interrupted: true, agentId: 'billing' },
+          latencyMs: { total: 500 },
+        },
       ],
       metadata: {
         ...{ jobId: 'AJ_1', inputTokens: 40, outputTokens: 12, models: ['fake-1'] },
         ...{ transcriptionDelayMs: 200, endOfTurnDelayMs: 500, firstTokenMs: 300, firstByteMs: 200 },
-        interruptedTurns: [5],
       },
     })
+  })
+
+  test('is found by each of its agents', async () => {
+    const of = await service.mintProject()
+    await send(requestOf(livekitSession, newTraceId()), of)
+    const found = async (agents: string) => {
+      const { data, pagination } = await (await of.fetch(`/v1/calls?agentId=${agents}`)).json()
+      return [data.length, pagination.total]
+    }
+    expect(await found('ada')).toEqual([1, 1])
+    expect(await found('billing')).toEqual([1, 1])
+    expect(await found('ada,billing')).toEqual([1, 1])
+    expect(await found('nobody')).toEqual([0, 0])
+    const facets = await service.services.calls.facets(of.projectId)
+    expect(facets.agentId).toEqual([
+      { value: 'ada', calls: 1, label: 'ada' },
+      { value: 'billing', calls: 1 },
+    ])
+  })
+
+  test('dates each piece of a reply when it is spoken, also when a tool is so fast that the next is on its way', async () => {
+    const traceId = newTraceId()
+    const lk = { scope: 'livekit-agents', parent: 'reply' }
+    const says = (text: string, calls: object[] = []) => ({
+      'lk.pii.response.text': text,
+      'lk.pii.response.function_calls': JSON.stringify(calls),
+    })
+    await send(
+      requestOf(
+        [
+          {
+            ...lk,
+            name: 'llm_node',
+            id: 'a',
+            from: 1,
+            to: 2,
+            attributes: says('One moment.', [{ call_id: 'c' }]),
+          },
+          {
+            ...lk,
+            name: 'function_tool',
+            id: 't',
+            from: 2,
+            to: 2.1,
+            attributes: { 'gen_ai.tool.call.id': 'c' },
+          },
+          { ...lk, name: 'llm_node', id: 'b', from: 2.2, to: 3, attributes: says('At nine.') },
+          { ...lk, name: 'agent_speaking', id: 'x', from: 2.5, to: 3.5 },
+          { ...lk, name: 'agent_speaking', id: 'y', from: 3.6, to: 4 },
+          {
+            ...{ ...lk, name: 'agent_turn', id: 'reply', parent: 'root', from: 1, to: 4 },
+            attributes: { ...says('At nine.'), 'lk.generation_count': 2 },
+          },
+        ],
+        traceId,
+      ),
+    )
+    expect((await callOf(traceId)).transcript.map(({ content }) => content)).toEqual([
+      'One moment.',
+      'At nine.',
+    ])
+    const spoken = (await detailsOf(traceId)).timeline.filter(({ kind }) => kind === 'turn')
+    expect(spoken.map(({ atSeconds }) => atSeconds)).toEqual([1.5, 2.6])
   })
 
   test('is a live call from its first turn on, and no call before', async () => {
@@ -167,6 +238,26 @@ describe('a session of Pipecat', () => {
       metadata: { inputTokens: 31, firstTokenMs: 100 },
     })
   })
+
+  test('was interrupted in earlier turns alone, since the last one always says so', async () => {
+    const of = await service.mintProject()
+    const spans = pipecatSession.map((span) => ({
+      ...span,
+      attributes: {
+        ...span.attributes,
+        ...(span.name === 'turn' ? { 'turn.was_interrupted': true } : {}),
+      },
+    }))
+    const turnsOf = async () => {
+      const { timeline } = await detailsOf('CA_1', of)
+      return timeline.filter(({ kind }) => kind === 'turn').map(({ interrupted }) => interrupted)
+    }
+    // The last turn of what has arrived may turn out to be the last of all.
+    await send(requestOf(spans.slice(0, 2), '5'.repeat(32)), of)
+    expect(await turnsOf()).toEqual([false])
+    await send(requestOf(spans.slice(2), '5'.repeat(32)), of)
+    expect(await turnsOf()).toEqual([true, false, false, false])
+  })
 })
 
 /** The call after requests, without what only tells when they came. */
@@ -210,11 +301,20 @@ describe('whatever the order of the spans, their batches and repetitions', () =>
     async (name) => {
       const requests = capturedRequests(name)
       if (!requests) return console.log(`skipped: the captured spans of ${name} are not here`)
-      const { id, history, latencyMs, tools } = capturedSessions[name]
+      const { id, history, latencyMs, tools, replies } = capturedSessions[name]
       const expected = await afterRequests([joined(requests)], id)
       expect(expected.call.transcript).toEqual(turns(history))
       expect(expected.call.status).toBe('completed')
       expect(expected.details.latencyMs).toBe(latencyMs)
+      const spoken = expected.details.timeline.filter(
+        ({ kind, turn }) => kind === 'turn' && history[turn ?? 0]?.[0] === 'assistant',
+      )
+      expect<unknown>(
+        spoken.map(({ atSeconds, interrupted, agentId, latencyMs }) => [
+          ...[Math.round(atSeconds * 10) / 10, interrupted, agentId],
+          latencyMs && Object.values(latencyMs).map((part) => part && Math.round(part)),
+        ]),
+      ).toEqual(replies)
       const used = expected.details.timeline.filter(({ kind }) => kind.startsWith('tool'))
       expect(used.map(({ kind, name, text }) => [kind, name, JSON.parse(text ?? '')])).toEqual([...tools])
       await fc.assert(
@@ -246,6 +346,13 @@ const capturedSessions = {
       ['assistant', 'Goodbye.'],
     ],
     latencyMs: 712.121,
+    // When it was spoken, whether it was interrupted, by which agent, and the parts of its latency.
+    replies: [
+      [0.2, false, 'ada', [null, null, null, null, 203, null]],
+      [5, false, 'ada', [1013, 501, 201, 101, 202, 2]],
+      [9.7, true, 'ada', [712, 503, 201, 101, 207, null]],
+      [14.2, false, 'ada', [707, 502, 201, 101, 202, null]],
+    ],
     tools: hours({ opens: '09:00', day: 'monday' }),
   },
   'livekit-python-numbers': {
@@ -255,6 +362,7 @@ const capturedSessions = {
       ['assistant', 'Hello.'],
     ],
     latencyMs: null,
+    replies: [[0.2, false, 'default_agent', [null, null, null, 51, null, null]]],
     tools: [],
   },
   'livekit-node': {
@@ -265,6 +373,10 @@ const capturedSessions = {
       ['assistant', 'At nine.'],
     ],
     latencyMs: null,
+    replies: [
+      [0, false, 'default_agent', [null, null, null, 15, null, null]],
+      [0.1, false, 'default_agent', [null, null, null, 12, null, null]],
+    ],
     tools: hours({ opens: '09:00' }),
   },
   pipecat: {
@@ -283,6 +395,13 @@ const capturedSessions = {
       ['assistant', 'Goodbye.'],
     ],
     latencyMs: 524.781,
+    replies: [
+      [0.6, false, null, [null, null, null, 54, 102, null]],
+      [4.9, false, null, [525, null, 101, 13, 101, null]],
+      [5.9, false, null, [null, null, null, 7, 104, null]],
+      [10.5, true, null, [538, null, 102, 10, 101, null]],
+      [13.6, false, null, [519, null, 101, 6, 102, null]],
+    ],
     tools: hours({ opens: '09:00' }),
   },
 } as const
