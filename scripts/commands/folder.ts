@@ -1,9 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config } from '../../src/config.ts'
 import { FolderLock } from '../../src/db/folder-lock.ts'
+import { addressFileName } from '../../src/db/folder-owner.ts'
 
 /** Whether a service runs on the folder. It then embeds, indexes and erases there. */
 export function hasOwner({ dataDir }: Config): boolean {
   const lock = FolderLock.tryAcquire(dataDir, 'owner')
   lock?.release()
   return lock === null
+}
+
+/** Where the folder's service listens; null if none runs. */
+export function servedAt(config: Config): string | null {
+  if (!hasOwner(config)) return null
+  try {
+    return readFileSync(join(config.dataDir, addressFileName), 'utf8')
+  } catch {
+    // The service is still starting, or could not write the file.
+    return null
+  }
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Config } from '../../src/config.ts'
 import { type Role, roles } from '../../src/identity.ts'
+import { servedAt } from './folder.ts'
 import { columns, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -149,7 +150,8 @@ function addRemove(person: Command, shell: Shell): void {
     })
 }
 
-/** The URL of the service, according to the configuration. */
-export function consoleOrigin({ publicUrl, host, port }: Config): string {
-  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+/** Where people reach the service: PUBLIC_URL, or else where the folder's service listens, or would. */
+export function consoleOrigin(config: Config): string {
+  const { publicUrl, host, port } = config
+  return publicUrl ?? servedAt(config) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -44,7 +44,8 @@ function addCreate(source: Command, shell: Shell): void {
     )
     .option(
       '--option <key=value>',
-      'what the events do not say: direction=outbound (synthflow), summaryInsight=ID (telnyx); can be repeated',
+      'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
+        '(synthflow), summaryInsight=ID (telnyx); can be repeated',
       collect,
       [],
     )

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Background } from '../threads/background.ts'
 import { FolderLock } from './folder-lock.ts'
 
 const lockName = 'owner'
 const retryMs = 250
+/** The file that tells commands where the folder's service listens. */
+export const addressFileName = 'address'
 
 /**
  * Whether this process owns the data folder. Of the processes that share it, the owner saves index files, erases
@@ -13,6 +17,7 @@ export class FolderOwner {
   #lock: FolderLock | null = null
   readonly #waiting: Background
   #onTaken = () => {}
+  #address: string | null = null
 
   constructor(folder: string) {
     this.#folder = folder
@@ -45,6 +50,12 @@ export class FolderOwner {
     this.#waiting.soon()
   }
 
+  /** Tells commands where this process listens, once it owns the folder. */
+  listensAt(address: string): void {
+    this.#address = address
+    this.#tellAddress()
+  }
+
   /** Stops waiting for the folder, so that a process that closes does not start the owner's work. */
   stopWaiting(): void {
     void this.#waiting.close()
@@ -59,7 +70,17 @@ export class FolderOwner {
   #tryTaking(): number | null {
     this.#lock = FolderLock.tryAcquire(this.#folder, lockName)
     if (!this.#lock) return retryMs
+    this.#tellAddress()
     this.#onTaken()
     return null
+  }
+
+  #tellAddress(): void {
+    if (!this.isOwner || this.#address === null) return
+    try {
+      writeFileSync(join(this.#folder, addressFileName), this.#address, { mode: 0o600 })
+    } catch {
+      // A full disk or a read-only folder: commands then name the configured address.
+    }
   }
 }

@@ -103,6 +103,8 @@ export async function openServices({ role, takesFolder = role === 'service', ...
     get ownsFolder() {
       return owner.isOwner
     },
+    /** Tells commands where this process listens. */
+    listensAt: (address: string) => owner.listensAt(address),
   }
 }
 

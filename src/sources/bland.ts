@@ -33,6 +33,10 @@ export const bland: Platform = {
     if (hasEnded) return readEnd(event)
     return event.has('category') ? updateOf(idOf(event), { status: 'live' }, {}) : null
   },
+
+  attached(event) {
+    return [event.ownMembers('metadata')]
+  },
 }
 
 function rewritten(body: Uint8Array): string {

@@ -51,6 +51,10 @@ export const cartesia: Platform = {
       },
     )
   },
+
+  attached(event) {
+    return [event.object('call').ownMembers('metadata')]
+  },
 }
 
 function readConversation(turns: Fields[]): Conversation {

@@ -13,7 +13,8 @@ interface PlatformSetUp {
   readonly isLive: boolean
 }
 
-const none = {}
+/** Whether to keep what the platform's user attached to a call: its own metadata or variables. */
+const ownKeys = { metadata: ['keep'] } as const
 
 /** The supported platforms. Pure, so that the console's page may use it. */
 export const catalog = {
@@ -21,28 +22,28 @@ export const catalog = {
     label: platformLabels.vapi,
     secretFrom: 'us',
     secretName: 'Bearer token of a custom credential',
-    options: none,
+    options: ownKeys,
     isLive: true,
   },
   retell: {
     label: platformLabels.retell,
     secretFrom: 'platform',
     secretName: 'API key that is marked for webhooks',
-    options: none,
+    options: ownKeys,
     isLive: true,
   },
   elevenlabs: {
     label: platformLabels.elevenlabs,
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Webhooks (shown once)',
-    options: none,
+    options: ownKeys,
     isLive: false,
   },
   bland: {
     label: platformLabels.bland,
     secretFrom: 'platform',
     secretName: 'Webhook signing secret from Account settings, Keys',
-    options: none,
+    options: ownKeys,
     isLive: false,
   },
   telnyx: {
@@ -56,28 +57,28 @@ export const catalog = {
     label: platformLabels.ultravox,
     secretFrom: 'us',
     secretName: 'One of the `secrets` of the webhook',
-    options: none,
+    options: ownKeys,
     isLive: true,
   },
   synthflow: {
     label: platformLabels.synthflow,
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Security, Webhooks',
-    options: { direction: ['inbound', 'outbound'] },
+    options: { direction: ['inbound', 'outbound'], ...ownKeys },
     isLive: false,
   },
   cartesia: {
     label: platformLabels.cartesia,
     secretFrom: 'platform',
     secretName: 'Webhook secret, sent as X-Webhook-Secret',
-    options: none,
+    options: ownKeys,
     isLive: true,
   },
   dograh: {
     label: platformLabels.dograh,
     secretFrom: 'us',
     secretName: 'Bearer token of the webhook node',
-    options: none,
+    options: ownKeys,
     isLive: false,
   },
 } as const satisfies Record<string, PlatformSetUp>

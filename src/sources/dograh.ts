@@ -22,16 +22,20 @@ export const dograh: Platform = {
         endedReason: run.text('disposition') ?? run.text('call_disposition'),
         callerNumber: run.phoneNumber('caller'),
         calledNumber: run.phoneNumber('called'),
-        callAnalysis: analysisOf(run.own('analysis')),
+        callAnalysis: objectOf(run.own('analysis')),
         createdAt: isoTime(run.time('calledAt')),
       },
       { agent: agentOf(name, name) },
     )
   },
+
+  attached(run) {
+    return [objectOf(run.own('metadata')) ?? {}]
+  },
 }
 
-/** The annotations: a JSON object, which the template writes as text. */
-function analysisOf(value: unknown): Record<string, unknown> | undefined {
+/** A JSON object, which the template writes as text. */
+function objectOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
   if (typeof value !== 'string') return undefined
   try {

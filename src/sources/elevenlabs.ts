@@ -42,6 +42,11 @@ export const elevenlabs: Platform = {
     const hasConversation = data.has('conversation_id') && data.has('transcript')
     return type === 'post_call_transcription' || hasConversation ? readCall(event, data) : null
   },
+
+  attached(event) {
+    const begun = event.object('data').object('conversation_initiation_client_data')
+    return [begun.ownMembers('dynamic_variables', /^(?!system__|secret__)/)]
+  },
 }
 
 function readCall(event: Fields, data: Fields): SourceUpdate {

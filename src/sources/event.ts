@@ -83,6 +83,8 @@ export interface Platform {
   isSigned?(request: SignedRequest, secret: string): boolean
   /** Null for an event that is not about a call. @throws FieldFault */
   read(event: Fields, options: SourceOptions): SourceUpdate | null
+  /** What the platform's user attached to the call, for sources that keep it; later objects win. */
+  attached?(event: Fields): Record<string, unknown>[]
   /** What to answer an event that is a question; null for any other event. */
   answer?(event: Fields): object | null
 }

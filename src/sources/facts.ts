@@ -10,6 +10,11 @@ import { instantMax } from './fields.ts'
 
 const turnsMax = 10_000
 const nameCharsMax = 200
+const metadataBytesMax = 65_536
+/** How many members that are left out are named, and in how many characters: six bytes each in JSON, at most. */
+const leftOutNamesMax = 20
+const leftOutCharsMax = 60
+const leftOutBytesMax = 8_192
 const success = new Set(['true', 'passed', 'success', 'successful'])
 const fail = new Set(['false', 'failed', 'failure'])
 
@@ -52,6 +57,28 @@ export function evaluationOf(value: unknown): string | undefined {
   const word = text.toLowerCase()
   if (word === '' || word === 'unknown') return undefined
   return success.has(word) ? 'success' : fail.has(word) ? 'fail' : text
+}
+
+/**
+ * What a platform tells, and what its user attached to the call, of which later objects win. Members beyond the limit of
+ * a call's metadata are left out, and named in `callbook.leftOut`.
+ */
+export function metadataOf(
+  told: Record<string, unknown>,
+  attached: Record<string, unknown>[],
+): Record<string, unknown> {
+  const known = Object.entries(told)
+  const leftOut: string[] = []
+  let bytes = leftOutBytesMax
+  const kept = [...new Map([...known, ...attached.flatMap(Object.entries), ...known])].filter((member) => {
+    const size = Buffer.byteLength(JSON.stringify(member))
+    const fits = bytes + size <= metadataBytesMax
+    if (fits) bytes += size
+    else if (leftOut.length < leftOutNamesMax)
+      leftOut.push(member[0].slice(0, leftOutCharsMax).toWellFormed())
+    return fits
+  })
+  return withoutUnknown({ ...Object.fromEntries(kept), 'callbook.leftOut': leftOut })
 }
 
 export function agentOf(id: string | undefined, name: string | undefined): SourceDetails['agent'] {

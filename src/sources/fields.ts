@@ -164,6 +164,15 @@ export class Fields {
     return value
   }
 
+  /** The members, of any shape, of an object of the project's own; none if it is not an object. */
+  ownMembers(name: string, wanted = /^/): Record<string, unknown> {
+    const value = this.#value[name]
+    if (!isObject(value)) return {}
+    const members = Object.entries(value).filter(([key, member]) => !isEmpty(member) && wanted.test(key))
+    Object.assign(this.#keepPart(name, value), Object.fromEntries(members))
+    return Object.fromEntries(members)
+  }
+
   /** A text that must be present; with a reading, empty if it is missing. */
   required(name: string): string {
     const text = this.text(name)

@@ -4,6 +4,7 @@ import type { PlatformName } from './catalog.ts'
 import { dograh } from './dograh.ts'
 import { elevenlabs } from './elevenlabs.ts'
 import type { Fault, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
+import { metadataOf, updateOf } from './facts.ts'
 import { FieldFault, Fields, type Reading } from './fields.ts'
 import { retell } from './retell.ts'
 import { synthflow } from './synthflow.ts'
@@ -41,11 +42,19 @@ export function readEvent(
   options: SourceOptions = {},
 ): SourceUpdate | Fault | null {
   try {
-    return platform.read(Fields.of(body), options)
+    return readUpdate(platform, Fields.of(body), options)
   } catch (error) {
     if (error instanceof FieldFault) return { field: error.field, message: error.message }
     throw error
   }
+}
+
+/** @throws FieldFault */
+function readUpdate(platform: Platform, event: Fields, options: SourceOptions): SourceUpdate | null {
+  const update = platform.read(event, options)
+  if (update === null || options.metadata !== 'keep') return update
+  const metadata = metadataOf(update.details.metadata ?? {}, platform.attached?.(event) ?? [])
+  return updateOf(update.id, update.change, { ...update.details, metadata })
 }
 
 /** The body to answer an event with; `{}` unless the event is a question. */
@@ -70,7 +79,7 @@ export function keptOf(
   options: SourceOptions = {},
 ): { callId: string | null; numbers: string[]; event: Readonly<Record<string, unknown>> } {
   const reading: Reading = { kept: Object.create(null), fault: null }
-  const update = platform.read(Fields.of(body, reading), options)
+  const update = readUpdate(platform, Fields.of(body, reading), options)
   const { callerNumber, calledNumber } = update?.change ?? {}
   const numbers = [callerNumber, calledNumber].filter((number) => number !== undefined)
   return { callId: update?.id || null, numbers, event: reading.kept }

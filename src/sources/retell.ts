@@ -45,6 +45,11 @@ export const retell: Platform = {
     return null
   },
 
+  attached(event) {
+    const call = event.object('call')
+    return [call.ownMembers('retell_llm_dynamic_variables'), call.ownMembers('metadata')]
+  },
+
   /** Retell asks before the call starts. An empty answer changes nothing. */
   answer(event) {
     return event.plain('event') === 'call_inbound' ? { call_inbound: {} } : null

@@ -100,12 +100,19 @@ export class SourceEvents {
   }
 
   /** @returns why the event cannot be stored; null if it is stored or has nothing to store */
-  async #write({ platform, projectId, options }: OpenSource, body: unknown): Promise<Fault | null> {
-    const read = readEvent(platforms[platform], body, options)
-    if (read === null) return null
-    if (!('id' in read)) return read
-    const { id, change, details } = read
-    const event = Object.keys(details).length > 0 ? { ...change, details } : change
+  async #write(source: OpenSource, body: unknown): Promise<Fault | null> {
+    const read = readEvent(platforms[source.platform], body, source.options)
+    if (read === null || !('id' in read)) return read
+    const { metadata, ...details } = read.details
+    const event = { ...read.change, details }
+    if (!metadata) return await this.#put(source, read.id, event)
+    const fault = await this.#put(source, read.id, { ...event, details: { ...details, metadata } })
+    if (fault?.field !== 'details.metadata') return fault
+    // Others have filled the metadata. That must not cost the rest of the event.
+    return (await this.#put(source, read.id, event)) ?? fault
+  }
+
+  async #put({ projectId, platform }: OpenSource, id: string, event: object): Promise<Fault | null> {
     try {
       await this.#options.ingest.putEvent(projectId, id, event, platform)
       return null

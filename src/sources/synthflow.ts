@@ -47,6 +47,10 @@ export const synthflow: Platform = {
       },
     )
   },
+
+  attached(event) {
+    return [event.object('lead').ownMembers('prompt_variables')]
+  },
 }
 
 function callIdOf(body: Uint8Array): string | null {

@@ -50,4 +50,8 @@ export const ultravox: Platform = {
       { agent: agentOf(call.text('agentId'), undefined) },
     )
   },
+
+  attached(event) {
+    return [event.object('call').ownMembers('metadata')]
+  },
 }

@@ -56,6 +56,15 @@ export const vapi: Platform = {
         return null
     }
   },
+
+  attached(event) {
+    const call = event.object('message').object('call')
+    const overrides = call.object('assistantOverrides')
+    return [
+      ...['variableValues', 'metadata'].map((name) => overrides.ownMembers(name)),
+      call.ownMembers('metadata'),
+    ]
+  },
 }
 
 function isStandardWebhook({ headers, body, now }: SignedRequest, secret: string): boolean {

@@ -119,6 +119,7 @@ async function run(
     keepAliveSeconds: config.keepAliveSeconds,
     fetch: app.fetch,
   })
+  services.listensAt(config.publicUrl ?? server.origin)
   // Last, when nothing can fail any more: the start that makes the key must also print it.
   const first = await bootstrap(services)
 

@@ -1,5 +1,12 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
+import {
+  CommandLine,
+  commandsTimeoutMs,
+  newFolder,
+  removeFolders,
+  withService,
+} from '../../support/command-line.ts'
+import { spawnService } from '../../support/spawned.ts'
 
 setDefaultTimeout(commandsTimeoutMs)
 afterAll(removeFolders)
@@ -47,6 +54,34 @@ describe('callbook source', () => {
       expect(await send({ id: 'run-1' }, rotated.value.secret)).toBe(404)
       expect((await callbook.run(['source', 'list'])).out).toBe('There are no sources yet.\n')
     })
+  })
+
+  test('the address is where the folder’s service listens; PUBLIC_URL wins, the service’s and the command’s own', async () => {
+    const callbook = new CommandLine(newFolder())
+    const created = async (env: Record<string, string> = {}) => {
+      const { value } = await callbook.json(
+        ['source', 'create', '--project', 'default', '--platform', 'vapi'],
+        { env },
+      )
+      return new URL(value.url).origin
+    }
+    const serve = (env: Record<string, string> = {}) =>
+      spawnService({ DATA_DIR: callbook.dataDir, EMBEDDING_PROVIDER: 'builtin', ...env })
+    const service = await serve()
+    try {
+      expect(await created()).toBe(service.url)
+      expect(await created({ PUBLIC_URL: 'https://calls.example.com' })).toBe('https://calls.example.com')
+    } finally {
+      await service.stop()
+    }
+    // Nobody listens there any more.
+    expect(await created({ PORT: '4321' })).toBe('http://127.0.0.1:4321')
+    const published = await serve({ PUBLIC_URL: 'https://front.example.com' })
+    try {
+      expect(await created()).toBe('https://front.example.com')
+    } finally {
+      await published.stop()
+    }
   })
 
   test('a secret that the platform makes is told later, by the command that the answer names', async () => {

@@ -1,4 +1,4 @@
-import { Modal, Radio, Select, TextInput } from '@mantine/core'
+import { Checkbox, Modal, Radio, Select, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type PlatformName, platformNames, setUpOf } from '../../../../sources/catalog.ts'
@@ -61,20 +61,21 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
   const { id: project } = useProject()
   const [platform, setPlatform] = useState<PlatformName>('vapi')
   const [name, setName] = useState('')
-  const [option, setOption] = useState('')
+  const [given, setGiven] = useState<Record<string, string>>({})
   const { label, options } = setUpOf(platform)
-  // No platform has more than one.
-  const [known] = Object.entries(options)
 
   const { request, isPending, error } = useSecretRequest(async () => {
-    const given = known && option.trim() ? { options: { [known[0]]: option.trim() } } : {}
-    const body = { platform, ...(name.trim() ? { name: name.trim() } : {}), ...given }
+    const chosen = Object.entries(given).flatMap(([key, value]) =>
+      value.trim() ? [[key, value.trim()]] : [],
+    )
+    const named = name.trim() ? { name: name.trim() } : {}
+    const body = { platform, ...named, options: Object.fromEntries(chosen) }
     onMade(await unwrap(api.projects({ project }).sources.post(body)))
   })
   const choose = (value: string) => {
     const chosen = platformNames.find((each) => each === value)
     if (chosen) setPlatform(chosen)
-    setOption('')
+    setGiven({})
   }
   const errors = fieldErrors(error)
   return (
@@ -115,13 +116,21 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
         autoComplete="off"
         error={errors.name}
       />
-      {known && <OptionField name={known[0]} choices={known[1]} value={option} onChange={setOption} />}
+      {Object.entries(options).map(([key, choices]) => (
+        <OptionField
+          key={key}
+          name={key}
+          choices={choices}
+          value={given[key] ?? ''}
+          onChange={(value) => setGiven((before) => ({ ...before, [key]: value }))}
+        />
+      ))}
       {error !== null && !isAboutFields(error, ['name']) && <Problem error={error} />}
     </ActionForm>
   )
 }
 
-/** What no event of the platform says. */
+/** What no event of the platform says, and what is kept only if people ask for it. */
 const optionLabels: Record<string, { label: string; description: string }> = {
   direction: {
     label: 'Direction',
@@ -130,6 +139,10 @@ const optionLabels: Record<string, { label: string; description: string }> = {
   summaryInsight: {
     label: 'Summary insight',
     description: 'The ID of the insight that holds the call’s summary, if you have one.',
+  },
+  metadata: {
+    label: 'Keep your own metadata',
+    description: 'Metadata or variables that you attach to a call become its metadata. Off by default.',
   },
 }
 
@@ -145,6 +158,16 @@ function OptionField({
   onChange: (value: string) => void
 }) {
   const texts = optionLabels[name] ?? { label: name, description: '' }
+  const [only, ...others] = choices ?? []
+  if (only !== undefined && others.length === 0) {
+    return (
+      <Checkbox
+        {...texts}
+        checked={value === only}
+        onChange={(event) => onChange(event.currentTarget.checked ? only : '')}
+      />
+    )
+  }
   if (choices) {
     return (
       <Select
