@@ -35,6 +35,8 @@ export interface Caller {
   readonly allowedOrigins: readonly string[]
   /** Null when it is unknown. */
   readonly clientAddress: () => string | null
+  /** Checks the key again: a long request or answer may outlast it. @throws as its first check */
+  readonly check: () => Promise<unknown>
 }
 
 /** The person who is signed in to the console, and the session. */

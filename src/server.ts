@@ -129,7 +129,7 @@ export function createServer(
     // With their own buffers, so that clients that do not read their answers keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
-    .use(consoleExportRoutes(services.calls, buffers, services.reading))
+    .use(consoleExportRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app

@@ -154,7 +154,8 @@ export class Keys {
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
     const { id: keyId, projectId, scope, allowedOrigins } = row
-    return { projectId, keyId, scope, allowedOrigins, clientAddress }
+    const check = () => this.verify(kind, authorization, clientAddress)
+    return { projectId, keyId, scope, allowedOrigins, clientAddress, check }
   }
 
   /** What the holder of a key may know of it. @throws unavailable if its project has just been deleted */

@@ -3,6 +3,7 @@ import type { Admission } from '../http/admission.ts'
 import { ignoredIn, isStrict } from '../http/ignored-names.ts'
 import { type BodyForm, parseBody, readParts } from '../http/json-body.ts'
 import { internal } from '../http/problems.ts'
+import type { Check } from '../http/while-allowed.ts'
 import { isBlank, type Line, readLines } from '../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
 import type { Ingest } from './ingest.ts'
@@ -26,6 +27,8 @@ interface LinesOptions {
   admission: Admission
   /** The most bytes that the body may have. */
   bytesMax: number
+  /** Called before lines are written, since a body may arrive for longer than its key is valid. */
+  check: Check
   onUnexpected: (error: unknown) => void
 }
 
@@ -132,8 +135,9 @@ class LineAnswers {
     const inputs = entries.flatMap(({ call }) =>
       call instanceof AppError ? [] : [{ id: call.id, change: call, isImport: true }],
     )
-    const outcomes = await this.#options.ingest
-      .putAll(this.#projectId, inputs)
+    const { check, ingest } = this.#options
+    const outcomes = await check()
+      .then(() => ingest.putAll(this.#projectId, inputs))
       .catch((error) => inputs.map(() => this.#errorOf(error)))
     const next = outcomes.values()
     const answers = entries.map(({ id, call, ignored }) =>

@@ -1,6 +1,7 @@
 import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { headersOfForm } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import type { Check } from '../http/while-allowed.ts'
 import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
 import type { Calls } from './calls.ts'
 import { exportedCharsMax } from './export.ts'
@@ -29,19 +30,19 @@ export async function listCalls(
   calls: Calls,
   projectId: number,
   query: CallQuery,
-  { request, tags, buffers }: { request: Request; tags: Tags; buffers: ResponseBuffers },
+  { request, tags, buffers, check }: { request: Request; tags: Tags } & Sending,
 ): Promise<Response> {
   const type = formOf(request.headers.get('accept'))
   const cursors = calls.cursors(projectId)
   const isCsv = type === 'text/csv'
   const { search, limit, offset, fields } = readListRequest(query, { isCsv, readCursor: cursors.read })
   if (type !== 'application/json')
-    return await exportCalls(calls, projectId, search, { type, fields, limit, offset, buffers })
+    return await exportCalls(calls, projectId, search, { type, fields, limit, offset, buffers, check })
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
   const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
     const next = end && cursors.write(end, search.order)
     const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
-    const body = await buffers.streamOf(projectId, '{"data":[', documents, tail, sliceChars)
+    const body = await buffers.streamOf({ projectId, check }, '{"data":[', documents, tail, sliceChars)
     const response = new Response(body, { headers: tag ? taggedHeaders : forms['application/json'] })
     if (tag) response.headers.set('ETag', tag)
     return response
@@ -61,12 +62,17 @@ export async function listCalls(
   return await answer(await (isPlain ? list() : find()), tag)
 }
 
-interface ExportAnswer {
+/** How an answer is sent. */
+interface Sending {
+  buffers: ResponseBuffers
+  check: Check
+}
+
+interface ExportAnswer extends Sending {
   type: FileType
   fields?: ReadonlySet<CallField> | undefined
   limit?: number | undefined
   offset?: number | undefined
-  buffers: ResponseBuffers
 }
 
 /** All calls that a search finds, as lines. */
@@ -74,12 +80,12 @@ export async function exportCalls(
   calls: Calls,
   projectId: number,
   search: CallSearch,
-  { type, fields, limit, offset, buffers }: ExportAnswer,
+  { type, fields, limit, offset, buffers, check }: ExportAnswer,
 ): Promise<Response> {
   const { form, head } =
     type === 'text/csv' ? csvOf(fields) : { form: fields ? asPickedLines(fields) : asLines, head: '' }
   const parts = calls.export(projectId, search, { form, limit, offset })
-  const body = await buffers.streamOf(projectId, head, parts, '', exportedCharsMax)
+  const body = await buffers.streamOf({ projectId, check }, head, parts, '', exportedCharsMax)
   return new Response(body, { headers: forms[type] })
 }
 

@@ -37,7 +37,12 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, r
       '',
       async ({ caller, request }) => {
         const query = readParameters(request.url)
-        const answer = await listCalls(calls, caller.projectId, query, { request, tags, buffers })
+        const answer = await listCalls(calls, caller.projectId, query, {
+          request,
+          tags,
+          buffers,
+          check: caller.check,
+        })
         const noted = { type: answer.headers.get('content-type'), parameters: knownNames(query) }
         void reading.exported(caller.projectId, byKey(caller), noted)
         return answer
@@ -94,7 +99,7 @@ export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }:
     ({ caller, request }) => {
       const { requestId } = contexts.of(request)
       const report = (error: unknown) => onUnexpected(error, requestId)
-      const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
+      const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission, check: caller.check }
       return answerLines(request, caller.projectId, { ...limits, ingest, onUnexpected: report })
     },
     { parse: 'none', detail: docs.ingestLines },

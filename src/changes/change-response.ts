@@ -1,6 +1,7 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import type { Check } from '../http/while-allowed.ts'
 import type { ChangeEntry, ChangePage, Changes, ChangesRequest } from './changes.ts'
 
 const limitDefault = 100
@@ -49,14 +50,17 @@ export async function toChangesResponse(
   projectId: number,
   page: ChangePage,
   entries: AsyncIterable<ChangeEntry[]>,
-  buffers: ResponseBuffers,
+  { buffers, check }: { buffers: ResponseBuffers; check: Check },
 ): Promise<Response> {
   const { changes, next, hasMore } = page
   const tail = `],"next":${next},"hasMore":${hasMore}}`
   const largest = changes.reduce((most, { chars }) => Math.max(most, chars), 0)
-  return new Response(await buffers.streamOf(projectId, '{"data":[', joined(entries), tail, largest), {
-    headers: jsonHeaders,
-  })
+  return new Response(
+    await buffers.streamOf({ projectId, check }, '{"data":[', joined(entries), tail, largest),
+    {
+      headers: jsonHeaders,
+    },
+  )
 }
 
 async function* joined(slices: AsyncIterable<ChangeEntry[]>): AsyncGenerator<string> {

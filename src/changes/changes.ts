@@ -81,8 +81,6 @@ interface Follow extends EntriesOptions {
   /** Yields null after each such time without a change. */
   everyMs: number
   signal: AbortSignal
-  /** Called after each wait, before changes are read. @throws the reason to end the stream */
-  check: () => Promise<unknown>
 }
 
 const queries = preparedQueries((db) => {
@@ -177,7 +175,7 @@ export class Changes {
   async wait(
     projectId: number,
     { after, limit }: ChangesRequest,
-    { withinMs, signal, check }: { withinMs: number } & Pick<Follow, 'signal' | 'check'>,
+    { withinMs, signal }: { withinMs: number } & Pick<Follow, 'signal'>,
   ): Promise<ChangePage> {
     const endsAt = performance.now() + withinMs
     for (let position = after; ; ) {
@@ -187,7 +185,6 @@ export class Changes {
       position = page.next
       const hasChanged = await this.#options.watch.wait(projectId, position, { withinMs: leftMs, signal })
       if (!hasChanged) return page
-      await check()
     }
   }
 
@@ -223,7 +220,7 @@ export class Changes {
   async *follow(
     projectId: number,
     { after, limit }: ChangesRequest,
-    { everyMs, signal, check, ...options }: Follow,
+    { everyMs, signal, ...options }: Follow,
   ): AsyncGenerator<ChangeEntry[] | null> {
     const { watch } = this.#options
     for (let position = after; !signal.aborted; ) {
@@ -233,10 +230,8 @@ export class Changes {
       if (page.hasMore) continue
       while (!(await watch.wait(projectId, position, { withinMs: everyMs, signal }))) {
         if (signal.aborted || watch.isClosed) return
-        await check()
         yield null
       }
-      await check()
     }
   }
 

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { whileAllowed } from '../http/while-allowed.ts'
 import { readChangesQuery, toConsoleEvents, toEventsResponse } from './change-response.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Changes } from './changes.ts'
@@ -37,10 +38,10 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
       changeWatch.checkRoom(projectId)
       keepOpen(request)
       const follow = (_: unknown, signal: AbortSignal) => {
+        const options = { withDocuments: false, withIds: true, everyMs: heartbeatMs, signal }
+        const events = toConsoleEvents(after, changes.follow(projectId, { ...asked, after }, options))
         const check = () => sessions.check(projectId, person.sessionId)
-        const options = { withDocuments: false, withIds: true, everyMs: heartbeatMs, signal, check }
-        const slices = changes.follow(projectId, { ...asked, after }, options)
-        return untilFailure(toConsoleEvents(after, slices), (error) => onFailure(error, request))
+        return untilFailure(whileAllowed(events, check), (error) => onFailure(error, request))
       }
       return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))
     })

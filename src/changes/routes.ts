@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import type { Admission } from '../http/admission.ts'
 import { callerContext } from '../http/caller.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { whileAllowed } from '../http/while-allowed.ts'
 import { readChangesQuery, toChangesResponse, toEvents, toEventsResponse } from './change-response.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Changes } from './changes.ts'
@@ -16,8 +17,6 @@ interface ChangeRoutesOptions {
   changeWatch: Pick<ChangeWatch, 'checkRoom'>
   admission: Admission
   buffers: ResponseBuffers
-  /** Checks whether a key is still valid, since a wait may outlast it. */
-  keys: { verify(kind: 'live', authorization: string | null, address: () => string | null): Promise<unknown> }
   /** Keeps the runtime from closing the request's idle connection. */
   keepOpen: (request: Request) => void
   onFailure: (error: unknown, request: Request) => void
@@ -32,7 +31,6 @@ export function changeRoutes({
   changeWatch,
   admission,
   buffers,
-  keys,
   keepOpen,
   onFailure,
   records,
@@ -41,24 +39,23 @@ export function changeRoutes({
   return new Elysia({ prefix: '/v1/changes' }).use(callerContext()).get(
     '',
     async ({ caller, request, query }) => {
-      const { projectId } = caller
+      const { projectId, check } = caller
       const asked = readChangesQuery(query, request.headers)
-      const check = () => keys.verify('live', request.headers.get('authorization'), caller.clientAddress)
       if (asked.waitMs > 0 || asked.isStream) keepOpen(request)
       if (!asked.isStream) {
-        const wait = { withinMs: asked.waitMs, signal: request.signal, check }
+        const wait = { withinMs: asked.waitMs, signal: request.signal }
         const page = await (asked.waitMs > 0
           ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
           : changes.read(projectId, asked))
-        return await toChangesResponse(projectId, page, changes.entries(projectId, page, asked), buffers)
+        const reading = { buffers, check }
+        return await toChangesResponse(projectId, page, changes.entries(projectId, page, asked), reading)
       }
       changeWatch.checkRoom(projectId)
       const follow = (admit: (chars: number) => void, signal: AbortSignal) => {
         const { withDocuments } = asked
-        const options = { withDocuments, admit, everyMs: heartbeatMs, signal, check }
-        return untilFailure(toEvents(changes.follow(projectId, asked, options)), (error) =>
-          onFailure(error, request),
-        )
+        const options = { withDocuments, admit, everyMs: heartbeatMs, signal }
+        const events = toEvents(changes.follow(projectId, asked, options))
+        return untilFailure(whileAllowed(events, check), (error) => onFailure(error, request))
       }
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
       return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts'
 import { SharedLimit } from '../shared-limit.ts'
+import { type Reader, whileAllowed } from './while-allowed.ts'
 
 /** The size of a part of an answer. Each part costs a turn of the event loop. */
 const partBytes = 1_048_576
@@ -21,19 +22,19 @@ export class ResponseBuffers {
 
   /**
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
-   * still a problem answer. Each further part is made once the client has taken the previous one.
+   * still a problem answer. Each further part is made once the client has taken the previous one, and `check` passes.
    * @param sliceBytesMax the largest slice; if large, room for it is kept until the end
    * @returns bytes for a small body
    * @throws unavailable if there is no room
    */
   async streamOf(
-    projectId: number,
+    { projectId, check }: Reader,
     head: string,
     slices: AsyncIterable<string | Bytes>,
     tail: string,
     sliceBytesMax = 0,
   ): Promise<ReadableStream<Uint8Array> | Bytes> {
-    const parts = withEnds(head, slices, tail)
+    const parts = whileAllowed(withEnds(head, slices, tail), check)
     const share = new Share(this.#held, projectId)
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
     if (keptBytes > 0) this.#checkRoom(projectId)
@@ -60,7 +61,7 @@ export class ResponseBuffers {
     return new ReadableStream(
       {
         async pull(controller) {
-          const part = first ?? (isWhole ? null : await make())
+          const part = first ?? (isWhole ? null : await make().catch(breakOff))
           first = null
           if (part) {
             controller.enqueue(part)
@@ -142,6 +143,11 @@ export class ResponseBuffers {
   #checkRoom(projectId: number): void {
     if (!this.#held.hasRoom(projectId)) throw tooMuch()
   }
+}
+
+/** Throws what breaks an answer off. The runtime prints any reason, but a revoked key is no fault of the service. */
+function breakOff(error: unknown): never {
+  throw error instanceof AppError ? undefined : error
 }
 
 /** The memory that one answer holds. After its end it holds nothing, even if a part is still being made. */

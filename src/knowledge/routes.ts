@@ -7,6 +7,7 @@ import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import type { Check } from '../http/while-allowed.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { FileReader } from './files/file-reader.ts'
@@ -44,10 +45,10 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .use(callerContext())
     .get(
       '',
-      async ({ caller: { projectId }, request }) => {
+      async ({ caller: { projectId, check }, request }) => {
         const asked = readItemListRequest(readParameters(request.url))
         return await answerTagged(request, await tags.ofProject(projectId), () =>
-          toListResponse(projectId, knowledge.list(projectId, asked), asked, buffers),
+          toListResponse(projectId, knowledge.list(projectId, asked), asked, { buffers, check }),
         )
       },
       { detail: docs.listKnowledge },
@@ -160,10 +161,12 @@ async function toListResponse(
   projectId: number,
   listed: Promise<ItemSlices>,
   asked: ItemListRequest,
-  buffers: ResponseBuffers,
+  { buffers, check }: { buffers: ResponseBuffers; check: Check },
 ): Promise<Response> {
   const { slices, next } = await listed
-  const response = new Response(await buffers.streamOf(projectId, '[', slices, ']'), { headers: jsonHeaders })
+  const response = new Response(await buffers.streamOf({ projectId, check }, '[', slices, ']'), {
+    headers: jsonHeaders,
+  })
   if (next !== null) response.headers.set('Link', toNextLink(asked, next))
   return response
 }

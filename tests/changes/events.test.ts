@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toEvents } from '../../src/changes/change-response.ts'
+import { whileAllowed } from '../../src/http/while-allowed.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -159,10 +160,9 @@ describe('GET /v1/changes as server-sent events', () => {
       if (isRevoked) throw new Error('revoked')
     }
     const { signal } = new AbortController()
-    const follow = { withDocuments: true, everyMs: 20, signal, check }
-    const events = toEvents(
-      service.services.changes.follow(project.projectId, { after: 0, limit: 5 }, follow),
-    )
+    const follow = { withDocuments: true, everyMs: 20, signal }
+    const slices = service.services.changes.follow(project.projectId, { after: 0, limit: 5 }, follow)
+    const events = whileAllowed(toEvents(slices), check)
     const texts = [await events.next(), await events.next(), await events.next()].map(({ value }) => value)
     expect(texts).toEqual(['retry: 1000\n\n', ':\n\n', ':\n\n'])
     await put(project, 'a')

@@ -18,7 +18,13 @@ test("one project's unread answers leave room for another's, and have half while
   for (let n = 0; n < 6; n++) unread.push(await documentOf(buffers, 1))
   await expect(documentOf(buffers, 1)).rejects.toMatchObject(unavailable)
   const { document } = await documentOf(buffers, 2)
-  const body = await buffers.streamOf(2, '[', asyncOf(['1'.repeat(8 * mib)]), ']', 8 * mib)
+  const body = await buffers.streamOf(
+    { projectId: 2, check: async () => {} },
+    '[',
+    asyncOf(['1'.repeat(8 * mib)]),
+    ']',
+    8 * mib,
+  )
   for (const { document } of unread.slice(0, 2)) await new Response(document).arrayBuffer()
   await expect(documentOf(buffers, 1)).rejects.toMatchObject(unavailable)
   expect((await new Response(document).arrayBuffer()).byteLength).toBe(8 * mib)
