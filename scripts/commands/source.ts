@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
+import { InputLines } from './input-lines.ts'
 import { consoleOrigin } from './person.ts'
 import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -40,21 +41,25 @@ function addCreate(source: Command, shell: Shell): void {
     .option('--name <name>', "name of the source (default: the platform's name)")
     .option(
       '--secret <secret>',
-      'what the platform signs with (default: a new secret, shown only once, if the platform lets you choose it)',
+      'what the platform signs with; - reads it from standard input (default: a new secret, shown only once, if the ' +
+        'platform lets you choose it)',
     )
     .option(
       '--option <key=value>',
       'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
-        '(synthflow), summaryInsight=ID (telnyx); can be repeated',
+        '(synthflow), summaryInsight=ID (telnyx); KEY=- reads a line of standard input; can be repeated',
       collect,
       [],
     )
     .option('--json', 'print {"id","url","platform"}, and "secret" if one was generated')
     .action(async ({ project, platform, name, secret, option, json }: CreateOptions) => {
-      const options = readOptions(option)
+      const input = new InputLines(shell)
+      const given = await secretOf(secret, input)
+      const options = await readOptions(option, input)
       const made = await shell.withServices(async ({ projects, sources }) => {
         const { projectId } = await projects.find(project)
-        return await sources.create(projectId, { platform, name, secret, options }).catch(toOptions)
+        const wanted = { platform, name, secret: given, options }
+        return await sources.create(projectId, wanted).catch(toOptions)
       })
       const { id, secret: shownOnce } = made
       const url = `${consoleOrigin(shell.loadConfig())}/ingest/from/${id}`
@@ -75,7 +80,7 @@ function secretLines({ id, platform, secret, hasSecret }: MadeSource): string[] 
   return [
     '',
     `Give the URL to ${label}, then set the secret that ${label} signs with (${secretName}):`,
-    `bun callbook source rotate ${id} --secret SECRET`,
+    `bun callbook source rotate ${id} --secret -`,
   ]
 }
 
@@ -114,12 +119,13 @@ function addRotate(source: Command, shell: Shell): void {
     .argument('<id>', 'id of the source (src_…)')
     .option(
       '--secret <secret>',
-      'the new secret (default: a generated one, if the platform lets you choose it)',
+      'the new secret; - reads it from standard input (default: a generated one, if the platform lets you choose it)',
     )
     .option('--json', 'print {"id"}, and "secret" if one was generated')
     .action(async (id: string, { secret, json }: { secret?: string; json?: true }) => {
+      const given = await secretOf(secret, new InputLines(shell))
       const made = await shell.withServices(async ({ sources }) =>
-        sources.rotate(await sources.projectOf(id), id, secret).catch(toOptions),
+        sources.rotate(await sources.projectOf(id), id, given).catch(toOptions),
       )
       await shell.answer(json, { id, ...(made.secret ? { secret: made.secret } : {}) }, [
         ...(made.secret ? [made.secret, ''] : []),
@@ -183,16 +189,26 @@ function collect(entry: string, entries: string[]): string[] {
   return [...entries, entry]
 }
 
-/** @throws invalid_request */
-function readOptions(entries: string[]): Record<string, string> {
-  return Object.fromEntries(
-    entries.map((entry) => {
-      const at = entry.indexOf('=')
-      if (at > 0) return [entry.slice(0, at), entry.slice(at + 1)]
-      throw invalidRequest([{ field: `--option ${entry}`, message: 'must be KEY=VALUE' }])
-    }),
-  )
+async function secretOf(secret: string | undefined, input: InputLines): Promise<string | undefined> {
+  return secret === undefined ? undefined : await input.secretOf('--secret', secret)
 }
+
+/** @throws invalid_request */
+async function readOptions(entries: string[], input: InputLines): Promise<Record<string, string>> {
+  const options: [string, string][] = []
+  for (const entry of entries) {
+    const at = entry.indexOf('=')
+    if (at <= 0) throw invalidRequest([{ field: `--option ${entry}`, message: 'must be KEY=VALUE' }])
+    const [name, value] = [entry.slice(0, at), entry.slice(at + 1)]
+    const option = `--option ${name}`
+    const isSecret = secretNames.test(name)
+    options.push([name, await (isSecret ? input.secretOf(option, value) : input.valueOf(option, value))])
+  }
+  return Object.fromEntries(options)
+}
+
+/** Options such as `apiKey`. */
+const secretNames = /key|secret|token/i
 
 const toOptions = namingOptions(({ field, message }) => ({
   field: `--${field.replace('options.', 'option ')}`,

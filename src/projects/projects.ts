@@ -12,6 +12,7 @@ import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { nameProblem } from '../validation.ts'
 
+const projectsNamedMax = 20
 const idsNamedMax = 10
 
 export interface Project {
@@ -101,13 +102,25 @@ export class Projects {
       .orderBy(sql`${projects.publicId} = ${idOrName} desc`, projects.id)
       .limit(idsNamedMax)
     const [first] = found
-    if (!first) throw noSuchProject(`No project has the id or name ${idOrName}.`)
+    if (!first) throw noSuchProject(`No project has the id or name ${idOrName}. ${await this.#there()}`)
     if (found.length > 1 && first.id !== idOrName) {
       const ids = found.map(({ id }) => id).join(', ')
       const detail = `Several projects are called ${idOrName}. Use the id of the one you mean: ${ids}.`
       throw new AppError('invalid_request', 'Invalid request', { detail })
     }
     return first
+  }
+
+  /** Which projects there are, in a sentence. */
+  async #there(): Promise<string> {
+    const some = await this.#options.read
+      .select(columns)
+      .from(projects)
+      .where(isThere)
+      .limit(projectsNamedMax + 1)
+    if (some.length === 0) return 'There are no projects yet.'
+    const names = some.slice(0, projectsNamedMax).map(({ id, name }) => `${name} (${id})`)
+    return `There are: ${names.join(', ')}${some.length > projectsNamedMax ? ' and more' : ''}.`
   }
 
   /**

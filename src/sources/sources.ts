@@ -22,6 +22,8 @@ const overlapMs = 86_400_000
 /** An hour less than seven days, because deletions run once an hour. */
 export const failuresKeptMs = 7 * 86_400_000 - 3_600_000
 const secretCharsMax = 500
+/** Of secrets that the owner chooses: anyone who knows the source's address can try shorter ones. */
+const secretCharsMin = 16
 const optionCharsMax = 200
 const telnyxKeyBytes = 32
 
@@ -284,6 +286,8 @@ function named(field: string, message: string | null): FieldError[] {
 function secretProblem(platform: PlatformName, secret: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(secret)) return 'must be printable ASCII characters without spaces'
   if (secret.length > secretCharsMax) return `must be at most ${secretCharsMax} characters`
+  if (setUpOf(platform).secretFrom === 'us' && secret.length < secretCharsMin)
+    return `must be at least ${secretCharsMin} characters`
   const isKey = platform !== 'telnyx' || decode(secret, 'base64')?.length === telnyxKeyBytes
   return isKey ? null : "must be the account's public key: 32 bytes in base64"
 }

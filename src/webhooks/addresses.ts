@@ -6,6 +6,16 @@ const urlCharsMax = 2_000
 const resolveMsMax = 3_000
 /** Holds all public IPv6 addresses: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
+/**
+ * Public by number, but inside a cloud its own servers: Azure's wire server
+ * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16), IBM Cloud's service endpoints
+ * (https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc). Those of others are in reserved ranges.
+ */
+const cloudServers = ['168.63.129.16/32', '161.26.0.0/16', '166.8.0.0/14'].map((range) =>
+  ipaddr.IPv4.parseCIDR(range),
+)
+/** Names no address, since who owns a project may not know the network of the service. */
+const refusedText = 'The address is not public'
 
 interface ResolvedAddress {
   address: string
@@ -53,7 +63,7 @@ export class Addresses {
     if (url.protocol === 'http:')
       return 'must start with https://; http is for addresses that WEBHOOK_ALLOW_PRIVATE lists'
     if (addresses === null) return null
-    return `must lead to a public address; ${addresses[0]} is not public (WEBHOOK_ALLOW_PRIVATE can allow it)`
+    return 'must lead to a public address (WEBHOOK_ALLOW_PRIVATE can allow others)'
   }
 
   /** Whether a connection to this address may be opened. @param protocol `https:` or `http:` */
@@ -65,7 +75,7 @@ export class Addresses {
   /** Why the IP address in a URL may not be connected to. Null if it may, and for a host name, which `lookup` checks. */
   literalProblem(url: URL): string | null {
     const literal = literalOf(url)
-    return literal === null || this.allows(literal, url.protocol) ? null : refusedText(literal)
+    return literal === null || this.allows(literal, url.protocol) ? null : refusedText
   }
 
   /** A lookup function for `node:http` that returns only allowed addresses. */
@@ -75,10 +85,8 @@ export class Addresses {
         (found) => {
           const good = found.filter(({ address }) => this.allows(address, protocol))
           const [first] = good
-          if (!first) {
-            const text = refusedText(found[0]?.address ?? host)
-            callback(Object.assign(new Error(text), { code: 'EREFUSEDADDRESS' }), '', 0)
-          } else if (options.all) callback(null, good)
+          if (!first) callback(Object.assign(new Error(refusedText), { code: 'EREFUSEDADDRESS' }), '', 0)
+          else if (options.all) callback(null, good)
           else callback(null, first.address, first.family)
         },
         (error) => callback(error, '', 0),
@@ -105,15 +113,13 @@ function isPublic(text: string): boolean {
   if (isIP(text) === 0) return false
   const address = ipaddr.process(text)
   if (address.range() !== 'unicast') return false
-  return address instanceof ipaddr.IPv4 || address.match(globalUnicast)
+  return address instanceof ipaddr.IPv4
+    ? !cloudServers.some((range) => address.match(range))
+    : address.match(globalUnicast)
 }
 
 /** The IP address that a URL has in place of a host name; null for a host name. */
 function literalOf({ hostname }: URL): string | null {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) === 0 ? null : bare
-}
-
-function refusedText(address: string): string {
-  return `The address ${address} is not public`
 }

@@ -293,6 +293,8 @@ describe('a source', () => {
     [{ platform: 'nobody' }, 'platform'],
     [{ platform: 'vapi', name: ' ' }, 'name'],
     [{ platform: 'vapi', secret: 'with space' }, 'secret'],
+    // Anyone who knows the address could try it out.
+    [{ platform: 'vapi', secret: 'fifteen-letters' }, 'secret'],
     [{ platform: 'telnyx', secret: 'no-key' }, 'secret'],
     [{ platform: 'synthflow', options: { direction: 'up' } }, 'options.direction'],
     [{ platform: 'vapi', options: { direction: 'inbound' } }, 'options.direction'],

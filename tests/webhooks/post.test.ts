@@ -94,7 +94,8 @@ describe('the address of a connection', () => {
     const answer = (response: ServerResponse) => response.writeHead(204).end()
     for (const address of ['203.0.113.9', '10.0.0.1']) {
       const result = await postTo({ url, resolve, answer })
-      expect(result).toMatchObject({ status: null, error: `The address ${address} is not public` })
+      expect(result).toMatchObject({ status: null, error: 'The address is not public' })
+      expect(JSON.stringify(result)).not.toContain(address)
     }
     expect(await postTo({ url, resolve, answer })).toMatchObject({ status: 204 })
     expect(receiver.received.at(-1)?.headers.host).toBe(`rebinding.example:${port()}`)
@@ -165,6 +166,19 @@ describe('the address of a new webhook', () => {
     'https://[64:ff9b::a00:1]/',
     'https://[2002:a00:1::]/',
     'https://[fd00::1]/',
+    // Metadata and wire servers of clouds.
+    'https://168.63.129.16/',
+    'https://[::ffff:168.63.129.16]/',
+    'https://100.100.100.200/',
+    'https://192.0.0.192/',
+    'https://161.26.0.10/',
+    'https://166.9.14.170/',
+    'https://[fd00:ec2::254]/',
+    'https://[fd20:ce::254]/',
+    // IPv4 within IPv6.
+    'https://[64:ff9b:1::a00:1]/',
+    'https://[2001:0:a00:1::]/',
+    'https://[::ffff:0:10.0.0.1]/',
     'https://0.0.0.0/',
     'https://user:pass@example.com/',
     'ftp://example.com/',
@@ -175,8 +189,10 @@ describe('the address of a new webhook', () => {
     expect(await problemOf(url)).toEqual(expect.any(String))
   })
 
-  test('is refused when its name leads to a private address alone', async () => {
+  test('is refused when its name leads to a private address alone, which is not named', async () => {
     const resolve: Resolve = async () => [{ address: '10.0.0.7', family: 4 }]
-    expect(await problemOf('https://internal.example/', resolve)).toContain('10.0.0.7')
+    const problem = await problemOf('https://internal.example/', resolve)
+    expect(problem).toStartWith('must lead to a public address')
+    expect(problem).not.toContain('10.0.0.7')
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { asCommand } from '../../support/command.ts'
 import { CommandLine, commandsTimeoutMs, removeFolders } from '../../support/command-line.ts'
 
 setDefaultTimeout(commandsTimeoutMs)
@@ -79,13 +80,26 @@ describe('every command', () => {
     expect(err).toContain('INDEX_WAIT_MS')
   })
 
-  test('an unknown project is one sentence and exit 1', async () => {
-    const { code, out, err } = await new CommandLine().run(['calls', 'export', '--project', 'nobody'])
-    expect({ code, out, err }).toEqual({
-      code: 1,
-      out: '',
-      err: 'No project has the id or name nobody.\n',
+  test('an unknown project is an error that lists those that exist', async () => {
+    const callbook = new CommandLine()
+    const run = () => callbook.run(['calls', 'export', '--project', 'nobody'])
+    const refused = (there: string) => ({
+      ...{ code: 1, out: '', err: `No project has the id or name nobody. ${there}\n` },
     })
+    const first = await callbook.project('Acme')
+    const second = await callbook.project('Billing')
+    expect(await run()).toEqual(refused(`There are: Acme (${first}), Billing (${second}).`))
+    await asCommand(callbook.dataDir, async ({ projects }) => {
+      for (const { projectId } of await projects.list()) await projects.delete(projectId)
+    })
+    expect(await run()).toEqual(refused('There are no projects yet.'))
+    await asCommand(callbook.dataDir, async ({ projects }) => {
+      for (let at = 0; at < 25; at++) await projects.create(`Project ${at}`)
+    })
+    const { err } = await run()
+    expect(err).toContain('Project 19 (prj_')
+    expect(err).not.toContain('Project 20 ')
+    expect(err).toEndWith(' and more.\n')
   })
 
   test('only their owner can read the files that it creates', async () => {

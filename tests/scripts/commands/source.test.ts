@@ -93,13 +93,45 @@ describe('callbook source', () => {
     const refused = await callbook.run(['source', 'rotate', value.id])
     expect([refused.code, refused.out]).toEqual([1, ''])
     expect(refused.err).toContain('--secret: is required')
-    const told = await callbook.json(['source', 'rotate', value.id, '--secret', 'wsec_1'])
-    expect(told.value).toEqual({ id: value.id })
+    const told = await callbook.json(['source', 'rotate', value.id, '--secret', '-'], { stdin: 'wsec_1\n' })
+    expect([told.value, told.err]).toEqual([{ id: value.id }, ''])
     expect((await callbook.run(['source', 'list', '--project', 'Acme'])).out).toContain('waiting')
+  })
+
+  test('secrets are read from standard input, one a line; one in the command is warned of', async () => {
+    await withService(async ({ services }, callbook) => {
+      await callbook.project()
+      const [secret, summaryInsight] = ['a-secret-of-the-platform', '7b1f3c52']
+      const stdin = `${secret}\r\n${summaryInsight}\n`
+      const telnyx = Buffer.alloc(32, 7).toString('base64')
+      const made = await callbook.json([...create, 'dograh', '--secret', '-'], { stdin })
+      expect(made.err).toBe('')
+      expect((await services.sources.open(made.value.id)).secrets).toEqual([secret])
+      const both = ['telnyx', '--secret', '-', '--option', 'summaryInsight=-']
+      const second = await callbook.json([...create, ...both], { stdin: `${telnyx}\n${summaryInsight}` })
+      expect(await services.sources.open(second.value.id)).toMatchObject({
+        ...{ secrets: [telnyx], options: { summaryInsight } },
+      })
+      for (const args of [
+        [...create, 'dograh'],
+        ['source', 'rotate', made.value.id],
+      ]) {
+        const warned = await callbook.json([...args, '--secret', secret])
+        expect(warned.code).toBe(0)
+        expect(warned.err).toContain(
+          'Other users of this machine can see the secret in the list of processes',
+        )
+        expect(warned.err).toContain('--secret -')
+        expect(warned.err).not.toContain(secret)
+      }
+    })
   })
 
   test.each([
     [['vapi', '--secret', 'two words'], '--secret: must be printable ASCII'],
+    [['vapi', '--secret', 'fifteen-letters'], '--secret: must be at least 16 characters'],
+    [['vapi', '--secret', '-'], '--secret: was not given on standard input'],
+    [['vapi', '--option', 'direction=-'], '--option direction: was not given on standard input'],
     [['telnyx', '--secret', 'no-key'], "--secret: must be the account's public key"],
     [['synthflow', '--option', 'direction=up'], '--option direction: must be one of inbound, outbound'],
     [['vapi', '--option', 'direction=inbound'], '--option direction: is not known'],

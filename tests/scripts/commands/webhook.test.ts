@@ -67,7 +67,10 @@ describe('callbook webhook', () => {
 
   test.each([
     [['--url', 'http://example.com/'], '--url: must start with https://'],
-    [['--url', 'https://10.0.0.1/'], '--url: must lead to a public address; 10.0.0.1 is not public'],
+    [
+      ['--url', 'https://10.0.0.1/'],
+      '--url: must lead to a public address (WEBHOOK_ALLOW_PRIVATE can allow others)',
+    ],
     [
       ['--url', 'https://example.com/', '--event', 'call.ended'],
       '--event: is "call.ended"; known are call.started',
