@@ -4,7 +4,7 @@ import { ignoredIn, isStrict } from '../http/ignored-names.ts'
 import { type BodyForm, parseBody, readParts } from '../http/json-body.ts'
 import { internal } from '../http/problems.ts'
 import type { Check } from '../http/while-allowed.ts'
-import { isBlank, type Line, readLines } from '../text/lines.ts'
+import { escapeLineEnds, isBlank, type Line, readLines } from '../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
 import type { Ingest } from './ingest.ts'
 
@@ -33,6 +33,8 @@ interface LinesOptions {
 }
 
 interface Entry {
+  /** The number of the line, from 1. */
+  line: number
   /** The id that the answer has. */
   id: string | null
   /** The call, or why it cannot be written. */
@@ -76,6 +78,7 @@ class LineAnswers {
   readonly #request: Request
   readonly #projectId: number
   readonly #options: LinesOptions
+  #readLines = 0
   #arrivedBytes = 0
   #writtenBytes = 0
 
@@ -92,6 +95,7 @@ class LineAnswers {
     try {
       for await (const line of readLines(this.#counted(parts), bytesMax)) {
         if (line.number > linesMax) throw tooManyLines()
+        this.#readLines = line.number
         const entry = this.#read(line)
         if (entry) slice.push(entry)
         const isFull = slice.length >= sliceLinesMax || line.end - this.#writtenBytes >= sliceBytesMax
@@ -102,7 +106,8 @@ class LineAnswers {
         this.#writtenBytes = line.end
       }
     } catch (error) {
-      yield await this.#write([...slice, { id: null, call: this.#errorOf(error), ignored: [] }])
+      const line = this.#readLines + 1
+      yield await this.#write([...slice, { line, id: null, call: this.#errorOf(error), ignored: [] }])
     } finally {
       admission.leave(this.#request)
     }
@@ -117,7 +122,7 @@ class LineAnswers {
   }
 
   /** Null for a blank line. */
-  #read({ bytes }: Line): Entry | null {
+  #read({ number: line, bytes }: Line): Entry | null {
     // A line that is too long makes the body too large.
     if (bytes === null || isBlank(bytes)) return null
     let id: string | null = null
@@ -125,9 +130,9 @@ class LineAnswers {
       const value = parseBody(bytes)
       id = idOfLine(value)
       const ignored = ignoredIn(CallLine, value, isStrict(this.#request))
-      return { id, call: checkCallLine(value), ignored }
+      return { line, id, call: checkCallLine(value), ignored }
     } catch (error) {
-      return { id, call: this.#errorOf(error), ignored: [] }
+      return { line, id, call: this.#errorOf(error), ignored: [] }
     }
   }
 
@@ -140,8 +145,8 @@ class LineAnswers {
       .then(() => ingest.putAll(this.#projectId, inputs))
       .catch((error) => inputs.map(() => this.#errorOf(error)))
     const next = outcomes.values()
-    const answers = entries.map(({ id, call, ignored }) =>
-      toLine(id, call instanceof AppError ? call : next.next().value, ignored),
+    const answers = entries.map((entry) =>
+      toLine(entry, entry.call instanceof AppError ? entry.call : next.next().value),
     )
     return answers.join('')
   }
@@ -153,19 +158,15 @@ class LineAnswers {
   }
 }
 
-/** The status that a single request would have, and for a refused line its problem. */
-function toLine(
-  id: string | null,
-  outcome: AppError | { isNew: boolean } | undefined,
-  ignored: string[],
-): string {
+/** The status that a single request would have, and for a refused line its number and its problem. */
+function toLine({ line, id, ignored }: Entry, outcome: AppError | { isNew: boolean } | undefined): string {
   if (!outcome) throw new Error('Each line has its outcome')
   if (!(outcome instanceof AppError)) {
     const status = outcome.isNew ? 201 : 200
     return `${JSON.stringify({ id, status, ...(ignored.length > 0 && { ignored }) })}\n`
   }
   const { status, code, title, detail } = outcome
-  return `${JSON.stringify({ id, status, code, title, detail })}\n`
+  return escapeLineEnds(`${JSON.stringify({ line, id, status, code, title, detail })}\n`)
 }
 
 function tooManyLines(): AppError {

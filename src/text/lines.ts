@@ -49,3 +49,17 @@ export async function* readLines(source: AsyncIterable<Uint8Array>, bytesMax: nu
 export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 }
+
+const lineEnd = /[\u0085\u2028\u2029]/g
+const lineEndBytes = ['\u0085', '\u2028', '\u2029'].map((character) => Buffer.from(character))
+
+/** JSON with the characters escaped that many programs take for the end of a line, though JSON allows them in a text. */
+export function escapeLineEnds<Json extends string | Uint8Array<ArrayBuffer>>(json: Json): Json | string {
+  if (typeof json !== 'string') {
+    // Nearly always there are none, and looking takes no copy.
+    const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
+    if (!lineEndBytes.some((each) => bytes.includes(each))) return json
+    return escapeLineEnds(bytes.toString())
+  }
+  return json.replace(lineEnd, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

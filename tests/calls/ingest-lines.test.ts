@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 interface Answer {
+  line?: number
   id: string | null
   status: number
   code?: string
@@ -89,8 +90,8 @@ describe('POST /ingest/calls', () => {
         'body: must be valid JSON: the error is at line 1, column 12',
         'body: must be an object',
         'id: is required',
-      ].map((detail) => ({
-        ...{ id: null, status: 400, code: 'invalid_request', title: 'Invalid request', detail },
+      ].map((detail, at) => ({
+        ...{ line: at + 1, id: null, status: 400, code: 'invalid_request', title: 'Invalid request', detail },
       })),
     ])
     expect(answers.pop()).toEqual({ id: 'good', status: 201 })
@@ -98,10 +99,23 @@ describe('POST /ingest/calls', () => {
       const own = await project.send('PUT', `/ingest/calls/${encodeURIComponent(id)}`, change)
       const { status, code, title, detail } = await own.json()
       // What is no JSON of ours has no id to name it by.
-      expect(answers[at]).toEqual({ id: id === 'nul' ? null : id, status, code, title, detail })
+      expect(answers[at]).toEqual({ line: at + 4, id: id === 'nul' ? null : id, status, code, title, detail })
     }
     expect(answers.map(({ status }) => status)).toEqual([410, 409, 400, 400, 400, 413, 400])
     expect(await storedIds(project)).toEqual(['good', 'turns'])
+  })
+
+  test('a refused line is told with its number, blank lines counted, on a line of its own', async () => {
+    const project = await service.mintProject()
+    const answer = await post(project, '\n{"id":"a"}\n \r\n{"id":"b\u2028\u0085"}\n{"id":"c","duration":-1}')
+    const text = await answer.text()
+    expect(text).not.toMatch(/[\u2028\u0085]/)
+    const answers = text.trimEnd().split('\n')
+    expect(answers.map((line) => JSON.parse(line))).toMatchObject([
+      { id: 'a', status: 201 },
+      { line: 4, id: 'b\u2028\u0085', status: 400 },
+      { line: 5, id: 'c', status: 400 },
+    ])
   })
 
   test('invalid UTF-8 in a line is refused, and an endless id is named by its beginning', async () => {
@@ -156,7 +170,7 @@ describe('POST /ingest/calls', () => {
     expect(
       answers.slice(0, 10_000).every(({ id, status }, at) => id === `call-${at}` && status === 201),
     ).toBe(true)
-    expect(answers.at(-1)).toMatchObject({ id: null, status: 413, code: 'payload_too_large' })
+    expect(answers.at(-1)).toMatchObject({ line: 10_001, id: null, status: 413, code: 'payload_too_large' })
     const { pagination } = await (await project.fetch('/v1/calls?limit=0')).json()
     expect(pagination.total).toBe(10_000)
   })
@@ -175,9 +189,9 @@ describe('POST /ingest/calls', () => {
       },
     })
     const answers = await answersOf(await post(project, body))
-    expect(answers.map(({ id, status }) => [id, status])).toEqual([
-      ['first', 201],
-      [null, 413],
+    expect(answers.map(({ line, id, status }) => [line, id, status])).toEqual([
+      [undefined, 'first', 201],
+      [2, null, 413],
     ])
     expect(await storedIds(project)).toEqual(['first'])
   })
