@@ -1,6 +1,6 @@
 import type { CallSearch } from '../../src/calls/call-query.ts'
 import type { Calls } from '../../src/calls/calls.ts'
-import { asImportLines, asPickedLines, csvOf } from '../../src/calls/forms.ts'
+import { asImportLines, csvOf, linesOf } from '../../src/calls/forms.ts'
 import { isListParameter, readListRequest } from '../../src/calls/list-request.ts'
 import { readParameters } from '../../src/http/parameters.ts'
 import type { Services } from '../../src/services/services.ts'
@@ -27,13 +27,13 @@ export async function exportCalls(
   const unknown = Object.keys(readParameters(`?${query}`)).filter((name) => !isListParameter(name))
   if (unknown.length > 0) throw new Error(`--query has unknown parameters: ${unknown.join(', ')}.`)
   const parameters = { order: ['createdAt'], ...readParameters(`?${query}`) }
-  const { search, fields, ...range } = readListRequest(parameters, {
+  const { search, fields, isDetailed, ...range } = readListRequest(parameters, {
     isCsv: csv === true,
     readCursor: calls.cursors(projectId).read,
   })
   const { form, head } = csv
-    ? csvOf(fields)
-    : { form: fields ? asPickedLines(fields) : asImportLines, head: '' }
+    ? csvOf({ fields, isDetailed })
+    : { form: fields ? linesOf({ fields, isDetailed }) : asImportLines, head: '' }
   const type = csv ? 'text/csv' : 'application/x-ndjson'
   await reading.exported(projectId, undefined, { type, parameters: Object.keys(readParameters(`?${query}`)) })
   // Its lines would run into the bar.

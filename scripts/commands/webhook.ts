@@ -8,6 +8,7 @@ interface CreateOptions {
   project: string
   url: string
   event?: string[]
+  details?: true
   json?: true
 }
 
@@ -35,11 +36,12 @@ function addCreate(webhook: Command, shell: Shell): void {
       `one of ${webhookEvents.join(', ')}; can be repeated (default: all of them)`,
       (event: string, events: string[] = []) => [...events, event],
     )
+    .option('--details', 'send calls with their details')
     .option('--json', 'print {"id","url","events","secret"}')
-    .action(async ({ project, url, event, json }: CreateOptions) => {
+    .action(async ({ project, url, event, details, json }: CreateOptions) => {
       const made = await shell.withServices(async ({ projects, webhooks }) => {
         const { projectId } = await projects.find(project)
-        return await webhooks.create(projectId, { url, events: event }).catch(toOptions)
+        return await webhooks.create(projectId, { url, events: event, details }).catch(toOptions)
       })
       await shell.answer(json, made, [
         made.secret,

@@ -15,12 +15,11 @@ import {
   valuesOf,
 } from './call-query.ts'
 import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
-import { detailsBytes, servedDetails } from './details.ts'
+import { detailedDocument, detailsBytes, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
-import { type ExportOptions, exportCalls } from './export.ts'
+import { type ExportOptions, exportCalls, sizesOf } from './export.ts'
 import { type CallFacets, readFacets } from './facets.ts'
-import type { CallField } from './fields.ts'
-import { asPicked } from './forms.ts'
+import type { CallForm } from './forms.ts'
 import { FoundPages } from './found-pages.ts'
 import type { Holds } from './holds.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
@@ -52,6 +51,9 @@ const queries = preparedQueries((db) => {
     eq(calls.projectId, sql.placeholder('projectId')),
     eq(calls.id, sql.placeholder('id')),
   )
+  const theseCalls = sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+    and project_id = ${sql.placeholder('projectId')}
+    cross join call_documents on call_documents.seq = calls.seq`
   return {
     changeSeqById: db.select({ changeSeq: calls.changeSeq }).from(calls).where(isThisCall).prepare(),
     /** The document is null if it has more than `bytesMax` bytes. */
@@ -76,11 +78,10 @@ const queries = preparedQueries((db) => {
       .from(sql`calls left join call_details on call_details.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
-    bySeqs: db
-      .select({ seq: sql<number>`calls.seq`, document: servedDocument })
-      .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
-        and project_id = ${sql.placeholder('projectId')}
-        cross join call_documents on call_documents.seq = calls.seq`)
+    bySeqs: db.select({ seq: sql<number>`calls.seq`, document: servedDocument }).from(theseCalls).prepare(),
+    bySeqsWithDetails: db
+      .select({ seq: sql<number>`calls.seq`, document: detailedDocument })
+      .from(sql`${theseCalls} left join call_details on call_details.seq = calls.seq`)
       .prepare(),
   }
 })
@@ -103,22 +104,21 @@ export class Calls {
     return readPage(this.#options.store(projectId).read, projectId, page)
   }
 
-  /** A page of the calls that a search finds, as JSON. @param fields all by default */
+  /** A page of the calls that a search finds, as JSON. */
   async search(
     projectId: number,
     search: CallSearch,
-    { limit, offset, fields }: { limit: number; offset: number; fields?: ReadonlySet<CallField> | undefined },
+    { limit, offset, form }: { limit: number; offset: number; form: CallForm },
   ): Promise<CallPage> {
     const { read, readAside } = this.#options.store(projectId)
     const pages = new FoundPages(readAside, projectId, search)
     const { total, isCapped } = await pages.count()
     const { places, end } = await pages.page(limit, { offset })
-    const heads = places.map(({ seq, chars }) => [seq, chars] as const)
     return {
       total,
       ...(isFiltered(search) ? { totalIsCapped: isCapped } : {}),
       end,
-      ...readDocuments(read, heads, fields && asPicked(fields)),
+      ...readDocuments(read, await sizesOf(read, form, places), form),
     }
   }
 
@@ -163,6 +163,11 @@ export class Calls {
     return exportCalls(new FoundPages(readAside, projectId, search), { ...options, read })
   }
 
+  /** The sizes of calls with their details. */
+  sizesWithDetails(projectId: number, places: Parameters<typeof sizesOf>[2]): ReturnType<typeof sizesOf> {
+    return sizesOf(this.#options.store(projectId).read, { isDetailed: true }, places)
+  }
+
   /** The number of the call's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
     const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
@@ -181,10 +186,17 @@ export class Calls {
   }
 
   /** Documents by row number. Deleted calls are absent. */
-  async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
+  async documents(
+    projectId: number,
+    seqs: readonly number[],
+    isDetailed = false,
+  ): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
-    const { bySeqs } = queries(this.#options.store(projectId).read)
-    const rows = await bySeqs.all({ projectId, seqs: JSON.stringify(seqs) })
+    const { bySeqs, bySeqsWithDetails } = queries(this.#options.store(projectId).read)
+    const rows = await (isDetailed ? bySeqsWithDetails : bySeqs).all({
+      projectId,
+      seqs: JSON.stringify(seqs),
+    })
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { StoredCall } from './call-head.ts'
 import { replaces } from './late-events.ts'
+import { servedDocument } from './parts.ts'
 import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './redaction.ts'
 import { marksOf } from './review/review.ts'
 import { type CallDetails, type CallDetailsUpdate, type Review, TurnLatency } from './schemas.ts'
@@ -107,6 +108,13 @@ function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }:
 export const servedDetails: SQL = sql`
   coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
+
+/** A document with its details as its last member, from call_documents left joined with call_details. */
+export const detailedDocument: SQL<string> = sql`rtrim(${servedDocument}, '}') || ',"details":' || ${servedDetails} || '}'`
+
+/** Details as JSON without timeline and metadata. Quotes inside a text are escaped, so these places are found exactly. */
+export const briefDetails: SQL<string | null> = sql`substr(details, 1, instr(details, ',"timeline":[') - 1)
+  || substr(details, instr(details, '],"review":') + 1)`
 
 /** Bytes of the details in a row of `calls`, without metadata. */
 export const storedDetailsBytes: SQL<number> = sql`

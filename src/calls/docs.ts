@@ -81,7 +81,8 @@ export const listCalls = {
   description:
     'Repeat a filter, or separate its values with commas; any of them matches. Write a comma within a value ' +
     'as `\\,` and a backslash as `\\\\`. A call must match every filter. With `Accept: application/x-ndjson` or `text/csv`, the ' +
-    'answer is every matching call, one per line, without a limit unless you set one.',
+    'answer is every matching call, one per line, without a limit unless you set one. In CSV, `fields` also takes ' +
+    'members of the details, such as `details.agent.id`; `text/csv;header=bom` begins with a byte order mark, for Excel.',
   parameters: [
     queryParameter(
       'limit',
@@ -107,6 +108,12 @@ export const listCalls = {
       '-createdAt',
     ),
     fieldsParameter(callFields),
+    queryParameter(
+      'details',
+      '`include` adds the member `details` to each call.',
+      { type: 'string', enum: ['include'] },
+      'include',
+    ),
     ...callFilters.map((filter) => {
       const { about, example } = filterDocs[filter.name]
       const parameterOf = takesSeveral(filter.name) ? listParameter : queryParameter
@@ -206,7 +213,7 @@ export const ingestLines = {
   description: `Each line is a call as for \`PUT /ingest/calls/{id}\`, with its \`id\`. Blank lines are skipped. Calls are \
 written while the body arrives. As soon as a line is committed, it is answered, in order, by a line with its \
 \`id\` and the \`status\` that a request of its own would get; \`ignored\` lists unknown names. The answer to a \
-refused line also has \`code\`, \`title\` and \`detail\`. A refused line stops no other. A request has at most \
+refused line also has \`line\`, its number, \`code\`, \`title\` and \`detail\`. A refused line stops no other. A request has at most \
 10,000 lines and BODY_MAX_BYTES. If the body is too large, too slow or ends early, a last line with a null \
 \`id\` says so, and no line after it was written. Sending everything again does no harm.`,
   requestBody: {

@@ -4,7 +4,7 @@ import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import { detailsBytes } from './details.ts'
 import type { JsonBytes } from './document.ts'
-import { asImportLines, type CallForm } from './forms.ts'
+import type { CallForm } from './forms.ts'
 import type { FoundPages } from './found-pages.ts'
 
 /** Calls found per query. Their documents follow in slices. */
@@ -43,7 +43,7 @@ export async function* exportCalls(
   while (left > 0) {
     const { places, end } = await pages.page(Math.min(left, placesMax), start)
     for (const seqs of inSlices(await sizesOf(read, form, places), exportedCharsMax)) {
-      const part = await form(read, JSON.stringify(seqs))
+      const part = await form.read(read, JSON.stringify(seqs))
       if (part.length > 0) yield part
       onPart?.(seqs.length)
     }
@@ -53,15 +53,14 @@ export async function* exportCalls(
   }
 }
 
-async function sizesOf(
+/** The row number and the size of each call, in the form. */
+export async function sizesOf(
   read: ReadDatabase,
-  form: CallForm,
+  { isDetailed }: Pick<CallForm, 'isDetailed'>,
   places: readonly { seq: number; chars: number }[],
 ): Promise<(readonly [number, number])[]> {
-  const more = new Map<number, number>()
-  if (form === asImportLines) {
-    const rows = await queries(read).detailsBytes.all({ seqs: JSON.stringify(places.map(({ seq }) => seq)) })
-    for (const { seq, chars } of rows) more.set(seq, chars)
-  }
+  const seqs = JSON.stringify(places.map(({ seq }) => seq))
+  const rows = isDetailed ? await queries(read).detailsBytes.all({ seqs }) : []
+  const more = new Map(rows.map(({ seq, chars }) => [seq, chars]))
   return places.map(({ seq, chars }) => [seq, chars + (more.get(seq) ?? 0)])
 }

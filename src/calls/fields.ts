@@ -1,5 +1,5 @@
 import type { Call } from './schemas.ts'
-import { Call as CallSchema } from './schemas.ts'
+import { CallDetails, Call as CallSchema } from './schemas.ts'
 
 export type CallField = keyof Call
 
@@ -11,6 +11,44 @@ export type CallColumn = Exclude<CallField, 'transcript' | 'callAnalysis'>
 
 export function isColumn(field: CallField): field is CallColumn {
   return field !== 'transcript' && field !== 'callAnalysis'
+}
+
+/** The members of the details that can be columns: all but the timeline. */
+const detailColumns = Object.entries(CallDetails.properties).flatMap(([name, { type, properties }]) => {
+  if (type === 'array') return []
+  return properties ? Object.keys(properties).map((key) => `details.${name}.${key}`) : `details.${name}`
+})
+const metadataColumn = /^details\.metadata\../
+
+export const columns: readonly string[] = [...callFields.filter(isColumn), ...detailColumns]
+
+export function isDetailColumn(name: string): boolean {
+  return detailColumns.includes(name) || metadataColumn.test(name)
+}
+
+/**
+ * The columns of a table, in order; those of metadata at the end.
+ * @param fields undefined for all of the call
+ * @param isDetailed whether to add all of the details
+ */
+export function columnsOf(fields: ReadonlySet<string> | undefined, isDetailed: boolean): string[] {
+  const isWanted = (name: string) =>
+    fields?.has(name) || (isDetailColumn(name) ? isDetailed : fields === undefined)
+  return [...columns.filter(isWanted), ...[...(fields ?? [])].filter((name) => metadataColumn.test(name))]
+}
+
+/** A cell of a column of details: several values with commas, and other JSON as text. */
+export function detailCell(details: object, column: string): string | number | boolean | null {
+  const [, member = '', , key] = /^details\.(\w+)(\.(.+))?$/s.exec(column) ?? []
+  const value = key === undefined ? memberOf(details, member) : memberOf(memberOf(details, member), key)
+  if (typeof value !== 'object') return value as string | number | boolean
+  if (value === null) return null
+  const isSimple = Array.isArray(value) && value.every((each) => typeof each !== 'object')
+  return isSimple ? value.join(', ') : JSON.stringify(value)
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return Object.hasOwn(Object(value), key) ? Object(value)[key] : null
 }
 
 const analysisStart = ',"callAnalysis":'
@@ -25,7 +63,7 @@ export function readStart(start: string): Omit<Pick<Call, CallColumn>, 'createdA
  * A document with some of its fields. Analysis and transcript are cut out unparsed: quotes inside a text are escaped, so
  * these two begin at the first `,"callAnalysis":` and the last `,"transcript":[`.
  */
-export function pickFields(document: string, fields: ReadonlySet<CallField>): string {
+export function pickFields(document: string, fields: ReadonlySet<string>): string {
   const analysisAt = document.indexOf(analysisStart)
   const transcriptAt = document.lastIndexOf(transcriptStart)
   const timesAt = document.lastIndexOf(',"createdAt":')

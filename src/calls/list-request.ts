@@ -1,23 +1,22 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
-import { type CallField, callFields, isColumn } from './fields.ts'
+import { callFields, columns, isDetailColumn } from './fields.ts'
 import { analysisPrefix, callFilters } from './filters.ts'
+import type { CallParts } from './forms.ts'
 import { type ReadCursor, type TimeOrder, timeOrders } from './place.ts'
 
 const wholeNumber = /^[0-9]{1,15}$/
 
 /** What a request for a list of calls asks for. */
-export interface ListRequest {
+export interface ListRequest extends CallParts {
   search: CallSearch<TimeOrder>
   /** Undefined if it was not sent. */
   limit: number | undefined
   offset: number
-  /** Undefined for all fields. */
-  fields: ReadonlySet<CallField> | undefined
 }
 
 const listParameters = new Set<string>([
-  ...['limit', 'offset', 'cursor', 'order', 'fields'],
+  ...['limit', 'offset', 'cursor', 'order', 'fields', 'details'],
   ...callFilters.map(({ name }) => name),
 ])
 
@@ -44,10 +43,13 @@ export function readListRequest(
   const [limit, offset] = [readCount(query, 'limit', errors), readCount(query, 'offset', errors)]
   const search = readCallSearch(query, { orders: timeOrders, readCursor }, errors)
   const fields = readFields(query, isCsv, errors)
+  const details = valuesOf(query, 'details')?.[0]
+  if (details !== undefined && details !== 'include')
+    errors.push({ field: 'details', message: 'must be include' })
   if (offset !== undefined && query.cursor !== undefined)
     errors.push({ field: 'offset', message: 'must not be sent together with cursor' })
   if (errors.length > 0) throw invalidRequest(errors)
-  return { search, limit, offset: offset ?? 0, fields }
+  return { search, limit, offset: offset ?? 0, fields, isDetailed: details !== undefined }
 }
 
 function readCount(query: CallQuery, field: 'limit' | 'offset', errors: FieldError[]): number | undefined {
@@ -57,19 +59,14 @@ function readCount(query: CallQuery, field: 'limit' | 'offset', errors: FieldErr
   return Number(text)
 }
 
-function readFields(
-  query: CallQuery,
-  isCsv: boolean,
-  errors: FieldError[],
-): ReadonlySet<CallField> | undefined {
+function readFields(query: CallQuery, isCsv: boolean, errors: FieldError[]): ReadonlySet<string> | undefined {
   const names = valuesOf(query, 'fields')
   if (!names) return undefined
-  const allowed = isCsv ? callFields.filter(isColumn) : callFields
-  const fields = allowed.filter((field) => field === 'id' || names.includes(field))
-  const unknown = names.filter((name) => !allowed.some((field) => field === name))
+  const allowed: readonly string[] = isCsv ? columns : callFields
+  const unknown = names.filter((name) => !allowed.includes(name) && !(isCsv && isDetailColumn(name)))
   if (unknown.length > 0) {
     const message = `${unknown.join(', ') || 'an empty name'} is not one of ${allowed.join(', ')}`
     errors.push({ field: 'fields', message })
   }
-  return new Set(fields)
+  return new Set(['id', ...names])
 }

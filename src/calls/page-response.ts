@@ -2,11 +2,11 @@ import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/condit
 import { headersOfForm } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Check } from '../http/while-allowed.ts'
+import { byteOrderMark } from '../text/csv.ts'
 import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
 import type { Calls } from './calls.ts'
 import { exportedCharsMax } from './export.ts'
-import type { CallField } from './fields.ts'
-import { asLines, asPickedLines, csvOf } from './forms.ts'
+import { type CallParts, csvOf, documentsOf, linesOf } from './forms.ts'
 import { readListRequest } from './list-request.ts'
 import type { CallPage } from './page.ts'
 
@@ -32,12 +32,20 @@ export async function listCalls(
   query: CallQuery,
   { request, tags, buffers, check }: { request: Request; tags: Tags } & Sending,
 ): Promise<Response> {
-  const type = formOf(request.headers.get('accept'))
+  const { type, hasMark } = formOf(request.headers.get('accept'))
   const cursors = calls.cursors(projectId)
   const isCsv = type === 'text/csv'
-  const { search, limit, offset, fields } = readListRequest(query, { isCsv, readCursor: cursors.read })
+  const { search, limit, offset, ...parts } = readListRequest(query, { isCsv, readCursor: cursors.read })
   if (type !== 'application/json')
-    return await exportCalls(calls, projectId, search, { type, fields, limit, offset, buffers, check })
+    return await exportCalls(calls, projectId, search, {
+      type,
+      hasMark,
+      ...parts,
+      limit,
+      offset,
+      buffers,
+      check,
+    })
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
   const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
     const next = end && cursors.write(end, search.order)
@@ -48,10 +56,10 @@ export async function listCalls(
     return response
   }
   const list = () => calls.list(projectId, { ...page, order: search.order, after: search.after })
-  const find = () => calls.search(projectId, search, { ...page, fields })
+  const find = () => calls.search(projectId, search, { ...page, form: documentsOf(parts) })
   // Not tagged: the words of a long call are indexed a little after it has changed.
   if (search.words) return await answer(await find())
-  const isPlain = !isFiltered(search) && !fields
+  const isPlain = !isFiltered(search) && !parts.fields && !parts.isDetailed
   if (isPlain && !request.headers.has('if-none-match')) {
     // The page is read with its tag: a query of its own would take a tenth as long as the page.
     const found = await list()
@@ -68,9 +76,10 @@ interface Sending {
   check: Check
 }
 
-interface ExportAnswer extends Sending {
+interface ExportAnswer extends Sending, CallParts {
   type: FileType
-  fields?: ReadonlySet<CallField> | undefined
+  /** Whether CSV begins with the byte order mark. */
+  hasMark?: boolean
   limit?: number | undefined
   offset?: number | undefined
 }
@@ -80,24 +89,28 @@ export async function exportCalls(
   calls: Calls,
   projectId: number,
   search: CallSearch,
-  { type, fields, limit, offset, buffers, check }: ExportAnswer,
+  { type, hasMark, limit, offset, buffers, check, ...parts }: ExportAnswer,
 ): Promise<Response> {
-  const { form, head } =
-    type === 'text/csv' ? csvOf(fields) : { form: fields ? asPickedLines(fields) : asLines, head: '' }
-  const parts = calls.export(projectId, search, { form, limit, offset })
-  const body = await buffers.streamOf({ projectId, check }, head, parts, '', exportedCharsMax)
+  const { form, head } = type === 'text/csv' ? csvOf(parts) : { form: linesOf(parts), head: '' }
+  const texts = calls.export(projectId, search, { form, limit, offset })
+  const start = hasMark ? byteOrderMark + head : head
+  const body = await buffers.streamOf({ projectId, check }, start, texts, '', exportedCharsMax)
   return new Response(body, { headers: forms[type] })
 }
 
 /** The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept */
-function formOf(accept: string | null): FormType {
-  let [best, weight]: [FormType, number] = ['application/json', 0]
+function formOf(accept: string | null): { type: FormType; hasMark: boolean } {
+  let best: { type: FormType; hasMark: boolean } = { type: 'application/json', hasMark: false }
+  let weight = 0
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
     const form = (Object.keys(forms) as FormType[]).find((known) => known === type)
+    const hasMark = form === 'text/csv' && parameters.includes('header=bom')
     const q = parameters.find((parameter) => parameter.startsWith('q='))
     const asked = q === undefined ? 1 : Number(q.slice(2)) || 0
-    if (form && asked > weight) [best, weight] = [form, asked]
+    if (!form || asked <= weight) continue
+    best = { type: form, hasMark }
+    weight = asked
   }
   return best
 }

@@ -4,7 +4,7 @@ import { calls, projects } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { JsonBytes } from './document.ts'
-import { asDocuments, type CallForm } from './forms.ts'
+import { type CallForm, documentsOf } from './forms.ts'
 import { newestFirst, type Place, type TimeOrder } from './place.ts'
 import { callCount, pageStart } from './ranges.ts'
 
@@ -41,6 +41,7 @@ export interface ListedPage extends CallPage {
   changeSeq: number
 }
 
+const wholeDocuments = documentsOf({ isDetailed: false })
 const comma = new TextEncoder().encode(',')
 
 // One statement, so that the total, the page and the change number are consistent.
@@ -120,7 +121,7 @@ export async function readPage(
 export function readDocuments(
   db: ReadDatabase,
   heads: readonly SizedRow[],
-  form: CallForm = asDocuments,
+  form: CallForm = wholeDocuments,
 ): Pick<CallPage, 'documents' | 'sliceChars'> {
   // A call longer than a slice is a slice of its own.
   const sliceChars = heads.reduce((most, [, chars]) => Math.max(most, chars), sliceCharsMax)
@@ -134,7 +135,7 @@ async function* readSlices(
 ): AsyncGenerator<JsonBytes | string> {
   let isFirst = true
   for (const seqs of inSlices(heads, sliceCharsMax)) {
-    const documents = await form(db, JSON.stringify(seqs))
+    const documents = await form.read(db, JSON.stringify(seqs))
     if (documents.length === 0) continue
     if (!isFirst) yield comma
     yield documents

@@ -86,25 +86,30 @@ const described = {
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 
+const callProperties = {
+  id: told(CallId, "The platform's own id for the call."),
+  status: Status,
+  duration: Duration,
+  summary: described.summary,
+  evaluation: described.evaluation,
+  endedReason: described.endedReason,
+  callerNumber: described.callerNumber,
+  calledNumber: described.calledNumber,
+  isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
+  callAnalysis: described.callAnalysis,
+  transcript: Turns,
+  createdAt: Time,
+  updatedAt: Time,
+}
+
 /** A call as the API returns it: always exactly these thirteen fields, in this order. */
-export const Call = Type.Object(
-  {
-    id: told(CallId, "The platform's own id for the call."),
-    status: Status,
-    duration: Duration,
-    summary: described.summary,
-    evaluation: described.evaluation,
-    endedReason: described.endedReason,
-    callerNumber: described.callerNumber,
-    calledNumber: described.calledNumber,
-    isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
-    callAnalysis: described.callAnalysis,
-    transcript: Turns,
-    createdAt: Time,
-    updatedAt: Time,
+export const Call = Type.Object(callProperties, {
+  title: 'Call',
+  // Lists, changes and webhooks add the details for those who ask for them.
+  'x-documented': {
+    properties: { ...callProperties, details: { $ref: '#/components/schemas/CallDetails' } },
   },
-  { title: 'Call' },
-)
+})
 export type Call = Static<typeof Call>
 
 const Name = (description: string, example: string) =>

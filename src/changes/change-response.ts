@@ -3,6 +3,7 @@ import { jsonHeaders } from '../http/json-headers.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Check } from '../http/while-allowed.ts'
 import type { ChangeEntry, ChangePage, Changes, ChangesRequest } from './changes.ts'
+import { includes } from './schemas.ts'
 
 const limitDefault = 100
 const changesPerPageMax = 1_000
@@ -18,7 +19,6 @@ eventHeaders.set('X-Accel-Buffering', 'no')
 
 export interface ChangesQuery extends ChangesRequest {
   waitMs: number
-  withDocuments: boolean
   /** Whether the answer is a stream of events. */
   isStream: boolean
 }
@@ -32,15 +32,15 @@ export function readChangesQuery(query: Record<string, string | undefined>, head
   const errors: FieldError[] = Object.entries(numbers)
     .filter(([, value]) => !wholeNumber.test(value))
     .map(([field]) => ({ field, message: 'must be a whole number of at most 15 digits' }))
-  if (include !== 'call' && include !== 'none')
-    errors.push({ field: 'include', message: 'must be call or none' })
+  const included = includes.find((each) => each === include)
+  if (!included) errors.push({ field: 'include', message: 'must be call, details or none' })
   if (errors.length > 0) throw invalidRequest(errors)
   return {
     after: Number((isStream && lastEventId) || after),
     // A stream has no pages, so its limit does not matter to readers.
     limit: isStream ? limitDefault : Math.min(Number(limit), changesPerPageMax),
     waitMs: Math.min(Number(wait), waitSecondsMax) * 1_000,
-    withDocuments: include === 'call',
+    include: included ?? 'call',
     isStream,
   }
 }

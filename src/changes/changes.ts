@@ -5,7 +5,7 @@ import { inSlices } from '../db/slices.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ChangeWatch } from './change-watch.ts'
-import type { Change, ChangeType } from './schemas.ts'
+import type { Change, ChangeType, Include } from './schemas.ts'
 
 /** Documents are read up to about this many characters at once. */
 const sliceCharsMax = 50_000
@@ -13,7 +13,15 @@ const pagesKeptMax = 20
 
 /** Documents of one kind, as JSON by row number. Those deleted meanwhile are absent. */
 interface Documents {
-  documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
+  documents(projectId: number, seqs: readonly number[], isDetailed?: boolean): Promise<Map<number, string>>
+}
+
+interface CallDocuments extends Documents {
+  /** The row number and the size of each call with its details. */
+  sizesWithDetails(
+    projectId: number,
+    calls: { seq: number; chars: number }[],
+  ): Promise<(readonly [number, number])[]>
 }
 
 interface ChangesOptions {
@@ -22,11 +30,15 @@ interface ChangesOptions {
   dataVersion: () => number
   recordHash: RecordHash
   watch: ChangeWatch
-  calls: Documents
+  calls: CallDocuments
   knowledge: Documents
 }
 
-export interface ChangesRequest {
+export interface ChangesRequest extends PageRequest {
+  include: Include
+}
+
+interface PageRequest {
   /** The `next` of the previous page; 0 for the first. */
   after: number
   limit: number
@@ -34,6 +46,7 @@ export interface ChangesRequest {
 
 export interface ChangePage {
   changes: ChangedRecord[]
+  include: Include
   next: number
   hasMore: boolean
 }
@@ -45,7 +58,7 @@ interface ChangedRecord {
   row: number | null
   /** The record's id; null for a deletion, which does not keep it. */
   id: string | null
-  /** The length of its document. */
+  /** The length of what is included of it. */
   chars: number
 }
 
@@ -69,8 +82,6 @@ export interface ChangeEntry {
 }
 
 export interface EntriesOptions {
-  /** Whether changed records come with their documents. */
-  withDocuments: boolean
   /** Whether changes without documents come with ids. */
   withIds?: boolean
   /** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
@@ -146,7 +157,12 @@ export class Changes {
    * Reads a page. Readers woken together share it: it is read again only after a commit. @throws unavailable if the
    * project was deleted
    */
-  read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
+  read(projectId: number, { include, ...request }: ChangesRequest): Promise<ChangePage> {
+    const page = this.#page(projectId, request)
+    return include === 'call' ? page : page.then((read) => this.#including(projectId, read, include))
+  }
+
+  #page(projectId: number, { after, limit }: PageRequest): Promise<ChangePage> {
     const name = `${this.#options.dataVersion()} ${after} ${limit}`
     const known = this.#pages.get(projectId)
     if (known?.name === name) return known.page
@@ -156,7 +172,7 @@ export class Changes {
     return page
   }
 
-  async #read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
+  async #read(projectId: number, { after, limit }: PageRequest): Promise<ChangePage> {
     const { read } = this.#options.store(projectId)
     // One more row shows whether there are more.
     const rows = await queries(read).page.all({ projectId, after, rows: limit + 1 })
@@ -168,18 +184,31 @@ export class Changes {
     const hasMore = first.seq !== null && rows.length > limit
     // Some change numbers have no record any more, so the next page begins after the newest number.
     const next = hasMore ? changes.at(-1)?.change.seq : first.newest
-    return { changes, next: Math.max(after, next ?? 0), hasMore }
+    return { changes, include: 'call', next: Math.max(after, next ?? 0), hasMore }
+  }
+
+  /** The page with other records in it, and the sizes of these. */
+  async #including(projectId: number, page: ChangePage, include: Include): Promise<ChangePage> {
+    const isCall = ({ change, row }: ChangedRecord) => change.type === 'call.changed' && row !== null
+    const places = page.changes.flatMap((each) =>
+      include === 'details' && isCall(each) ? { seq: each.row ?? 0, chars: each.chars } : [],
+    )
+    const sizes = new Map(await this.#options.calls.sizesWithDetails(projectId, places))
+    const sizeOf = (each: ChangedRecord) =>
+      (isCall(each) ? sizes.get(each.row ?? 0) : undefined) ?? each.chars
+    const changes = page.changes.map((each) => ({ ...each, chars: include === 'none' ? 0 : sizeOf(each) }))
+    return { ...page, changes, include }
   }
 
   /** The same, but waits up to `withinMs` while there are no changes. */
   async wait(
     projectId: number,
-    { after, limit }: ChangesRequest,
+    { after, ...request }: ChangesRequest,
     { withinMs, signal }: { withinMs: number } & Pick<Follow, 'signal'>,
   ): Promise<ChangePage> {
     const endsAt = performance.now() + withinMs
     for (let position = after; ; ) {
-      const page = await this.read(projectId, { after: position, limit })
+      const page = await this.read(projectId, { after: position, ...request })
       const leftMs = endsAt - performance.now()
       if (page.changes.length > 0 || page.hasMore || leftMs <= 0) return page
       position = page.next
@@ -191,21 +220,22 @@ export class Changes {
   /** The changes of a page, in slices. A record deleted meanwhile is left out: its deletion comes later. */
   async *entries(
     projectId: number,
-    { changes }: ChangePage,
-    { withDocuments, withIds = false, admit }: EntriesOptions,
+    { changes, include }: ChangePage,
+    { withIds = false, admit }: EntriesOptions = {},
   ): AsyncGenerator<ChangeEntry[]> {
     const { calls, knowledge } = this.#options
-    const sizes = changes.map(({ chars }, at) => [at, withDocuments ? chars : 0] as const)
+    const sizes = changes.map(({ chars }, at) => [at, chars] as const)
     for (const slice of inSlices(sizes, sliceCharsMax)) {
       const some = slice.flatMap((at) => changes[at] ?? [])
-      if (!withDocuments) {
+      if (include === 'none') {
         yield some.map(({ change, id }) =>
           toEntry(change, withIds && id !== null ? `,"id":${JSON.stringify(id)}` : ''),
         )
         continue
       }
       admit?.(some.reduce((sum, { chars }) => sum + chars, 0))
-      const callsByRow = await calls.documents(projectId, rowsOf(some, 'call.changed'))
+      const rows = rowsOf(some, 'call.changed')
+      const callsByRow = await calls.documents(projectId, rows, include === 'details')
       const itemsByRow = await knowledge.documents(projectId, rowsOf(some, 'knowledge.changed'))
       yield some.flatMap(({ change, row }) => {
         if (row === null) return [toEntry(change, '')]
@@ -219,12 +249,12 @@ export class Changes {
   /** All changes from here on, in slices, and null while there are none. */
   async *follow(
     projectId: number,
-    { after, limit }: ChangesRequest,
+    { after, ...request }: ChangesRequest,
     { everyMs, signal, ...options }: Follow,
   ): AsyncGenerator<ChangeEntry[] | null> {
     const { watch } = this.#options
     for (let position = after; !signal.aborted; ) {
-      const page = await this.read(projectId, { after: position, limit })
+      const page = await this.read(projectId, { after: position, ...request })
       yield* this.entries(projectId, page, options)
       position = page.next
       if (page.hasMore) continue

@@ -38,10 +38,12 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
       changeWatch.checkRoom(projectId)
       keepOpen(request)
       const follow = (_: unknown, signal: AbortSignal) => {
-        const options = { withDocuments: false, withIds: true, everyMs: heartbeatMs, signal }
-        const events = toConsoleEvents(after, changes.follow(projectId, { ...asked, after }, options))
         const check = () => sessions.check(projectId, person.sessionId)
-        return untilFailure(whileAllowed(events, check), (error) => onFailure(error, request))
+        const options = { withIds: true, everyMs: heartbeatMs, signal }
+        const slices = changes.follow(projectId, { ...asked, after, include: 'none' }, options)
+        return untilFailure(whileAllowed(toConsoleEvents(after, slices), check), (error) =>
+          onFailure(error, request),
+        )
       }
       return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))
     })

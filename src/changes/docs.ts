@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 import { jsonAnswer, keyedAnswers } from '../http/openapi.ts'
-import { changePageOf } from './schemas.ts'
+import { changePageOf, includes } from './schemas.ts'
 
 /** The route of changes in the OpenAPI document. @param records the schemas of a call and an item */
 export function listChanges(records: { Call: TSchema; Item: TSchema }) {
@@ -33,8 +33,9 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
       ),
       {
         ...{ name: 'include', in: 'query', required: false, example: 'call' },
-        description: '`none` leaves out the documents of changed records.',
-        schema: { type: 'string', enum: ['call', 'none'], default: 'call' },
+        description:
+          '`details` adds the member `details` to each call, `none` leaves out the documents of changed records.',
+        schema: { type: 'string', enum: [...includes], default: 'call' },
       } satisfies OpenAPIV3.ParameterObject,
       {
         ...{ name: 'Last-Event-ID', in: 'header', required: false, example: '42' },

@@ -48,13 +48,11 @@ export function changeRoutes({
           ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
           : changes.read(projectId, asked))
         const reading = { buffers, check }
-        return await toChangesResponse(projectId, page, changes.entries(projectId, page, asked), reading)
+        return await toChangesResponse(projectId, page, changes.entries(projectId, page), reading)
       }
       changeWatch.checkRoom(projectId)
       const follow = (admit: (chars: number) => void, signal: AbortSignal) => {
-        const { withDocuments } = asked
-        const options = { withDocuments, admit, everyMs: heartbeatMs, signal }
-        const events = toEvents(changes.follow(projectId, asked, options))
+        const events = toEvents(changes.follow(projectId, asked, { admit, everyMs: heartbeatMs, signal }))
         return untilFailure(whileAllowed(events, check), (error) => onFailure(error, request))
       }
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.

@@ -1,5 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
+/** What a changed record comes with: nothing, its document, or for a call its details, too. */
+export const includes = ['call', 'details', 'none'] as const
+export type Include = (typeof includes)[number]
+
 const changeTypes = ['call.changed', 'call.deleted', 'knowledge.changed', 'knowledge.deleted'] as const
 export type ChangeType = (typeof changeTypes)[number]
 

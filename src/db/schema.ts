@@ -506,6 +506,8 @@ export const webhooks = sqliteTable(
     url: text().notNull(),
     /** JSON array of the events that the endpoint takes. */
     events: text({ mode: 'json' }).$type<string[]>().notNull(),
+    /** Whether calls are sent with their details. */
+    isDetailed: integer('is_detailed', { mode: 'boolean' }).notNull().default(false),
     /** `whsec_…`, unhashed, because it has to sign. */
     secret: text().notNull(),
     /** Until when the previous secret also signs. */

@@ -1,4 +1,6 @@
 const lineEnd = '\r\n'
+/** The mark by which Excel knows UTF-8. */
+export const byteOrderMark = '\ufeff'
 
 /** A line of RFC 4180. */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
@@ -6,14 +8,20 @@ export function csvLine(cells: readonly (string | number | boolean | null)[]): s
 }
 
 /**
- * Spreadsheets treat such cells as formulas, some even after white space:
+ * Spreadsheets treat such cells as formulas, some even after white space, and some the full-width signs:
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
-const formula = /^\s*[=+@-]/
+const formula = /^(\t|\s*[=+@＝＋＠－-])/
+/**
+ * Signs that stand first in a cell for a program that separates cells by semicolons or tabs, as Excel does in much of
+ * Europe: it takes our quotation marks for text, and line ends for the end of a row.
+ */
+const innerFormula = /(?<=[;\t\r\n][\s"]*)[=+@＝＋＠－-]/g
 const phoneNumber = /^\+\d[\d ().\-/]*$/
 
 function toCell(value: string | number | boolean | null): string {
   const text = String(value ?? '')
-  const harmless = formula.test(text) && !phoneNumber.test(text) ? `'${text}` : text
+  const isFormula = formula.test(text) && !phoneNumber.test(text)
+  const harmless = `${isFormula ? "'" : ''}${text.replace(innerFormula, "'$&")}`
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

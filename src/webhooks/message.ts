@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { RecordHash } from '../db/record-hash.ts'
 import type { WebhookEvent } from './events.ts'
-import type { QueuedEvent, WebhookQueue } from './queue.ts'
+import type { Endpoint, QueuedEvent, WebhookQueue } from './queue.ts'
 
 const idChars = 32
 
 interface Documents {
   /** The documents of records of one kind, as JSON by row number. Deleted records are absent. */
-  documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>>
+  documents(projectId: number, seqs: readonly number[], isDetailed: boolean): Promise<Map<number, string>>
 }
 
 interface MessagesOptions {
@@ -37,14 +37,18 @@ export class Messages {
   }
 
   /** Null when there is nothing to send: the item is no longer ready, or its project was deleted. */
-  async of(projectId: number, row: QueuedEvent): Promise<Message | null> {
+  async of(
+    { projectId, isDetailed }: Pick<Endpoint, 'projectId' | 'isDetailed'>,
+    row: QueuedEvent,
+  ): Promise<Message | null> {
     const { kind, record, recordId } = row
     if (kind === 'erasure')
       return this.#message(row, row.ref ?? '', { erasure: { id: row.ref, calls: record } })
     if (recordId === null || row.ref !== null) return await this.#deletion(row)
     const { queue, recordHash, calls, knowledge } = this.#options
     if (row.event === 'knowledge.ready' && (await queue.isPending(record))) return null
-    const documents = await (kind === 'call' ? calls : knowledge).documents(projectId, [record])
+    const records = kind === 'call' ? calls : knowledge
+    const documents = await records.documents(projectId, [record], isDetailed)
     const document = documents.get(record)
     if (document === undefined) return await this.#deletion(row)
     return this.#message(

@@ -12,6 +12,8 @@ export interface Endpoint {
   id: string
   projectId: number
   url: string
+  /** Whether calls are sent with their details. */
+  isDetailed: boolean
   secret: string
   previousSecret: string | null
   previousSecretUntil: number | null
@@ -34,7 +36,7 @@ export interface QueuedEvent {
   isSent: boolean
   /** The record's id; null once the record is deleted. */
   recordId: string | null
-  /** The length of the record's document. */
+  /** The length of what is sent of the record. */
   chars: number
 }
 
@@ -61,6 +63,7 @@ const queries = preparedQueries((db) => ({
       id: webhooks.id,
       projectId: webhooks.projectId,
       url: webhooks.url,
+      isDetailed: webhooks.isDetailed,
       secret: webhooks.secret,
       previousSecret: webhooks.previousSecret,
       previousSecretUntil: webhooks.previousSecretUntil,
@@ -86,7 +89,9 @@ const queries = preparedQueries((db) => ({
       attempts: sql<number>`attempts`,
       isSent: sql<number>`is_sent`,
       recordId: sql<string | null>`coalesce(calls.id, items.id)`,
-      chars: sql<number>`coalesce(document_chars, octet_length(text), 0)`,
+      chars: sql<number>`coalesce(document_chars, octet_length(text), 0) + coalesce((
+        select octet_length(details) from call_details join webhooks on webhooks.id = webhook_id and is_detailed
+        where call_details.seq = calls.seq), 0)`,
     })
     .from(sql`webhook_queue as queue left join calls on kind = 'call' and calls.seq = record
       left join knowledge_items as items on kind = 'item' and items.seq = record`)

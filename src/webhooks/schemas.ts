@@ -7,6 +7,7 @@ export const NewWebhook = Type.Object(
     url: Type.String({ maxLength: 2_000 }),
     /** All by default. */
     events: Type.Optional(Type.Array(Type.String({ maxLength: 60 }), { maxItems: 20 })),
+    details: Type.Optional(Type.Boolean()),
   },
   { title: 'NewWebhook' },
 )

@@ -182,7 +182,7 @@ export class WebhookSender {
   async #send(endpoint: Endpoint, lane: Lane, row: QueuedEvent): Promise<void> {
     const { queue, messages } = this.#options
     // A sent row only delays the next change of its call, and is done now.
-    const message = row.isSent ? null : await messages.of(endpoint.projectId, row)
+    const message = row.isSent ? null : await messages.of(endpoint, row)
     if (!message) {
       lane.refs.set(row.id, '')
       return this.#ended({ endpoint, row, result: null })

@@ -24,6 +24,8 @@ export interface NewWebhook {
   url: string
   /** All by default. */
   events?: readonly string[] | undefined
+  /** Whether to send calls with their details. */
+  details?: boolean | undefined
   createdBy?: string | null
 }
 
@@ -32,6 +34,8 @@ export interface WebhookRecord {
   id: string
   url: string
   events: WebhookEvent[]
+  /** Whether calls are sent with their details. */
+  details: boolean
   /** False when it was switched off. */
   enabled: boolean
   /** Events that wait to be sent. */
@@ -92,7 +96,7 @@ export class Webhooks {
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
   async create(projectId: number, input: NewWebhook, by?: By): Promise<CreatedWebhook> {
-    const { url, events = webhookEvents, createdBy = null } = input
+    const { url, events = webhookEvents, details = false, createdBy = null } = input
     const { read, write, audit, addresses, now } = this.#options
     const problem = await addresses.problemOf(url)
     const problems: FieldError[] = problem === null ? [] : [{ field: 'url', message: problem }]
@@ -113,7 +117,7 @@ export class Webhooks {
     await requiring([ownsProject(projectId, by)], (check) =>
       write.batch([
         write.run(check),
-        write.insert(webhooks).values({ ...row, createdAt: now(), createdBy }),
+        write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
         write.run(audit.entry({ by, projectId, action: 'webhook_created', target })),
       ]),
     )
@@ -324,7 +328,8 @@ function toRecord(row: typeof webhooks.$inferSelect, pending: number, now: numbe
   const { id, url, failures, disabledReason, createdBy, previousSecretUntil } = row
   const isRotating = previousSecretUntil !== null && previousSecretUntil > now
   return {
-    ...{ id, url, events: row.events as WebhookEvent[], enabled: row.disabledAt === null, pending, failures },
+    ...{ id, url, events: row.events as WebhookEvent[], details: row.isDetailed },
+    ...{ enabled: row.disabledAt === null, pending, failures },
     lastSuccessAt: toIso(row.lastSuccessAt),
     failingSince: toIso(row.failingSince),
     disabledAt: toIso(row.disabledAt),

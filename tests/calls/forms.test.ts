@@ -4,7 +4,7 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { putCalls, said } from './put-calls.ts'
+import { exportParts, putCalls, said } from './put-calls.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('CSV', () => {
       [
         'id,status,duration,summary,evaluation,endedReason,callerNumber,calledNumber,isEngaged,createdAt,updatedAt',
         `'-1,completed,1.5,"Said ""no"", then\r\nleft ✓",'=1+1,'+cmd,+1 (555) 010-0044,'@sip,true,${at(1)},${at(2)}`,
-        `b,live,0,'-,,'\t=1+1,,,false,${at(0)},${at(0)}`,
+        `b,live,0,'-,,'\t'=1+1,,,false,${at(0)},${at(0)}`,
         '',
       ].join('\r\n'),
     )
@@ -65,7 +65,48 @@ describe('CSV', () => {
   })
 })
 
+describe('CSV for Excel', () => {
+  test('begins with the byte order mark', async () => {
+    const project = await projectWith([{ id: 'a', summary: 'ü' }])
+    for (const accept of ['text/csv;header=bom', 'text/html, text/csv; header=bom;q=0.9, */*;q=0.1']) {
+      const answer = await get(project, '?fields=summary', accept)
+      expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      expect(Buffer.from(await answer.arrayBuffer()).toString('latin1')).toBe(
+        Buffer.from('\ufeffid,summary\r\na,ü\r\n').toString('latin1'),
+      )
+    }
+    for (const accept of [
+      'text/csv',
+      'text/csv;q=0.9, text/csv;header=bom;q=0.1',
+      'text/csv;header=present',
+    ]) {
+      const answer = await get(project, '', accept)
+      expect(Buffer.from(await answer.arrayBuffer()).toString()).toStartWith('id,')
+    }
+    const lines = await get(project, '', 'application/x-ndjson;header=bom')
+    expect(Buffer.from(await lines.arrayBuffer()).toString()).toStartWith('{')
+  })
+})
+
 describe('NDJSON', () => {
+  test('has none of the line ends of Unicode, and the same JSON', async () => {
+    const summary = 'a\u2028b\u2029c\u0085d “e” \\u2028'
+    const callAnalysis = { '\u2028': '\u0085' }
+    const project = await projectWith([
+      { id: 'a', summary, callAnalysis, details: { agent: { id: '\u2029' } } },
+    ])
+    const call = await (await project.fetch('/v1/calls/a')).json()
+    for (const query of ['', '?fields=summary,callAnalysis', '?details=include']) {
+      const text = await (await get(project, query, 'application/x-ndjson')).text()
+      expect(text).not.toMatch(/[\u2028\u2029\u0085]/)
+      expect(text).toContain('a\\u2028b\\u2029c\\u0085d “e” \\\\u2028')
+      const { details: _, ...read } = JSON.parse(text)
+      expect(call).toMatchObject(read)
+    }
+    const [line] = await exportParts(service.services, project.projectId)
+    expect(line).not.toMatch(/[\u2028\u2029\u0085]/)
+  })
+
   test('is every call, or as many as asked for, one a line', async () => {
     const ids = Array.from({ length: 2_300 }, (_, n) => `c${n}`)
     const project = await projectWith(

@@ -160,8 +160,12 @@ describe('GET /v1/changes as server-sent events', () => {
       if (isRevoked) throw new Error('revoked')
     }
     const { signal } = new AbortController()
-    const follow = { withDocuments: true, everyMs: 20, signal }
-    const slices = service.services.changes.follow(project.projectId, { after: 0, limit: 5 }, follow)
+    const follow = { everyMs: 20, signal }
+    const slices = service.services.changes.follow(
+      project.projectId,
+      { after: 0, limit: 5, include: 'call' },
+      follow,
+    )
     const events = whileAllowed(toEvents(slices), check)
     const texts = [await events.next(), await events.next(), await events.next()].map(({ value }) => value)
     expect(texts).toEqual(['retry: 1000\n\n', ':\n\n', ':\n\n'])

@@ -483,6 +483,7 @@ CREATE TABLE `webhooks` (
 	`project_id` integer NOT NULL,
 	`url` text NOT NULL,
 	`events` text NOT NULL,
+	`is_detailed` integer DEFAULT false NOT NULL,
 	`secret` text NOT NULL,
 	`previous_secret` text,
 	`previous_secret_until` integer,

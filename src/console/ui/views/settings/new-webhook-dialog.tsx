@@ -57,9 +57,12 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
   const { id: project } = useProject()
   const [url, setUrl] = useState('')
   const [chosen, setChosen] = useState<string[]>(events.map(([event]) => event))
+  const [details, setDetails] = useState(false)
   const isReady = url.trim() !== '' && chosen.length > 0
   const { request, isPending, error } = useSecretRequest(async () =>
-    onMade(await unwrap(api.projects({ project }).webhooks.post({ url: url.trim(), events: chosen }))),
+    onMade(
+      await unwrap(api.projects({ project }).webhooks.post({ url: url.trim(), events: chosen, details })),
+    ),
   )
   const errors = fieldErrors(error)
   return (
@@ -95,6 +98,13 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
           ))}
         </div>
       </Checkbox.Group>
+      <Checkbox
+        size="xs"
+        label="Send calls with their details"
+        description="Agent, cost, tool calls, review and metadata"
+        checked={details}
+        onChange={(event) => setDetails(event.currentTarget.checked)}
+      />
       {error !== null && !isAboutFields(error, ['url', 'events']) && <Problem error={error} />}
     </ActionForm>
   )
