@@ -50,6 +50,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('button', { name: 'Add source' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Dograh/ }).click()
+    await dialog.getByRole('checkbox', { name: /Keep your own metadata/ }).check()
     await dialog.getByRole('button', { name: 'Add Dograh' }).click()
     const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue()
     expect(secret).toMatch(/^[0-9a-f]{64}$/)
@@ -58,6 +59,9 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.keyboard.press('Escape')
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     await page.getByText('Waiting for the first event').waitFor()
+    expect(await service.services.sources.list(project.projectId)).toMatchObject([
+      { platform: 'dograh', options: { metadata: 'keep' } },
+    ])
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await page.content()).not.toContain(secret)
     expect(await findings(page)).toEqual([])
