@@ -34,6 +34,8 @@ export class Fields {
   readonly #path: string
   readonly #kept: Record<string, unknown>
   readonly #reading: Reading | null
+  /** Whether its members have names that the event has chosen: those are not told. */
+  #isMap = false
 
   private constructor(
     value: Readonly<Record<string, unknown>>,
@@ -63,6 +65,7 @@ export class Fields {
 
   /** The names of its members; further ones are cut off. */
   get names(): string[] {
+    this.#isMap = true
     return Object.keys(this.#value).slice(0, entriesMax)
   }
 
@@ -201,7 +204,8 @@ export class Fields {
   }
 
   #fieldOf(name: string): string {
-    return this.#path ? `${this.#path}.${name}` : name
+    const told = this.#isMap ? '*' : name
+    return this.#path ? `${this.#path}.${told}` : told
   }
 }
 

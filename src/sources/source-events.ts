@@ -129,7 +129,7 @@ function faultOf(error: AppError): Fault | null {
     case 'call_was_deleted':
       return null
     case 'invalid_request':
-      return error.errors?.[0] ?? { field: 'body', message: error.detail }
+      return faultOfBody(error)
     case 'payload_too_large':
       return { field: 'body', message: error.detail }
     default:
@@ -141,10 +141,15 @@ function resultOf(read: () => unknown): { value?: unknown; fault?: Fault } {
   try {
     return { value: read() }
   } catch (error) {
-    if (error instanceof AppError)
-      return { fault: error.errors?.[0] ?? { field: 'body', message: error.detail } }
+    if (error instanceof AppError) return { fault: { ...faultOfBody(error), field: 'body' } }
     throw error
   }
+}
+
+/** Without the names that an analysis or metadata have: a failure quotes nothing of its event. */
+function faultOfBody({ errors, detail }: AppError): Fault {
+  const { field, message } = errors?.[0] ?? { field: 'body', message: detail }
+  return { field: field.replace(/(?<=^callAnalysis|metadata)\..*/s, ''), message }
 }
 
 /** A 503, for which platforms retry. */

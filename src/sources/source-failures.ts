@@ -19,7 +19,6 @@ const textCharsMax = 300
 
 /** A failure as people see it: an event that could not be read. */
 export interface FailureRecord {
-  seq: number
   /** ISO 8601, UTC. */
   at: string
   callId: string | null
@@ -88,7 +87,6 @@ export class SourceFailures {
     await this.#options.sources.get(projectId, sourceId)
     const rows = await this.#options.read
       .select({
-        seq: sourceFailures.seq,
         at: sourceFailures.at,
         callId: sourceFailures.callId,
         field: sourceFailures.field,

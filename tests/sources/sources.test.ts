@@ -129,6 +129,53 @@ function spoil(event: object, at: number): object {
   )
 }
 
+describe('the failure of an event that cannot be read', () => {
+  test.each(names)(
+    'of %s quotes nothing of the body: no value, and no name that the platform does not have',
+    async (name) => {
+      const project = await service.mintProject()
+      const source = await addSource(service, project, name)
+      const bodies: string[] = [
+        '{"marker-name": "\\u0000"}',
+        '{"call": {"marker-name": 1e999}}',
+        '{"marker-name": marker}',
+        JSON.stringify({ 'marker-name': deep(101) }),
+      ]
+      const event = sessions[name].events.at(-1) ?? {}
+      const places = JSON.stringify(event).match(/"[^"]*":/g)?.length ?? 0
+      for (let at = 0; at < places; at++)
+        for (const value of [
+          'marker',
+          { 'marker-name': 'marker' },
+          { 'marker-name': { 'marker-name': ['marker'] } },
+        ])
+          bodies.push(JSON.stringify(replaced(event, at, value)))
+      for (const body of bodies) {
+        // Synthflow's signature covers a field that a body that is not JSON lacks.
+        const isSent = await source.send(body).then(
+          () => true,
+          () => false,
+        )
+        expect(isSent || name === 'synthflow').toBe(true)
+      }
+      const failures = await service.services.sourceFailures.list(project.projectId, source.id)
+      expect(failures.length).toBeGreaterThan(0)
+      for (const { field, message } of failures) expect(`${field} ${message}`).not.toContain('marker')
+      expect(JSON.stringify(service.logs)).not.toContain('marker')
+    },
+  )
+})
+
+/** The event with another value in one place. */
+function replaced(event: object, at: number, value: unknown): unknown {
+  let place = -1
+  return JSON.parse(JSON.stringify(event), (_, old) => (++place === at ? value : old))
+}
+
+function deep(levels: number): unknown {
+  return levels === 0 ? 'marker' : { 'marker-name': deep(levels - 1) }
+}
+
 describe('a source', () => {
   const report = (call: object, more: object = {}) => ({
     message: { type: 'end-of-call-report', call: { id: 'call-1', ...call }, ...more },
@@ -157,7 +204,7 @@ describe('a source', () => {
     const failures = await service.services.sourceFailures.list(project.projectId, source.id)
     expect(failures.map(({ callId, field, message, isKept }) => [callId, field, message, isKept])).toEqual([
       [null, 'message.call.id', 'is required', false],
-      [null, 'message.endedReason', 'must not contain U+0000', false],
+      [null, 'body', 'must not contain U+0000', false],
       ['call-2', 'message.endedReason', 'must be a string', true],
       ['with space', 'id', 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..', true],
       [null, 'body', 'must be valid JSON', false],

@@ -53,7 +53,7 @@ export function SourceFailures({ source, project }: { source: SourceRecord; proj
           label="Events that could not be read"
           columns={columns}
           rows={data.data}
-          rowKey={({ seq }) => String(seq)}
+          rowKey={(row) => String(data.data.indexOf(row))}
         />
       </div>
     </Panel>
