@@ -106,17 +106,18 @@ async def flush(ctx: JobContext) -> None:
       {
         label: 'Python',
         hint: 'Add these lines to the bot.',
-        code: `from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        code: `import os
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.utils.tracing.setup import setup_tracing
 
+os.environ["OTEL_RESOURCE_ATTRIBUTES"] = "callbook.caller_number=%2B15550100001,callbook.direction=inbound"
 setup_tracing(service_name="front-desk", exporter=OTLPSpanExporter())
 worker = PipelineWorker(
     pipeline,
     params=PipelineParams(enable_metrics=True),
     enable_tracing=True,
     conversation_id=call_id,
-    additional_span_attributes={"callbook.caller_number": "+15550100001", "callbook.direction": "inbound"},
 )`,
       },
     ],
