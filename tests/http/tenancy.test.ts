@@ -236,6 +236,7 @@ describe('the console', () => {
     const othersMember = await set.join(others, 'member')
     roles = {
       nobody: set.nobody,
+      viewer: await set.join(ours, 'viewer'),
       member: await set.join(ours, 'member'),
       owner: await set.join(ours, 'owner'),
     }
@@ -279,7 +280,7 @@ describe('the console', () => {
     expect(ofRecords.length).toBeGreaterThanOrEqual(9)
   })
 
-  describe.each(['nobody', 'member', 'owner'])('%s', (role) => {
+  describe.each(['nobody', 'viewer', 'member', 'owner'])('%s', (role) => {
     test.each(inProjects)("$method $path tells nothing of others' projects", async ({ method, path }) => {
       for (const id of ids) {
         const missing = `${others.id.slice(0, -4)}zzzz`
