@@ -104,6 +104,7 @@ export function createServer(
       openApi({
         ...{ ...parts, scriptPath: docsScriptPath, securitySchemes: vapiSecuritySchemes },
         webhooks: describeWebhooks({ Call, Item }),
+        bodyLimit: contexts.bodyLimit,
       }),
     )
     .use(docsRoutes())

@@ -1,6 +1,6 @@
 // Turns the routes' schemas into an OpenAPI 3.1 document for people and generators.
 
-import { scopeOf } from './surface.ts'
+import { type BodyLimit, scopeOf } from './surface.ts'
 
 type Json = Record<string, unknown>
 
@@ -22,12 +22,13 @@ const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
  * `components.schemas`, and referred to. Every body gets an example, and every answer its headers.
  * @throws Error if two different schemas have one title
  */
-export function completeDocument(made: object): Json {
+export function completeDocument(made: object, bodyLimit: BodyLimit): Json {
   const { paths, webhooks, components, ...rest }: Json = structuredCloneOf(made)
   const known = asObject(components)
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
+    tellBodyLimit(asObject(operation.requestBody), bodyLimit(path))
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
@@ -106,6 +107,12 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
     // Null stays among the values only if it is allowed.
     ...(Array.isArray(rest.enum) ? { enum: [...rest.enum.filter((each) => each !== null), ...nulls] } : {}),
   }
+}
+
+/** Files have a limit of their own. */
+function tellBodyLimit(body: Json, bytesMax: number): void {
+  if (body.content === undefined || 'multipart/form-data' in asObject(body.content)) return
+  body.description = [body.description, `At most ${bytesMax} bytes.`].filter(Boolean).join(' ')
 }
 
 function addExample(content: Json, isWhole: boolean): void {

@@ -63,7 +63,8 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   },
   413: {
     name: 'PayloadTooLarge',
-    description: 'The body or the text is too large.',
+    description:
+      'The body or the text is too large, or JSON, or a line of it, has more than 250,000 members.',
     code: 'payload_too_large',
     title: 'Payload too large',
   },

@@ -6,6 +6,7 @@ import { type ErrorCode, errorStatus } from '../errors.ts'
 import { completeDocument } from './document.ts'
 import { type ErrorStatus, errorStatuses } from './error-statuses.ts'
 import { jsonHeaders } from './json-headers.ts'
+import type { BodyLimit } from './surface.ts'
 
 type Answer = OpenAPIV3.ResponseObject
 type Answers = Record<string, Answer | OpenAPIV3.ReferenceObject>
@@ -188,10 +189,12 @@ interface OpenApiOptions {
   securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject>
   /** The service's webhooks by name, which the plugin's document lacks. */
   webhooks: Record<string, object>
+  /** Told for the body of each operation. */
+  bodyLimit: BodyLimit
 }
 
 /** The OpenAPI document at /docs/json and /openapi.json, and its viewer at /docs, with a script from this service. */
-export function openApi({ version, scriptPath, securitySchemes, webhooks }: OpenApiOptions) {
+export function openApi({ version, scriptPath, securitySchemes, webhooks, bodyLimit }: OpenApiOptions) {
   const plugin = swagger({
     path: '/docs',
     scalarCDN: scriptPath,
@@ -240,7 +243,7 @@ export function openApi({ version, scriptPath, securitySchemes, webhooks }: Open
   }
   let document: string | undefined
   const read = (made: object) => {
-    document ??= JSON.stringify(completeDocument({ ...made, webhooks }))
+    document ??= JSON.stringify(completeDocument({ ...made, webhooks }, bodyLimit))
     return new Response(document, { headers: jsonHeaders })
   }
   const make = plugin.routes.find(({ path }) => path === '/docs/json')?.handler as (() => object) | undefined

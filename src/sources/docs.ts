@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { jsonAnswer, pathParameter, problemAnswers } from '../http/openapi.ts'
+import { signedBodyBytesMax } from '../http/surface.ts'
 
 // What the OpenAPI document says about the route of sources.
 
@@ -35,6 +36,7 @@ export const receiveEvent = {
   ],
   requestBody: {
     required: true,
+    description: `Where the platform signs its requests and sends no secret, at most ${signedBodyBytesMax} bytes. Otherwise:`,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/JsonObject' }, example: event } },
   },
   responses: {

@@ -298,12 +298,12 @@ describe('waiting', () => {
     expect((await waiting).data.map(({ call }) => call?.id)).toEqual(['imported'])
   })
 
-  test('is refused beyond a number of readers, but not a page that is there already', async () => {
+  test('is refused beyond a number of readers of one project, but not a page that is there already', async () => {
     const project = await service.mintProject()
     const leaving = new AbortController()
     const options = { withinMs: 60_000, signal: leaving.signal }
     const { changeWatch } = service.services
-    const waits = Array.from({ length: 4_000 }, () => changeWatch.wait(project.projectId, 0, options))
+    const waits = Array.from({ length: 3_000 }, () => changeWatch.wait(project.projectId, 0, options))
     for (const accept of ['application/json', 'text/event-stream']) {
       const answer = await project.fetch('/v1/changes?wait=1', { headers: { accept } })
       expect(answer.headers.get('retry-after')).toBe('5')

@@ -8,13 +8,17 @@ test('while the largest allowed requests are processed, every other is answered 
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/small', { summary: 'small' })
   const { bodyBytesMax: bodyMax, callBytesMax } = service.services.config
-  const numbers = (bytes: number) => `{"n":[${'1,'.repeat(Math.floor((bytes - 1_000) / 2))}1]}`
+  const texts = (bytes: number, members = 249_000) => {
+    const text = 'x'.repeat(Math.floor((bytes - 1_000) / members) - 3)
+    return `{"n":[${`"${text}",`.repeat(members - 1)}1]}`
+  }
   const large = [
-    { id: 'numbers', body: `{"callAnalysis":${numbers(callBytesMax)}}`, status: 201 },
+    { id: 'texts', body: `{"callAnalysis":${texts(callBytesMax)}}`, status: 201 },
     { id: 'turns', body: JSON.stringify({ transcript: turns(10_000, 780) }), status: 201 },
-    { id: 'unknown', body: `{"unknown":${numbers(bodyMax)}}`, status: 201 },
+    { id: 'unknown', body: `{"unknown":${texts(bodyMax)}}`, status: 201 },
+    { id: 'members', body: `{"unknown":[${'1,'.repeat(bodyMax / 2 - 20)}1]}`, status: 413 },
     { id: 'deep', body: `{"unknown":${'['.repeat(100)}${']'.repeat(100)}}`, status: 201 },
-    { id: 'too-large', body: `{"callAnalysis":${numbers(bodyMax)}}`, status: 413 },
+    { id: 'too-large', body: `{"callAnalysis":${texts(bodyMax)}}`, status: 413 },
   ]
   let isBusy = true
   const others = (async () => {

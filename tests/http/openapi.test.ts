@@ -175,6 +175,21 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  test('tells how large each body may be', async () => {
+    for (const { path, requestBody } of operations) {
+      if (!requestBody || 'multipart/form-data' in requestBody.content) continue
+      // The configured limit is the smallest here.
+      expect([path, requestBody.description]).toEqual([path, expect.stringMatching(/At most 5000 bytes\.$/)])
+    }
+    const usual = await startService()
+    const { paths } = await (await fetch(`${usual.url}/docs/json`)).json()
+    await usual.stop()
+    const told = ['/v1/knowledge/search', '/v1/erasures', '/integrations/tool', '/v1/knowledge'].map(
+      (path) => paths[path].post.requestBody.description,
+    )
+    expect(told).toEqual([65_536, 262_144, 1_048_576, 33_554_432].map((bytes) => `At most ${bytes} bytes.`))
+  })
+
   test('writes each schema out once, under the name of what it is', () => {
     const { schemas = {}, responses = {}, headers = {} } = document.components ?? {}
     expect(Object.keys(schemas)).toEqual(
