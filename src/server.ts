@@ -112,6 +112,7 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
+        problem: database.problem,
         replication: database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,

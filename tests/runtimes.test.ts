@@ -158,7 +158,11 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     const health = await send('GET', '/health')
     expect(await health.json()).toEqual({ status: 'ok' })
     expect(health.headers.get('content-type')).toStartWith('application/json')
-    expect(await (await send('GET', '/ready')).json()).toEqual({ status: 'ready', replication: null })
+    expect(await (await send('GET', '/ready')).json()).toEqual({
+      status: 'ready',
+      problem: null,
+      replication: null,
+    })
     const metrics = await send('GET', '/metrics')
     expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(await metrics.text()).toContain('# TYPE ')

@@ -2,7 +2,9 @@ import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { recount, wrongRanges } from '../../src/calls/ranges.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
+import { ballastBytes } from '../../src/db/ballast-file.ts'
 import { loadAddon } from '../../src/knowledge/index/addon.ts'
+import { isWritable } from '../../src/services/folder.ts'
 import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'
 import { verifyIndex } from './index-check.ts'
@@ -94,7 +96,8 @@ async function checkServer({ database, config }: Services): Promise<Check> {
   return { check: 'database', ok: true, detail, advice: null }
 }
 
-async function checkFile({ database }: Services, repair: boolean): Promise<Check> {
+async function checkFile(services: Services, repair: boolean): Promise<Check> {
+  const { database } = services
   const { write } = database
   const faults: string[] = []
   for (const { name, wanted } of pragmas) {
@@ -113,14 +116,39 @@ async function checkFile({ database }: Services, repair: boolean): Promise<Check
     const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
     return { check: 'database', ok: false, detail: faults.join('; '), advice }
   }
+  const fullness = await checkRoom(services)
+  if (fullness) return fullness
   const miscounted = await findMiscounted(database, repair)
   if (miscounted.length > 0) {
     const detail = `the file is sound, but the calls of ${counted(miscounted.length, 'project')} are counted wrong`
     return { check: 'database', ok: false, detail, advice: 'Count them again: bun callbook doctor --repair' }
   }
-  const megabytes = (statSync(database.file).size / 1_000_000).toFixed(1)
-  const detail = `${megabytes} MB, sound, ${counted(applied?.n ?? 0, 'migration')} applied, writes are durable`
+  const detail = `${inMegabytes(statSync(database.file).size)} MB, sound, ${counted(applied?.n ?? 0, 'migration')} applied, writes are durable`
   return { check: 'database', ok: true, detail, advice: null }
+}
+
+/** Null when there is room for the largest call and what its deletion needs, and the folder can be written. */
+async function checkRoom({ database, config }: Services): Promise<Check | null> {
+  const unwritable = [config.dataDir, database.file].find((path) => !isWritable(path))
+  if (unwritable !== undefined) {
+    const advice =
+      'Make it writable for the user who runs the service. Until then, nothing can be written or deleted.'
+    return { check: 'database', ok: false, detail: `${unwritable} cannot be written`, advice }
+  }
+  const free = database.freeBytes() ?? 0
+  const [row] = await database.read.all<{ bytes: number }>(
+    sql`select freelist_count * page_size as bytes from pragma_freelist_count, pragma_page_size`,
+  )
+  const reusable = row?.bytes ?? 0
+  if (free + reusable >= ballastBytes(config.callBytesMax)) return null
+  const detail = `the disk is full: ${inMegabytes(free)} MB are free, and ${inMegabytes(reusable)} MB within the database`
+  const advice =
+    'Make space on the disk of DATA_DIR, or delete records. Until then, writes that do not fit are refused.'
+  return { check: 'database', ok: false, detail, advice }
+}
+
+function inMegabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1)
 }
 
 /** The projects whose call counts are wrong; none after a repair. */

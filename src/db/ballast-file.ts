@@ -2,12 +2,15 @@ import { randomFillSync } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-const bytesMax = 8 * 1024 * 1024
+/** What a deletion needs beside the largest call: the log, and pages of the keyword index. */
+const besideCallBytes = 8 * 1024 * 1024
 const partBytes = 64 * 1024
 /** A small disk should hold records, not ballast. */
-const shareOfFreeMax = 0.1
-/** Free space, as a multiple of the file, that must be there before the file is made again. */
-const freeFactorMin = 1.25
+const shareOfDiskMax = 0.25
+/** The share of its size from which on other writes run. The database may have grown a little into its space. */
+const shareMin = 0.5
+/** Space left to the log when the file is made, as a share of its size. */
+const shareForLog = 0.25
 const retryMs = 1_000
 
 /**
@@ -17,64 +20,70 @@ const retryMs = 1_000
  */
 export class BallastFile {
   readonly #path: string
-  /** Its full size; 0 until `keep` is called. */
   #bytes = 0
-  #isReleased = false
   #triedAt = Number.NEGATIVE_INFINITY
 
   constructor(databaseFile: string) {
     this.#path = `${databaseFile}-ballast`
   }
 
-  /** The space that deletions can have; 0 until `keep` is called. */
+  /** Its full size; 0 until `keep` is called. */
   get bytes(): number {
     return this.#bytes
   }
 
   /** Makes the file unless it is there. Only the process that owns the folder calls this. */
-  keep(): void {
-    const held = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
-    this.#bytes = Math.max(held, Math.min(bytesMax, this.#free() * shareOfFreeMax))
-    this.#isReleased = held < this.#bytes && !this.#make()
+  keep(bytes: number): void {
+    const { blocks, bsize } = statfsSync(dirname(this.#path))
+    this.#bytes = Math.min(bytes, blocks * bsize * shareOfDiskMax)
+    this.hasRoom()
   }
 
   /** Whether writes that do not free space may run. Makes a released file again once there is room for it. */
   hasRoom(): boolean {
-    if (!this.#isReleased) return true
+    const held = this.#held()
     const now = performance.now()
-    if (now < this.#triedAt + retryMs) return false
+    if (held >= this.#bytes || now < this.#triedAt + retryMs) return held >= this.#bytes * shareMin
     this.#triedAt = now
-    this.#isReleased = this.#free() < this.#bytes * freeFactorMin || !this.#make()
-    return !this.#isReleased
+    const room = held + freeBytesAround(this.#path) - this.#bytes * shareForLog
+    if (room >= this.#bytes * shareMin) this.#extend(held, Math.min(this.#bytes, room))
+    return this.#held() >= this.#bytes * shareMin
   }
 
   /** Deletes the file, for a write that frees space. */
   release(): void {
     rmSync(this.#path, { force: true })
-    this.#isReleased = this.#bytes > 0
   }
 
-  #make(): boolean {
+  #held(): number {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  #extend(held: number, bytes: number): void {
     try {
       // Random bytes, which no file system compresses.
       const part = randomFillSync(Buffer.alloc(partBytes))
-      const file = openSync(this.#path, 'w', 0o600)
+      const file = openSync(this.#path, 'a', 0o600)
       try {
-        for (let done = 0; done < this.#bytes; done += partBytes) writeSync(file, part)
+        for (let done = held; done < bytes; done += partBytes) writeSync(file, part)
         fsyncSync(file)
       } finally {
         closeSync(file)
       }
-      return true
     } catch {
       // The disk is full: leave what is free to others.
-      rmSync(this.#path, { force: true })
-      return false
+      this.release()
     }
   }
+}
 
-  #free(): number {
-    const { bavail, bsize } = statfsSync(dirname(this.#path))
-    return Number(bavail) * Number(bsize)
-  }
+/** The size of the file on a disk that is not small. @param callBytesMax the largest call */
+export function ballastBytes(callBytesMax: number): number {
+  return callBytesMax + besideCallBytes
+}
+
+/** The space that this process may still use on the disk of a file. */
+export function freeBytesAround(file: string): number {
+  const { bavail, bsize } = statfsSync(dirname(file))
+  return bavail * bsize
 }

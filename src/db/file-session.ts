@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { LibsqlError } from '@libsql/client'
-import { BallastFile } from './ballast-file.ts'
+import { BallastFile, freeBytesAround } from './ballast-file.ts'
 import { clearStalePages } from './stale-cells.ts'
 import { WriteConnection, type WriteStatement } from './write-connection.ts'
 import {
@@ -14,8 +14,8 @@ import {
 const busyTimeoutMs = 5_000
 /** Once its batches have run for this long, a group takes no more. */
 const groupMsMax = 10
-const pageBytes = 4_096
-const logPagesMax = 1_000
+/** What there must be room for before a full disk counts as mended. */
+const roomBytesMin = 16_777_216
 const emptyWithinMs = 1_000
 const emptyHoldUpMs = 100
 const emptyRetryMs = 20
@@ -116,7 +116,7 @@ export class FileSession implements WriterSession {
     } catch (error) {
       this.#disconnect()
       if (meansLock(codeOf(error))) return await this.#refuseAll(group, error)
-      if (group.length === 1 && !first.frees) return first.reject(error)
+      if (group.length === 1 && !first.frees && !meansFullDisk(error)) return first.reject(error)
       // The transaction failed, not one batch of it. So each is run alone and gets its own answer.
       for (const waiting of group) waiting.isAlone = true
       this.#urgent.unshift(...group)
@@ -165,21 +165,32 @@ export class FileSession implements WriterSession {
     return frees || this.#ballast.hasRoom()
   }
 
-  /** On a full disk, a write that frees space is retried with the space of the ballast file. */
+  /**
+   * A write that does not fit is tried again once the log is empty, which makes room for it in the log. A write that frees
+   * space then gets that of the ballast file.
+   */
   async #runWithRoom(call: WriterCall, frees: boolean): Promise<WriterValue> {
     try {
       return this.#run(call)
     } catch (error) {
-      if (!frees || !meansFullDisk(error)) throw error
-      this.#disconnect()
-      this.#ballast.release()
-      // The log may be what fills the disk, even when the ballast file is gone already.
-      const endsAt = performance.now() + emptyWithinMs
-      // A reader may prevent it.
-      while (!emptyLog(this.#connect(), emptyHoldUpMs) && performance.now() < endsAt)
-        await setTimeout(emptyRetryMs)
-      return this.#run(call)
+      if (!meansFullDisk(error)) throw error
     }
+    try {
+      return await this.#runOnEmptyLog(call, frees)
+    } catch (error) {
+      if (!frees || !meansFullDisk(error)) throw error
+    }
+    this.#ballast.release()
+    return await this.#runOnEmptyLog(call, frees)
+  }
+
+  async #runOnEmptyLog(call: WriterCall, isPatient: boolean): Promise<WriterValue> {
+    this.#disconnect()
+    const endsAt = performance.now() + (isPatient ? emptyWithinMs : 0)
+    // A reader may prevent it.
+    while (!emptyLog(this.#connect(), emptyHoldUpMs) && performance.now() < endsAt)
+      await setTimeout(emptyRetryMs)
+    return this.#run(call)
   }
 
   #run(call: WriterCall): WriterValue {
@@ -200,9 +211,10 @@ export class FileSession implements WriterSession {
       case 'emptyLog':
         return emptyLog(connection, call.holdUpMs)
       case 'keepBallast':
-        this.#ballast.keep()
-        this.#limitLog(connection)
+        this.#ballast.keep(call.bytes)
         return null
+      case 'tryDisk':
+        return this.#tryDisk(connection)
     }
   }
 
@@ -214,18 +226,20 @@ export class FileSession implements WriterSession {
     return results
   }
 
-  #connect(): WriteConnection {
-    if (!this.#opened) {
-      this.#opened = new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
-      this.#limitLog(this.#opened)
-    }
-    return this.#opened
+  /** Whether a write works, and there is room for large ones: on the disk, or in the database's free pages. */
+  #tryDisk(connection: WriteConnection): boolean {
+    // Writes a page, though it changes nothing.
+    connection.execute('PRAGMA user_version = 0')
+    const [free, page] = ['freelist_count', 'page_size'].map((name) =>
+      Number(connection.execute(`PRAGMA ${name}`).rows[0]?.[0]),
+    )
+    const room = freeBytesAround(this.#file) + (free ?? 0) * (page ?? 0)
+    return this.#ballast.hasRoom() && room >= (this.#ballast.bytes || roomBytesMin)
   }
 
-  /** On a full disk the log's pages must find room in the database file once the ballast file is gone. */
-  #limitLog(connection: WriteConnection): void {
-    const pages = Math.min(Math.floor(this.#ballast.bytes / pageBytes) || logPagesMax, logPagesMax)
-    connection.execute(`PRAGMA wal_autocheckpoint = ${pages}`)
+  #connect(): WriteConnection {
+    this.#opened ??= new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
+    return this.#opened
   }
 
   /** After an error, a connection's state is unknown, so the next call opens another. */

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import { freeBytesAround } from './ballast-file.ts'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -18,6 +19,7 @@ import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
 import type { Store, StoreOf } from './store.ts'
 import { Writer, type WriterOptions } from './writer.ts'
+import type { DiskTrouble } from './writer-messages.ts'
 
 const damaged = 'The replica is damaged. Restart the service to fetch it again from the primary.'
 const storesKeptMax = 1_000
@@ -34,8 +36,14 @@ export interface OpenDatabase extends Store {
   dataVersion(): number
   /** Why no write is possible, in a sentence; null when writes are. Reads go on, except from a damaged replica. */
   refusesWritesBecause(): string | null
+  /** What an operator should know while reads and deletions work, in a sentence; null when nothing is wrong. */
+  problem(): string | null
+  /** Bytes that are free on the disk of the file; null for a remote database. */
+  freeBytes(): number | null
+  /** Writes that the disk has refused, by the reason. */
+  refusedWrites(): Record<DiskTrouble, number>
   /** See Writer.keepBallast; only for a local database. */
-  keepBallast(): Promise<void>
+  keepBallast(bytes: number): Promise<void>
   /** See stale-cells.ts; only for a local database. */
   clearStalePages(pages: number[]): Promise<void>
   /** See Writer.emptyLog; only for a local database. */
@@ -191,7 +199,10 @@ function toDatabase(
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
     refusesWritesBecause: () => (replica?.isDamaged ? damaged : writer.refusesBecause()),
-    keepBallast: () => writer.keepBallast(),
+    problem: () => writer.disk.problem,
+    freeBytes: () => (location.kind === 'remote' ? null : freeBytesAround(location.file)),
+    refusedWrites: () => writer.disk.refused,
+    keepBallast: (bytes) => writer.keepBallast(bytes),
     clearStalePages: (pages) => writer.clearStalePages(pages),
     emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
     dataVersion: () => reader.dataVersion(),

@@ -12,7 +12,8 @@ export type WriterCall =
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
   | { method: 'emptyLog'; holdUpMs: number }
-  | { method: 'keepBallast' }
+  | { method: 'keepBallast'; bytes: number }
+  | { method: 'tryDisk' }
 
 export type WriterValue = PlainResult | PlainResult[] | boolean | null
 
@@ -31,6 +32,16 @@ export function meansLock(code: string): boolean {
 /** Whether the code says that the disk refused the write: it is read-only, broken or gone. */
 export function meansRefusal(code: string): boolean {
   return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code)
+}
+
+/** What can be wrong with the disk or the file; writes are refused with the reason. */
+export type DiskTrouble = 'full' | 'refused' | 'damaged'
+
+/** Null when the code of a failed write says nothing about the disk or the file. */
+export function toDiskTrouble(code: string): DiskTrouble | null {
+  if (code === 'SQLITE_FULL') return 'full'
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return 'damaged'
+  return meansRefusal(code) ? 'refused' : null
 }
 
 /** A ResultSet that survives a message, which would lose the hidden index properties of its rows. */

@@ -3,13 +3,14 @@ import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
 import { AppError, type AppErrorOptions, ProjectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
+import { DiskWatch } from './disk-watch.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
 import { primaryUnavailable, unservedDetail } from './remote-client.ts'
 import {
   fromPlainResult,
   meansLock,
-  meansRefusal,
   type PlainResult,
+  toDiskTrouble,
   type WriterCall,
   type WriterSession,
   type WriterTarget,
@@ -53,7 +54,7 @@ export class Writer {
   readonly db: WriteDatabase
   /** For writes that free space, which run even on a full disk: see ballast-file.ts. */
   readonly freeing: WriteDatabase
-  readonly #log: DatabaseLog
+  readonly disk: DiskWatch
   readonly #isRemote: boolean
   readonly #afterWrite: (() => Promise<void>) | undefined
   readonly #refusedBecause: () => string | null
@@ -62,14 +63,12 @@ export class Writer {
   /** Writes that wait for it. */
   #held = 0
   #charsQueued = 0
-  #keepsBallast = false
-  #isRefused = false
+  #ballastBytes = 0
 
   constructor(
     target: WriterTarget,
     { log = silentLog, untilSound, afterWrite, refusedBecause = () => null }: WriterOptions = {},
   ) {
-    this.#log = log
     this.#isRemote = target.kind === 'remote'
     this.#afterWrite = afterWrite
     this.#refusedBecause = refusedBecause
@@ -84,8 +83,14 @@ export class Writer {
       closeWithinMs,
       onFailure,
       onRestart: () => {
-        if (this.#keepsBallast) this.keepBallast().catch(onFailure)
+        if (this.#ballastBytes > 0) this.keepBallast(this.#ballastBytes).catch(onFailure)
       },
+    })
+    this.disk = new DiskWatch({
+      // A server's disk is the server's concern.
+      tryDisk: async () =>
+        this.#isRemote || (await this.#thread.ask('run', { method: 'tryDisk' }, false)) === true,
+      log,
     })
     this.client = this.#clientFor(false)
     this.db = drizzle(this.client)
@@ -94,13 +99,13 @@ export class Writer {
 
   /** Why no write is possible, in a sentence; null when writes are. */
   refusesBecause(): string | null {
-    return this.#thread.isUp ? this.#refusedBecause() : 'The writer is restarting.'
+    return this.#thread.isUp ? (this.#refusedBecause() ?? this.disk.refusal) : 'The writer is restarting.'
   }
 
   /** Keeps the ballast file; for the process that owns the folder. */
-  async keepBallast(): Promise<void> {
-    this.#keepsBallast = true
-    await this.#send({ method: 'keepBallast' }, true)
+  async keepBallast(bytes: number): Promise<void> {
+    this.#ballastBytes = bytes
+    await this.#send({ method: 'keepBallast', bytes }, true)
   }
 
   /** See stale-cells.ts. */
@@ -117,8 +122,11 @@ export class Writer {
   }
 
   /** Finishes the queued writes, closes the connection and ends the worker. */
-  close(): Promise<void> {
-    return this.#thread.close()
+  async close(): Promise<void> {
+    // It may be asking the worker.
+    const closed = this.disk.close()
+    await this.#thread.close()
+    await closed
   }
 
   /** `@libsql/client`'s interface over calls to the worker, which Drizzle and its migrator use unchanged. */
@@ -175,7 +183,8 @@ export class Writer {
     } catch (error) {
       if (error instanceof AppError) throw error
       const failure = toLibsqlError(error)
-      if (meansRefusal(failure.code)) this.#noteDisk(failure)
+      const trouble = toDiskTrouble(failure.code)
+      if (trouble) this.disk.noteRefused(trouble, { frees, error: failure })
       const answer = toError(failure)
       // The caller will look in the replica for the row that another node wrote. Any other failure that is not ours to
       // explain may show that the primary is another one.
@@ -183,7 +192,7 @@ export class Writer {
       throw answer
     }
     if (changesRows(call)) {
-      this.#noteDisk(null)
+      this.disk.noteWritten(frees)
       await this.#syncReplica()
     }
     return value
@@ -208,18 +217,10 @@ export class Writer {
     await untilSound.finally(() => this.#held--)
     this.#untilSound = undefined
   }
-
-  /** Logs a changed state once, not at every write. */
-  #noteDisk(error: Error | null): void {
-    if (this.#isRefused === (error !== null)) return
-    this.#isRefused = error !== null
-    if (error === null) this.#log.info('The disk accepts writes again')
-    else this.#log.error({ error }, 'The disk refuses writes to the database, so they are answered with 503')
-  }
 }
 
 function changesRows(call: WriterCall): boolean {
-  if (call.method === 'emptyLog') return false
+  if (call.method === 'emptyLog' || call.method === 'keepBallast') return false
   if (call.method !== 'execute') return true
   const { statement } = call
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)
@@ -257,12 +258,15 @@ function toLibsqlError(error: unknown): LibsqlError {
 /** Turns a failure that a client can act on into its answer. Any other is an internal error. */
 function toError(cause: LibsqlError): Error {
   const { code, message } = cause
-  if (code === 'SQLITE_FULL') {
+  const trouble = toDiskTrouble(code)
+  if (trouble === 'full') {
     const detail = 'The disk that holds the database is full. Nothing was written.'
     return new AppError('insufficient_storage', 'Insufficient storage', { detail, cause })
   }
-  if (meansRefusal(code)) {
-    const detail = 'The disk refuses writes to the database. This write may or may not have been stored.'
+  if (trouble) {
+    const what =
+      trouble === 'damaged' ? 'The database is damaged.' : 'The disk refuses writes to the database.'
+    const detail = `${what} This write may or may not have been stored.`
     return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause })
   }
   const unserved = unservedDetail(cause, writeUnanswered)

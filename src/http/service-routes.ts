@@ -10,6 +10,8 @@ import { jsonAnswer, problemAnswers } from './openapi.ts'
 interface ServiceRoutesOptions {
   /** Why the service is not ready, in a sentence; null when it is. */
   notReadyBecause: () => Promise<string | null>
+  /** What an operator should know although the service is ready, in a sentence; null when nothing is wrong. */
+  problem: () => string | null
   /** How far a replica is behind its primary; null without replication. */
   replication: () => Static<typeof Replication> | null
   metricsText: () => Promise<string>
@@ -40,6 +42,11 @@ const Replication = Type.Object(
 const Readiness = Type.Object(
   {
     status: Type.String({ example: 'ready' }),
+    problem: Type.Unsafe<string | null>({
+      type: 'string',
+      nullable: true,
+      description: 'What needs an operator while reads and deletions work; null when nothing does.',
+    }),
     replication: Type.Unsafe<Static<typeof Replication> | null>({
       ...Replication,
       nullable: true,
@@ -52,6 +59,7 @@ const Readiness = Type.Object(
 /** Health, readiness and metrics, for operators. */
 export function serviceRoutes({
   notReadyBecause,
+  problem,
   replication,
   metricsText,
   metricsToken,
@@ -77,18 +85,22 @@ export function serviceRoutes({
         },
       },
     })
-    .get('/ready', async () => toReadiness(await notReadyBecause(), replication()), {
-      detail: {
-        tags,
-        security: [],
-        operationId: 'getReadiness',
-        summary: 'Check whether the database answers and startup is finished',
-        responses: {
-          200: jsonAnswer('The service is ready.', Readiness),
-          ...problemAnswers(['invalid_request', 'unavailable', 'internal']),
+    .get(
+      '/ready',
+      async () => toReadiness(await notReadyBecause(), { problem: problem(), replication: replication() }),
+      {
+        detail: {
+          tags,
+          security: [],
+          operationId: 'getReadiness',
+          summary: 'Check whether the database answers and startup is finished',
+          responses: {
+            200: jsonAnswer('The service is ready.', Readiness),
+            ...problemAnswers(['invalid_request', 'unavailable', 'internal']),
+          },
         },
       },
-    })
+    )
     .get(
       '/metrics',
       async ({ request }) => {
@@ -115,8 +127,8 @@ export function serviceRoutes({
     )
 }
 
-function toReadiness(reason: string | null, replication: Static<typeof Replication> | null) {
-  if (reason === null) return { status: 'ready', replication }
+function toReadiness(reason: string | null, state: Omit<Static<typeof Readiness>, 'status'>) {
+  if (reason === null) return { status: 'ready', ...state }
   throw new AppError('unavailable', 'Service unavailable', { detail: reason, retryAfterSeconds: 1 })
 }
 

@@ -20,7 +20,11 @@ interface WatchedParts {
   countPending: () => Promise<number>
   index: { states(): Promise<IndexTotals[]> }
   /** `replication` is null without replication. */
-  database: { replication(): ReplicationTotals | null }
+  database: {
+    replication(): ReplicationTotals | null
+    freeBytes(): number | null
+    refusedWrites(): Readonly<Record<string, number>>
+  }
   changeWatch: { readonly count: number }
 }
 
@@ -63,6 +67,22 @@ export class Metrics {
     this.#gauge('callbook_index_tombstones', 'Removed vectors still in the graphs.', sum('tombstones'))
     this.#gauge('callbook_index_file_bytes', 'Size of the index files.', sum('fileBytes'))
     this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
+    if (database.freeBytes() !== null)
+      this.#gauge(
+        'callbook_disk_free_bytes',
+        'Free space on the disk of DATA_DIR.',
+        () => database.freeBytes() ?? 0,
+      )
+    new Counter({
+      name: 'callbook_writes_refused_total',
+      help: 'Writes that the disk refused: it is full, takes no writes, or has damaged the database.',
+      labelNames: ['reason'],
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        for (const [reason, count] of Object.entries(database.refusedWrites())) this.inc({ reason }, count)
+      },
+    })
     if (database.replication()) this.#watchReplication(() => database.replication())
   }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FolderOwner } from '../db/folder-owner.ts'
 
@@ -16,4 +16,25 @@ export async function openFolder(
   const owner = new FolderOwner(folder)
   if (takesFolder) await owner.take(ownerWaitMs)
   return owner
+}
+
+/**
+ * SQLite opens a file's shared memory once for the whole process: where it could only be read, no write would succeed
+ * until a restart, even when the disk takes writes again.
+ * @throws when the folder or the database in it is read-only
+ */
+export function refuseReadOnly(folder: string, file: string | null): void {
+  const paths = file === null ? [folder] : [folder, file, `${file}-shm`]
+  const path = paths.find((one) => !isWritable(one))
+  if (path !== undefined) throw new Error(`${path} is read-only for the user who runs the service`)
+}
+
+/** Also of what does not exist yet. */
+export function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  }
 }

@@ -4,6 +4,7 @@ import type { Silence } from '../calls/silence.ts'
 import type { TextMatcher } from '../calls/text-matcher.ts'
 import type { WordBacklog } from '../calls/word-backlog.ts'
 import type { ChangeWatch } from '../changes/change-watch.ts'
+import { ballastBytes } from '../db/ballast-file.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { Erasure } from '../erasure/erasure.ts'
@@ -31,7 +32,7 @@ import type { Expiry } from './expiry.ts'
 const retryMs = 2_000
 
 interface LifecycleOptions {
-  config: { readonly replicaStalenessMsMax: number }
+  config: { readonly replicaStalenessMsMax: number; readonly callBytesMax: number }
   log: Log
   owner: FolderOwner
   database: OpenDatabase
@@ -163,10 +164,10 @@ export class Lifecycle {
 
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { database, projects, indexer, sweeper, log, ...parts } = this.#options
+    const { config, database, projects, indexer, sweeper, log, ...parts } = this.#options
     await runAll(signal, [
       () => database.own(),
-      () => (database.isLocal ? database.keepBallast() : null),
+      () => (database.isLocal ? database.keepBallast(ballastBytes(config.callBytesMax)) : null),
       () => parts.index.takeFiles(),
       () => parts.wordBacklog.start(),
       () => parts.callSessions.start(),

@@ -62,7 +62,7 @@ import { createConsole } from './console.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
 import { Expiry } from './expiry.ts'
-import { openFolder } from './folder.ts'
+import { openFolder, refuseReadOnly } from './folder.ts'
 import { Lifecycle } from './lifecycle.ts'
 
 const ownerWaitMsDefault = 2_000
@@ -118,6 +118,7 @@ async function openCommon({
   onDamage = () => undefined,
   now = Date.now,
 }: ServicesOptions & { takesFolder: boolean }) {
+  if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
   const { read, write, freeing, dataVersion } = database

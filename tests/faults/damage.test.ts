@@ -90,7 +90,7 @@ test('damage in a large database ends the process, which has not changed it', as
 })
 
 test('a folder that cannot be written stops the start with a sentence', async () => {
-  const disk = mountSmallDisk(16)
+  const disk = mountSmallDisk(64)
   if (!disk) return console.info('No disk can be mounted here: a read-only folder is not tested')
   cpSync(sound.folder, disk.folder, { recursive: true })
   Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder])

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { CommandLine } from '../support/command-line.ts'
+import { at, type Reached } from '../support/node.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
@@ -20,23 +22,31 @@ afterEach(async () => {
   current?.remove()
 })
 
-async function onSmallDisk(): Promise<{ service: TestService; project: TestProject; folder: string }> {
-  current = mountSmallDisk(megabytes)
+async function onSmallDisk(
+  size = megabytes,
+): Promise<{ service: TestService; project: TestProject; folder: string }> {
+  current = mountSmallDisk(size)
   const folder = current?.folder ?? ''
   service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
   return { service, project: await service.mintProject(), folder }
 }
 
 /** Fills what is left of the disk with calls; returns the ids that were stored. */
-async function fill(project: TestProject, prefix: string): Promise<string[]> {
+async function fill(project: Reached, prefix: string, words = 4_000): Promise<string[]> {
   const stored: string[] = []
   for (let n = 0; ; n++) {
-    const summary = `marker${prefix}${n} `.repeat(4_000)
+    const summary = `marker${prefix}${n} `.repeat(words)
     const answer = await project.send('PUT', `/ingest/calls/${prefix}-${n}`, { summary })
     if (answer.status === 507) return stored
     expect(answer.status).toBe(201)
     stored.push(`${prefix}-${n}`)
   }
+}
+
+async function isErasing({ services }: TestService): Promise<boolean> {
+  return (
+    (await services.database.read.all(sql`select 1 from erasures where done_at is null limit 1`)).length > 0
+  )
 }
 
 async function isRemoved({ services }: TestService, { projectId }: TestProject): Promise<boolean> {
@@ -45,7 +55,70 @@ async function isRemoved({ services }: TestService, { projectId }: TestProject):
   return open.length === 0
 }
 
+/** Deletes several at once; returns how many answers had each status. */
+async function deleteCalls(project: Reached, ids: readonly string[]): Promise<Record<number, number>> {
+  const statuses: Record<number, number> = {}
+  const waiting = [...ids]
+  const work = async () => {
+    for (let id = waiting.shift(); id; id = waiting.shift()) {
+      const { status } = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+      statuses[status] = (statuses[status] ?? 0) + 1
+    }
+  }
+  await Promise.all([work(), work(), work(), work(), work()])
+  return statuses
+}
+
+async function readiness({ url }: TestService): Promise<{ status: number; problem?: string | null }> {
+  const answer = await fetch(`${url}/ready`)
+  const { problem } = await answer.json()
+  return { status: answer.status, problem }
+}
+
 describe.skipIf(!disk)('on a full disk', () => {
+  test('hundreds of calls can be deleted, and their space is there for new ones without a restart', async () => {
+    const { service, project } = await onSmallDisk(80)
+    const stored = await fill(project, 'e', 8_000)
+    expect(await readiness(service)).toEqual({ status: 200, problem: expect.stringContaining('full') })
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toMatch(/^callbook_disk_free_bytes \d+$/m)
+    expect(metrics).toMatch(/^callbook_writes_refused_total\{reason="full"\} [1-9]/m)
+
+    const gone = stored.slice(0, Math.floor(stored.length * 0.8))
+    expect(await deleteCalls(project, gone)).toEqual({ 200: gone.length })
+    await until(async () => !(await isErasing(service)))
+    await until(async () => (await readiness(service)).problem === null)
+    const warnings = service.logs.filter(({ level }) => level === 40).map(({ msg }) => msg)
+    expect(warnings).toEqual(['The disk is full, so writes that do not fit are answered with 507'])
+    const added = await fill(project, 'f', 8_000)
+    expect(added.length).toBeGreaterThan(gone.length * 0.9)
+  })
+
+  test('after a restart as well, deletions work, erase everything and make room', async () => {
+    const { service: before, project, folder } = await onSmallDisk(80)
+    const stored = await fill(project, 'g', 8_000)
+    const half = Math.floor(stored.length / 2)
+    expect(await deleteCalls(project, stored.slice(0, 10))).toEqual({ 200: 10 })
+    await fill(project, 'h', 8_000)
+    await before.stop()
+    service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
+    const there = at(service, project)
+    const accepted = await there.send('POST', '/v1/erasures', { ids: stored.slice(10, half) })
+    const { id } = await accepted.json()
+    expect(await deleteCalls(there, stored.slice(half))).toEqual({ 200: stored.length - half })
+    await until(async () => (await (await there.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
+    await until(async () => (await readiness(service as TestService)).problem === null)
+    expect((await fill(there, 'i', 8_000)).length).toBeGreaterThan(stored.length * 0.8)
+  })
+
+  test('doctor names the disk, and what to do', async () => {
+    const { folder } = await onSmallDisk()
+    fillDisk(join(folder, 'filler'))
+    const { value } = await new CommandLine(folder).json(['doctor'])
+    const check = { check: 'database', ok: false, detail: expect.stringContaining('the disk is full') }
+    expect(value).toContainEqual({ ...check, advice: expect.stringContaining('Make space') })
+  })
+
   test('writes are 507, reads and searches go on, and so do deletions, erased to the last byte', async () => {
     const { service, project, folder } = await onSmallDisk()
     const made = await project.send('POST', '/v1/knowledge', {

@@ -50,13 +50,19 @@ describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () =>
     const request = { query: kept.words.join(' '), timeoutMs: 10_000 }
     const found = await (await project.send('POST', '/v1/knowledge/search', request)).json()
     expect(found.data[0].itemId).toBe(kept.id)
-    for (const path of ['/health', '/ready', '/metrics'])
-      expect((await fetch(service.url + path)).status).toBe(200)
+    for (const path of ['/health', '/metrics']) expect((await fetch(service.url + path)).status).toBe(200)
+    const ready = await fetch(`${service.url}/ready`)
+    expect([ready.status, (await ready.json()).detail]).toEqual([
+      503,
+      expect.stringContaining('refuses writes'),
+    ])
     const messages = () => service.logs.map(({ msg }) => msg)
     expect(messages().filter((msg) => String(msg).startsWith('The disk refuses'))).toHaveLength(1)
     expect(messages()).not.toContain('internal')
 
     setReadOnly(folder, false)
+    // Without a write from outside: nobody sends one to a service that is not ready.
+    await until(async () => (await fetch(`${service.url}/ready`)).status === 200, 'Being ready again')
     await until(async () => (await Promise.all(writes().slice(0, 2))).every(({ ok }) => ok), 'Writing again')
     expect(messages()).toContain('The disk accepts writes again')
     for (const { id } of gone)
@@ -69,5 +75,18 @@ describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () =>
     ).toEqual([])
     await keys.revoke(project.projectId, project.keyId)
     expect((await project.fetch('/v1/calls')).status).toBe(401)
+  })
+
+  test('a start is refused with a sentence, and leaves nothing open that would refuse writes later', async () => {
+    const home = freshFolder()
+    await (await startService({ dataDir: home.folder })).stop()
+    setReadOnly(home.folder, true)
+    expect(await startService({ dataDir: home.folder }).catch(String)).toContain('is read-only for the user')
+    setReadOnly(home.folder, false)
+    const started = await startService({ dataDir: home.folder })
+    const own = await started.mintProject()
+    expect((await own.send('PUT', '/ingest/calls/one', {})).status).toBe(201)
+    await started.stop()
+    home.remove()
   })
 })

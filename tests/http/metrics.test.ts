@@ -58,6 +58,8 @@ describe('/metrics', () => {
       callbook_index_vectors: 'gauge',
       callbook_index_tombstones: 'gauge',
       callbook_index_file_bytes: 'gauge',
+      callbook_writes_refused_total: 'counter',
+      ...(testMode === 'remote' ? {} : { callbook_disk_free_bytes: 'gauge' }),
       callbook_waiting_readers: 'gauge',
       ...(testMode === 'replica' ? ofReplicas : {}),
     })
@@ -194,6 +196,7 @@ describe('/health and /ready', () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({
       status: 'ready',
+      problem: null,
       replication:
         testMode === 'replica'
           ? { lagMs: expect.any(Number), lastSyncAt: expect.any(Number), failures: 0 }

@@ -103,7 +103,8 @@ export class IndexFiles {
       await this.#syncFolder()
     } catch (error) {
       await rm(temporary, { force: true })
-      throw error
+      const isCutShort = error instanceof Error && error.message.startsWith(cutShort)
+      throw isCutShort ? new Error(notWritten, { cause: error }) : error
     }
     return (await stat(path)).size
   }

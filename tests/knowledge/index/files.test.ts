@@ -108,6 +108,15 @@ test('a file of another database, space or dimension is refused', async () => {
   expect((await files.check(project.id, { ...expected, dimensions: null })).problem).toBeNull()
 })
 
+test('a save that a full disk has cut off at any offset says so', async () => {
+  const header = { ...expected, knowledgeVersion: 1 }
+  for (let length = 0; length < sound.length - 200; length += 1_013) {
+    const write = async (path: string) => writeFileSync(path, sound.subarray(0, length))
+    const failed = await files.save(project.id, header, { write, isLive: () => true }).catch(String)
+    expect(failed).toContain('is the disk full?')
+  }
+})
+
 test('a missing file is no fault', async () => {
   rmSync(knowledge.file(project), { force: true })
   expect(await check()).toEqual({ saved: null, problem: null })
