@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
-import { basename, relative, resolve, sep } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
-import { type Document, findInFolder, readItem } from './documents.ts'
+import {
+  type Choice,
+  type Document,
+  findInFolder,
+  leftOut,
+  pathIn,
+  readItem,
+  type Skipped,
+} from './documents.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { counted, sentenceOf, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -22,6 +30,8 @@ export interface SyncSummary {
   /** Chunks of the project without a vector; the service embeds them. */
   pendingChunks: number
   seconds: number
+  /** Files and folders that were passed over. */
+  skipped: Skipped[]
   errors: { path: string; message: string }[]
 }
 
@@ -34,6 +44,9 @@ interface KnowledgeSyncOptions {
   name?: string | undefined
   /** Whether to delete the set's items whose files are gone. */
   prune: boolean
+  /** Whether that may be more than half of the set. */
+  yes: boolean
+  choice: Choice
 }
 
 /** One run of `knowledge sync`: makes the items of a set equal the files of a folder. */
@@ -54,14 +67,15 @@ export class KnowledgeSync {
       pendingChunks: 0,
       seconds: 0,
     }
-    this.#summary = { set, ...counts, errors: [] }
+    this.#summary = { set, ...counts, skipped: [], errors: [] }
   }
 
   async run(): Promise<SyncSummary> {
-    const { services, shell, projectId, folder, prune } = this.#options
+    const { services, shell, projectId, folder, choice, prune } = this.#options
     const startedAt = performance.now()
     if (this.#summary.set.trim() === '') throw new Error('The set has no name. Give it one with --name.')
-    const { documents, errors } = await findInFolder(folder)
+    const { documents, skipped, errors } = await findInFolder(folder, choice)
+    this.#summary.skipped = skipped
     const progress = startProgress(shell, 'Syncing', documents.length)
     try {
       for (const { path, error } of errors) this.#refuse(path, error, progress)
@@ -69,7 +83,7 @@ export class KnowledgeSync {
       // A file that could not be listed may still exist.
       if (prune && errors.length > 0)
         shell.complain('Nothing was deleted, because not every file could be listed.')
-      else if (prune) await this.#prune(documents)
+      else if (prune) await this.#prune([...documents, ...skipped.filter(({ reason }) => reason === leftOut)])
     } finally {
       progress.stop()
     }
@@ -99,20 +113,28 @@ export class KnowledgeSync {
   }
 
   /** Deletes items whose files are gone. Only ids from a sync of this set have its prefix. */
-  async #prune(documents: readonly Document[]): Promise<void> {
-    const { services, shell, projectId } = this.#options
-    const there = new Set(documents.map((document) => this.#idOf(document)))
+  async #prune(there: readonly Pick<Document, 'path'>[]): Promise<void> {
+    const { services, shell, projectId, yes } = this.#options
+    const kept = new Set(there.map((document) => this.#idOf(document)))
     const prefix = prefixOf(this.#summary.set)
-    for (const { id } of await services.knowledge.heads(projectId)) {
+    const all = (await services.knowledge.heads(projectId)).filter(({ id }) => id.startsWith(prefix))
+    const gone = all.filter(({ id }) => !kept.has(id))
+    const before = all.length - this.#summary.created
+    if (gone.length > before / 2 && !yes) {
+      const most = `${gone.length} of ${counted(before, 'item')}`
+      return shell.complain(
+        `Nothing was deleted, because ${most} would be. If the files are gone on purpose, confirm it with --yes.`,
+      )
+    }
+    for (const { id } of gone) {
       if (shell.signal.aborted) return
-      if (!id.startsWith(prefix) || there.has(id)) continue
       await services.knowledge.delete(projectId, id)
       this.#summary.deleted++
     }
   }
 
-  #idOf({ path }: Document): string {
-    return itemIdOf(this.#summary.set, relative(this.#options.folder, path).split(sep).join('/'))
+  #idOf({ path }: Pick<Document, 'path'>): string {
+    return itemIdOf(this.#summary.set, pathIn(this.#options.folder, path))
   }
 
   #refuse(path: string, error: unknown, progress: Progress): void {

@@ -44,15 +44,26 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--name <name>', 'name of the set of items (default: the name of the folder)')
     .option('--prune', 'delete the items of the set whose files are gone')
+    .option('--yes', 'let --prune delete more than half of the set')
+    .option(
+      '--include <glob>',
+      'read only these files, such as "guides/**" or "*.md"; can be repeated',
+      collect,
+    )
+    .option('--exclude <glob>', 'leave out these files and folders, such as drafts; can be repeated', collect)
     .option(
       '--json',
-      'print {"set","created","changed","unchanged","deleted","failed","pendingChunks","seconds","errors"}',
+      'print {"set","created","changed","unchanged","deleted","failed","pendingChunks","seconds","skipped","errors"}',
     )
-    .action(async (folder: string, { project, name, prune = false, json }: SyncFlags) => {
+    .action(async (folder: string, flags: SyncFlags) => {
+      const { project, name, prune = false, yes = false, include, exclude, json } = flags
       const { KnowledgeSync } = await import('./knowledge-sync.ts')
       const summary = await shell.withServices(async (services) => {
         const { projectId } = await services.projects.find(project)
-        return await new KnowledgeSync({ services, shell, projectId, folder, name, prune }).run()
+        return await new KnowledgeSync({
+          ...{ services, shell, projectId, folder, name, prune, yes },
+          choice: { include, exclude },
+        }).run()
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
@@ -101,18 +112,31 @@ function checkTextOf({ questions, hit1, hit5, misses }: CheckSummary): string[] 
   ]
 }
 
+const skippedShownMax = 50
+
 interface SyncFlags {
   project: string
   name?: string
   prune?: boolean
+  yes?: boolean
+  include?: string[]
+  exclude?: string[]
   json?: true
 }
 
-function syncTextOf({ set, created, changed, unchanged, deleted, failed, seconds }: SyncSummary): string {
-  return (
+function collect(value: string, values: string[] = []): string[] {
+  return [...values, value]
+}
+
+function syncTextOf(summary: SyncSummary): string[] {
+  const { set, created, changed, unchanged, deleted, failed, seconds, skipped } = summary
+  const more = skipped.length - skippedShownMax
+  return [
+    ...skipped.slice(0, skippedShownMax).map(({ path, reason }) => `Skipped ${shown(path)}: ${reason}`),
+    ...(more > 0 ? [`Skipped ${counted(more, 'other file')}: --json lists them.`] : []),
     `${shown(set)}: ${counted(created, 'item')} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted` +
-    `${failed > 0 ? `, ${counted(failed, 'bad file')}` : ''} (${seconds} s).`
-  )
+      `${failed > 0 ? `, ${counted(failed, 'bad file')}` : ''} (${seconds} s).`,
+  ]
 }
 
 function textOf(summary: ImportSummary): string[] {

@@ -149,7 +149,7 @@ export const createKnowledgeFromFile = {
   operationId: 'createKnowledgeFromFile',
   summary: 'Create a knowledge item from a file',
   description:
-    'Reads a .md, .txt, .html, .pdf, .docx or .csv file as Markdown and keeps its headings, lists and tables. The item is named ' +
+    'Reads a .md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv file as Markdown and keeps its headings, lists and tables. The item is named ' +
     "by the file's title, else by its name. A file has at most 20 MiB, a PDF at most 2,000 pages, and reading takes at " +
     'most 10 seconds, that of a web page at most 3. Nothing that the file refers to is fetched.',
   parameters: [idempotencyKey],

@@ -43,7 +43,7 @@ export const UploadedFile = Type.Object(
   {
     file: Type.String({
       format: 'binary',
-      description: 'A .md, .txt, .html, .pdf, .docx or .csv file, with its name.',
+      description: 'A .md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv file, with its name.',
       example: '## Refunds\n\nWe refund any order within 30 days.',
     }),
   },

@@ -38,7 +38,10 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await page.getByText(/2 calls completed before/).waitFor()
 
     await page.getByLabel('After 7 days').check()
-    await page.locator('form', { hasText: 'Complete a live call' }).getByRole('button', { name: 'Save' }).click()
+    await page
+      .locator('form', { hasText: 'Complete a live call' })
+      .getByRole('button', { name: 'Save' })
+      .click()
     await page.getByText('Silent call setting saved.').waitFor()
 
     await page.getByLabel('Record in the audit trail who opens').check()

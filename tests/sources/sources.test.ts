@@ -243,9 +243,9 @@ describe('a source', () => {
       await clock.services.expiry.run()
       const rows = await clock.services.database.read.all(sql`select * from sources`)
       expect(JSON.stringify(rows)).not.toContain(source.secret)
-      const chosen = await clock.services.sources.rotate(project.projectId, source.id, 'of-my-own')
+      const chosen = await clock.services.sources.rotate(project.projectId, source.id, 'a-secret-of-my-own')
       expect(Object.keys(chosen)).not.toContain('secret')
-      expect([await send(rotated.secret), await send('of-my-own')]).toEqual([200, 200])
+      expect([await send(rotated.secret), await send('a-secret-of-my-own')]).toEqual([200, 200])
     } finally {
       await clock.stop()
     }

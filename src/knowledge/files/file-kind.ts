@@ -6,6 +6,8 @@ export type FileKind = 'text' | 'html' | 'pdf' | 'docx' | 'csv'
 const kinds: Record<string, FileKind> = {
   '.md': 'text',
   '.markdown': 'text',
+  '.mdx': 'text',
+  '.rst': 'text',
   '.txt': 'text',
   '.html': 'html',
   '.htm': 'html',
@@ -15,7 +17,7 @@ const kinds: Record<string, FileKind> = {
 }
 
 /** The readable files, for messages. */
-export const readableFiles = '.md, .txt, .html, .pdf, .docx and .csv files'
+export const readableFiles = '.md, .mdx, .rst, .txt, .html, .pdf, .docx and .csv files'
 
 /** Null for an unsupported extension. */
 export function fileKind(fileName: string): FileKind | null {

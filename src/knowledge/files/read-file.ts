@@ -25,7 +25,9 @@ export async function readFile({ name, bytes }: FileContent): Promise<FileText> 
   if (!kind) throw new FileRefusal('unknown_type', `Send ${readableFiles}. The file name must say which.`)
   const { title, description, text } = await convert(kind, bytes)
   if (text.trim() === '') throw unreadable(noText(kind))
-  const own = toItemName(meant(title) ?? '')
+  const own = toItemName(
+    meant(/\.rst$/i.test(name) ? (underlinedTitle.exec(text)?.[1] ?? null) : title) ?? '',
+  )
   return {
     name: own || documentName(text) || toItemName(titleOfFile(name).toWellFormed()) || 'File',
     description: [...withoutHidden(meant(description) ?? frontMatterValue(text, 'description') ?? '')]
@@ -39,6 +41,12 @@ export async function readFile({ name, bytes }: FileContent): Promise<FileText> 
 function meant(text: string | null): string | null {
   return text === null || placeholder.test(text.trim()) ? null : text
 }
+
+/**
+ * The first title of reStructuredText: a line above a line of one repeated mark
+ * (https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#sections). Markdown reads a line above it, too.
+ */
+const underlinedTitle = /^[ \t]?(\S[^\r\n]*)\r?\n([!-/:-@[-`{-~])\2{2,}[ \t]*$/m
 
 async function convert(kind: FileKind, bytes: Uint8Array): Promise<Converted> {
   if (kind === 'text') {

@@ -37,6 +37,19 @@ describe('a file becomes an item', () => {
     expect(hit?.text).toBe('# Europe\r\n\nFive francs.\n')
   })
 
+  test.each([
+    ['prices.mdx', "import { Card } from './card'\n\n# Prices\n\n<Card>Ten francs.</Card>\n", 'Prices'],
+    [
+      'Trains.RST',
+      '.. _trains:\n\n*****************\nTrains and `fares`\n*****************\n\nTen francs.\n',
+      'Trains and `fares`',
+    ],
+    ['under.rst', 'Lines\n=====\n\nTen francs.\n', 'Lines'],
+    ['untitled.rst', 'Ten francs.\n\n====  ====\nFrom  To\n====  ====\n', 'untitled'],
+  ])('of %s as text, byte for byte, named by its first title', async (name, text, title) => {
+    expect(await itemOf(await upload(name, text))).toMatchObject({ name: title, text })
+  })
+
   test('of plain text, named by the file, and it may be long', async () => {
     const text = 'Opening hours are nine to five.\n'.repeat(2_000)
     expect(await itemOf(await upload('Opening hours.TXT', text))).toMatchObject({

@@ -66,9 +66,9 @@ describe('callbook knowledge sync', () => {
       // Another set of the same project, and an item that no sync has made, stay.
       expect((await sync('--name', 'other')).value).toMatchObject({ set: 'other', created: 3 })
       for (const name of ['refunds.md', 'times.txt', 'deep']) rmSync(join(folder, name), { recursive: true })
-      expect((await sync('--prune')).value).toMatchObject({ unchanged: 0, deleted: 3 })
+      expect((await sync('--prune', '--yes')).value).toMatchObject({ unchanged: 0, deleted: 3 })
       expect(await names()).toEqual(['Own', 'Refund policy', 'Trains', 'times'])
-      expect((await sync('--prune', '--name', 'other')).value.deleted).toBe(3)
+      expect((await sync('--prune', '--yes', '--name', 'other')).value.deleted).toBe(3)
       expect((await items()).map(({ id }) => id)).toEqual([own.id])
     })
   })
@@ -87,6 +87,100 @@ describe('callbook knowledge sync', () => {
       const items = (await (await project.fetch('/v1/knowledge')).json()) as { id: string }[]
       expect(items.map(({ id }) => id)).toEqual([itemIdOf(basename(folder), 'middle.md')])
     })
+  })
+
+  test('reads MDX and reStructuredText, and lists what it passes over', async () => {
+    await withService(async ({ mintProject }, callbook) => {
+      const project = await mintProject()
+      const outside = newFolder()
+      writeFileSync(join(outside, '.env'), 'HF_TOKEN=hf_never-store-this')
+      const folder = newFolder()
+      mkdirSync(join(folder, '.git'))
+      writeFileSync(join(folder, '.env'), 'KEY=never-store-this')
+      writeFileSync(join(folder, 'logo.png'), 'png')
+      writeFileSync(
+        join(folder, 'prices.mdx'),
+        "import { Card } from './card'\n\n# Prices\n\n<Card>Ten.</Card>\n",
+      )
+      writeFileSync(join(folder, 'trains.rst'), '======\nTrains\n======\n\nBy train.\n')
+      symlinkSync(join(outside, '.env'), join(folder, 'notes.md'))
+      symlinkSync('.env', join(folder, 'settings.txt'))
+      symlinkSync(outside, join(folder, 'linked'))
+      const sync = ['knowledge', 'sync', folder, '--project', project.id]
+      const { code, value } = await callbook.json(sync)
+      expect([code, value]).toMatchObject([0, { created: 2, failed: 0 }])
+      const link = 'it is a link out of the folder or to a hidden file'
+      expect(value.skipped).toEqual([
+        { path: join(folder, '.env'), reason: 'its name starts with a dot' },
+        { path: join(folder, '.git'), reason: 'its name starts with a dot' },
+        { path: join(folder, 'linked'), reason: 'it is a link to a folder' },
+        { path: join(folder, 'logo.png'), reason: expect.stringContaining('.mdx, .rst') },
+        { path: join(folder, 'notes.md'), reason: link },
+        { path: join(folder, 'settings.txt'), reason: link },
+      ])
+      const items = (await (await project.fetch('/v1/knowledge')).json()) as { name: string; text: string }[]
+      expect(items.map(({ name }) => name).toSorted()).toEqual(['Prices', 'Trains'])
+      expect(JSON.stringify(items)).not.toContain('never-store-this')
+      const { out } = await callbook.run(sync)
+      expect(out).toContain(`Skipped ${join(folder, 'notes.md')}: ${link}\n`)
+      const imported = await callbook.json(['knowledge', 'import', folder, '--project', project.id])
+      expect(imported.value).toMatchObject({ imported: 0, unchanged: 2, failed: 0 })
+    })
+  })
+
+  test('deletes more than half of a set only with --yes', async () => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const folder = documents()
+    writeFileSync(join(folder, 'prices.md'), '# Prices\n\nTen.\n')
+    const sync = (...more: string[]) =>
+      callbook.json(['knowledge', 'sync', folder, '--project', 'Acme', '--prune', ...more])
+    expect((await sync()).value).toMatchObject({ created: 4, deleted: 0 })
+    // As many new items as old ones are no reason to delete the old ones unasked.
+    renameSync(join(folder, 'refunds.md'), join(folder, 'returns.md'))
+    renameSync(join(folder, 'hours.txt'), join(folder, 'times.txt'))
+    renameSync(join(folder, 'prices.md'), join(folder, 'rates.md'))
+    const refused = await sync()
+    expect([refused.code, refused.value]).toMatchObject([1, { created: 3, unchanged: 1, deleted: 0 }])
+    expect(refused.err).toContain('Nothing was deleted, because 3 of 4 items would be.')
+    expect(refused.err).toContain('--yes')
+    expect((await sync('--yes')).value).toMatchObject({ unchanged: 4, deleted: 3 })
+    for (const name of ['returns.md', 'times.txt']) rmSync(join(folder, name))
+    expect(await sync()).toMatchObject({ code: 0, value: { unchanged: 2, deleted: 2 } })
+  })
+
+  test('reads what --include names and --exclude does not, and leaves the items of what is still there', async () => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const folder = documents()
+    mkdirSync(join(folder, 'deep', 'drafts'))
+    writeFileSync(join(folder, 'deep', 'drafts', 'plan.md'), '# Plan\n\nLater.\n')
+    const sync = async (...more: string[]) => {
+      const args = ['knowledge', 'sync', folder, '--project', 'Acme', '--prune', ...more]
+      const { code, value } = await callbook.json(args)
+      const skipped = value.skipped.map(({ path }: { path: string }) => path.slice(folder.length + 1))
+      return { code, skipped, created: value.created, deleted: value.deleted }
+    }
+    const hours = {
+      code: 0,
+      skipped: ['deep/Züge.md', 'deep/drafts/plan.md', 'refunds.md'],
+      created: 1,
+      deleted: 0,
+    }
+    expect(await sync('--include', '*.txt')).toEqual(hours)
+    const deep = {
+      code: 0,
+      skipped: ['deep/drafts/plan.md', 'hours.txt', 'refunds.md'],
+      created: 1,
+      deleted: 0,
+    }
+    expect(await sync('--include', 'deep/', '--exclude', 'drafts')).toEqual(deep)
+    expect(await sync('--exclude', 'deep/**')).toMatchObject({ created: 1, deleted: 0 })
+    expect(await sync('--include', '**/plan.md', '--include', './refunds.md')).toMatchObject({
+      ...{ created: 1, deleted: 0 },
+    })
+    rmSync(join(folder, 'hours.txt'))
+    expect(await sync('--exclude', '*')).toMatchObject({ created: 0, deleted: 1 })
   })
 
   test('deletes nothing when the folder is not there, or an item is only unreadable', async () => {

@@ -8,7 +8,7 @@ export interface Document {
 }
 
 /** The files that the service reads, as a sentence names them. */
-export const readableFiles = '.md, .txt, .html, .pdf, .docx or .csv'
+export const readableFiles = '.md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv'
 
 /** Reads a file as a document; nothing is stored. @throws ApiProblem */
 export async function readDocument(project: string, file: File): Promise<Document> {
