@@ -13,7 +13,11 @@ export const RecordId = Type.String({
   example: 'call-1042',
 })
 
-const having = (...names: string[]) => ({ required: names })
+/** With properties, since generators of Java make a class of it that has them. */
+const having = (...names: string[]) => ({
+  properties: Object.fromEntries(names.map((name) => [name, {}])),
+  required: names,
+})
 
 /** Which calls to erase: exactly one of `number`, `ids` and `before`. */
 export const ErasureRequest = Type.Object(

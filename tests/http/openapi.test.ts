@@ -221,6 +221,7 @@ describe('the OpenAPI document', () => {
         (/parameters\/\w+\/schema$/.test(path) && $ref !== undefined && description !== undefined) ||
         (siblings.type === 'integer' && siblings.format !== 'int64') ||
         (siblings.type === 'number' && siblings.format !== 'double') ||
+        (Array.isArray(siblings.required) && siblings.properties === undefined) ||
         Object.values(Object(siblings.properties)).some((property) => typeof property === 'boolean')
       const within = Object.entries(part).flatMap(([name, member]) => faultsIn(member, `${path}/${name}`))
       return isFault ? [path, ...within] : within
