@@ -66,10 +66,9 @@ describe('bearer token', () => {
     expect(bearerToken('Bearer a b')).toBe('a b')
   })
 
-  test('a hostile header is parsed quickly', () => {
-    const startedMs = performance.now()
-    bearerToken(`Bearer ${' '.repeat(500_000)}x${' '.repeat(500_000)}y`)
-    bearerToken(' \t'.repeat(500_000))
-    expect(performance.now() - startedMs).toBeLessThan(500)
+  // In quadratic time this would take hours, and the test would run out of time.
+  test('a hostile header is parsed in linear time', () => {
+    expect(bearerToken(`Bearer ${' '.repeat(500_000)}x${' '.repeat(500_000)}y`)).toEndWith('y')
+    expect(bearerToken(' \t'.repeat(500_000))).toBeNull()
   })
 })
