@@ -56,10 +56,10 @@ describe('the vector of a query', () => {
     expect(asked.map(({ texts }) => texts)).toEqual([['refund'], ['refund']])
     for (const { answer } of asked) answer([vectorOf(7)])
     await Promise.all(both)
-    void vectors.of(3, 'refund')
+    void failureOf(vectors.of(3, 'refund'))
     // No project can write a query that reads as another's.
-    void vectors.of(11, '1 refund')
-    void vectors.of(1, '11 refund')
+    void failureOf(vectors.of(11, '1 refund'))
+    void failureOf(vectors.of(1, '11 refund'))
     expect(asked.length).toBe(5)
   })
 
