@@ -132,6 +132,7 @@ describe.skipIf(!disk)('on a full disk', () => {
       text: 'more words '.repeat(9_000),
     })
     await expectProblem(full, 'insufficient_storage', 'Insufficient storage')
+    expect(await (await project.fetch('/v1/knowledge')).json()).toMatchObject([{ id }])
     expect((await project.fetch(`/v1/calls/${stored[0]}`)).status).toBe(200)
     const found = await project.send('POST', '/v1/knowledge/search', { query: 'refunds' })
     expect((await found.json()).data).toHaveLength(1)

@@ -6,7 +6,6 @@ import { passageText } from '../../src/knowledge/chunking/passage-text.ts'
 import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { ofFilesOnly } from '../support/test-mode.ts'
 
 interface Item {
   id: string
@@ -169,27 +168,6 @@ describe('POST /v1/knowledge', () => {
       expect(await answer.json()).toMatchObject({ data: [{ itemId: id }] })
     }
   })
-
-  test.skipIf(ofFilesOnly)(
-    'is 507 when the disk is full, stores nothing, and works again when there is room',
-    async () => {
-      const full = await startService()
-      const project = await full.mintProject()
-      const item = await create(project, { name: 'There', text: 'Stored before the disk was full.' })
-      const { read, write } = full.services.database
-      const [size] = await read.all<{ page_count: number }>(sql`pragma page_count`)
-      await write.run(sql.raw(`pragma max_page_count = ${(size?.page_count ?? 0) + 8}`))
-      const answer = await post(project, { name: 'Too much', text: 'word '.repeat(50_000) })
-      await expectProblem(answer, 'insufficient_storage', 'Insufficient storage')
-      expect(await project.fetch('/v1/knowledge').then((list) => list.json())).toEqual([item])
-      expect(await find(project, 'stored')).toEqual([item.id])
-      expect(await find(project, 'word')).toEqual([])
-      await write.run(sql`pragma max_page_count = 1000000`)
-      const next = await create(project, { name: 'Room', text: 'There is room again.' })
-      expect(await find(project, 'room', 'vector')).toContain(next.id)
-      await full.stop()
-    },
-  )
 
   test('fifty at once are all stored and found', async () => {
     const project = await service.mintProject()
