@@ -99,10 +99,17 @@ export class ResponseBuffers {
       {
         async pull(controller) {
           share.hold(0)
-          const { done, value } = await parts.next()
+          const { done, value } = await parts.next().catch((error) => {
+            share.end()
+            throw error
+          })
           if (leaving.signal.aborted) return
-          if (done) controller.close()
-          else controller.enqueue(encoder.encode(value))
+          if (done) {
+            share.end()
+            controller.close()
+          } else {
+            controller.enqueue(encoder.encode(value))
+          }
         },
         async cancel() {
           leaving.abort()

@@ -32,6 +32,21 @@ test("one project's unread answers leave room for another's, and have half while
   unread.push(await documentOf(buffers, 1))
 })
 
+test.each([
+  ['ends', async () => undefined],
+  ['fails', () => Promise.reject(new Error('A failure of the test'))],
+])('a stream of events that %s after it has made a large part holds nothing any longer', async (_, end) => {
+  const buffers = new ResponseBuffers()
+  for (let n = 0; n < 8; n++) {
+    const events = buffers.endlessOf(1, async function* (admit) {
+      admit(8 * mib)
+      await end()
+    })
+    await new Response(events).arrayBuffer().catch(() => undefined)
+  }
+  expect(await documentOf(buffers, 1)).toBeObject()
+})
+
 async function* asyncOf<Value>(values: Value[]): AsyncGenerator<Value> {
   yield* values
 }
