@@ -152,7 +152,7 @@ export const SearchRequest = Type.Object(
       }),
     ),
     itemIds: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 10_000, description: 'Search only these items.' }),
+      Type.Array(Type.String(), { maxItems: 1_000, description: 'Search only these items.' }),
     ),
     mode: Type.Optional(
       Type.Unsafe<SearchMode>({

@@ -41,6 +41,7 @@ test.each([
     const events = buffers.endlessOf(1, async function* (admit) {
       admit(8 * mib)
       await end()
+      yield* []
     })
     await new Response(events).arrayBuffer().catch(() => undefined)
   }

@@ -123,6 +123,18 @@ describe('POST /v1/knowledge/search', () => {
     }
   })
 
+  test('takes a thousand ids, also with the longest query in its longest form', async () => {
+    const send = (count: number) => {
+      const itemIds = Array(count).fill(ids[1])
+      const body = JSON.stringify({ query: '', itemIds }).replace('""', `"${'\\ud83d\\udcde'.repeat(2_000)}"`)
+      const headers = { 'content-type': 'application/json' }
+      return project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
+    }
+    expect((await send(1_000)).status).toBe(200)
+    const { errors } = await (await send(1_001)).json()
+    expect(errors).toEqual([{ field: 'itemIds', message: expect.stringContaining('1000') }])
+  })
+
   test('finds a word in another form, case and with or without accents', async () => {
     for (const query of ['REFUNDED', 'refunding', 'réfund']) {
       expect((await search({ query, mode: 'keyword' })).data[0]?.itemId).toBe(ids[0] ?? '')
