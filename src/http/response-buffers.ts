@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { SharedLimit } from '../shared-limit.ts'
-import { type Reader, whileAllowed } from './while-allowed.ts'
+import type { Reader } from './while-allowed.ts'
 
 /** The size of a part of an answer. Each part costs a turn of the event loop. */
 const partBytes = 1_048_576
@@ -34,19 +34,21 @@ export class ResponseBuffers {
     tail: string,
     sliceBytesMax = 0,
   ): Promise<ReadableStream<Uint8Array> | Bytes> {
-    const parts = whileAllowed(withEnds(head, slices, tail), check)
+    const parts = withEnds(head, slices, tail)
     const share = new Share(this.#held, projectId)
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
     if (keptBytes > 0) this.#checkRoom(projectId)
     let isWhole = false
+    const fail = async (error: unknown) => {
+      share.end()
+      await parts.return(undefined)
+      throw error
+    }
     const make = async () => {
       share.hold(keptBytes)
       // Reserved before reading, since many answers may be about to read.
       share.hold(Math.max(keptBytes, this.#held.hasRoom(projectId) ? partBytes : 0))
-      const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch((error) => {
-        share.end()
-        throw error
-      })
+      const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch(fail)
       isWhole = isLast
       if (part) share.hold(Math.max(keptBytes, part.length))
       else share.end()
@@ -61,7 +63,8 @@ export class ResponseBuffers {
     return new ReadableStream(
       {
         async pull(controller) {
-          const part = first ?? (isWhole ? null : await make().catch(breakOff))
+          // A slow reader may outlast their key or session.
+          const part = first ?? (isWhole ? null : await check().catch(fail).then(make).catch(breakOff))
           first = null
           if (part) {
             controller.enqueue(part)
