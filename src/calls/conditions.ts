@@ -48,20 +48,17 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const { column } = filter
       return anyValue(column, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
-    case 'value':
-      return anyValue(
+    case 'value': {
+      const inColumn = anyValue(
         filter.column,
         values.map((value) => (value === noValue ? null : headText(value))),
       )
-    case 'equal': {
-      const equal = anyValue(filter.column, values)
-      return 'more' in filter
-        ? either(equal, anyOf(values.map(agentValue), { isOrdered: true }), values)
-        : equal
+      return 'more' in filter ? either(inColumn, ofValues(agentValue, values), values) : inColumn
     }
-    case 'label':
-      // A call may have several labels.
-      return anyOf(values.map(labelValue), { isOrdered: values.length === 1 })
+    case 'label': {
+      const labelled = ofValues(labelValue, values)
+      return values.includes(noValue) ? either(unlabelled, labelled, values) : labelled
+    }
     case 'exact':
       // An unescaped plus arrives as a space.
       return anyNumber(
@@ -88,6 +85,18 @@ function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
     and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
   return { check, path: { ranges, isOrdered } }
+}
+
+/** Calls with any of the values but `none`, of which a call may have several. */
+function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
+  const stored = values.filter((value) => value !== noValue).map(toValue)
+  return anyOf(stored, { isOrdered: values.length === 1 })
+}
+
+const isUnlabelled = sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`
+const unlabelled: Condition = {
+  check: isUnlabelled,
+  path: { ranges: [{ table: 'calls', index: 'calls_at_a_glance', where: isUnlabelled }], isOrdered: true },
 }
 
 /** Calls that meet one of two conditions; with one value, none meets both. */

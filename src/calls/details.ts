@@ -73,7 +73,7 @@ export function mergeDetails(
   return {
     details: merged === emptyText ? null : merged,
     source: details.source,
-    agentId: details.agent?.id ?? null,
+    agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
     review: marksOf(details.review),
     redactions: toPartsText(counted),
   }

@@ -52,9 +52,15 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   callerNumber: { about: 'Exactly this number, as it is stored.', example: '+15557294053' },
   calledNumber: { about: 'Exactly this number, as it is stored.', example: '+15550100000' },
   endedReason: { about: 'Exactly this value; `none` for null.', example: 'customer-ended-call' },
-  source: { about: 'The platform that sent the call.', example: 'vapi' },
-  agentId: { about: 'An agent that took part in the call.', example: 'agent-7' },
-  label: { about: 'One of the labels that people gave the call.', example: 'billing' },
+  source: { about: 'The platform that sent the call; `none` for null.', example: 'vapi' },
+  agentId: {
+    about: 'An agent that took part in the call; `none` for calls without one.',
+    example: 'agent-7',
+  },
+  label: {
+    about: 'One of the labels that people gave the call; `none` for calls without one.',
+    example: 'billing',
+  },
   reviewed: { about: 'Whether a person evaluated the call or marked it as reviewed.', example: true },
   flagged: { about: 'Whether a person flagged a turn of the call.', example: true },
   noted: { about: 'Whether a person wrote a note on the call.', example: true },

@@ -20,7 +20,7 @@ export interface FacetValue {
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
   const facets: CallFacets = {}
   for (const filter of callFilters) {
-    if (filter.kind !== 'value' && filter.kind !== 'equal') continue
+    if (filter.kind !== 'value') continue
     const column = calls[filter.column]
     facets[filter.name] = await db
       .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })

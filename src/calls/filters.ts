@@ -5,11 +5,9 @@ type Column = keyof typeof calls.$inferSelect
 // The index that finds calls by a column is called `calls_by_` and the column's name; see src/calls/conditions.ts.
 type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
-  /** Any text, or `none` for null. The values in use are suggested. */
-  | { kind: 'value'; column: Column }
-  /** Any text. The values in use are suggested. With `more`, call_values has further ones. */
-  | { kind: 'equal'; column: Column; more?: true }
-  /** Any of a call's labels. */
+  /** Any text, or `none` for null. The values in use are suggested. With `more`, call_values has further ones. */
+  | { kind: 'value'; column: Column; more?: true }
+  /** Any of a call's labels, or `none`. */
   | { kind: 'label' }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
   /** Whether a person's review has the mark. */
@@ -53,8 +51,8 @@ export const callFilters = [
   { name: 'callerNumber', kind: 'exact', column: 'callerNumber', digits: 'callerDigits' },
   { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
-  { name: 'source', kind: 'equal', column: 'source' },
-  { name: 'agentId', kind: 'equal', column: 'agentId', more: true },
+  { name: 'source', kind: 'value', column: 'source' },
+  { name: 'agentId', kind: 'value', column: 'agentId', more: true },
   { name: 'label', kind: 'label' },
   { name: 'reviewed', kind: 'mark', choices: trueOrFalse },
   { name: 'flagged', kind: 'mark', choices: trueOrFalse },
@@ -65,7 +63,7 @@ export const callFilters = [
 export type CallFilter = (typeof callFilters)[number]
 export type FilterName = CallFilter['name']
 /** A filter that suggests the values in use. */
-export type ValueFilter = Extract<CallFilter, { kind: 'value' | 'equal' }>
+export type ValueFilter = Extract<CallFilter, { kind: 'value' }>
 const single: readonly CallFilter['kind'][] = ['since', 'before', 'least', 'most', 'digits', 'words']
 const several = new Set<string>(
   callFilters.filter(({ kind }) => !single.includes(kind)).map(({ name }) => name),
@@ -76,7 +74,7 @@ export function takesSeveral(name: string): boolean {
   return several.has(name) || name.startsWith(analysisPrefix)
 }
 
-/** The text that a filter by value takes for null. */
+/** The text that filters by value and label take for none. */
 export const noValue = 'none'
 /** Before the name of a member of `callAnalysis`. */
 export const analysisPrefix = 'analysis.'

@@ -154,6 +154,7 @@ export const calls = sqliteTable(
     endedReason: text('ended_reason'),
     /** The platform that the call came from. */
     source: text(),
+    /** The call's own agent, or else the first one of its timeline. call_values has the others. */
     agentId: text('agent_id'),
     /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
     review: text({ mode: 'json' }).$type<ReviewMarks>(),
@@ -197,13 +198,15 @@ export const calls = sqliteTable(
     index('calls_by_heard_at')
       .on(table.projectId, table.heardAt, table.id, table.documentChars)
       .where(sql`status = 'live'`),
-    // Partial: a call without either has no entry to keep. With the evaluation, to count failures.
-    index('calls_by_source')
-      .on(table.projectId, table.source, table.createdAt, table.id, table.evaluation)
-      .where(sql`source is not null`),
-    index('calls_by_agent_id')
-      .on(table.projectId, table.agentId, table.createdAt, table.id, table.evaluation)
-      .where(sql`agent_id is not null`),
+    // With the evaluation, to count failures.
+    index('calls_by_source').on(table.projectId, table.source, table.createdAt, table.id, table.evaluation),
+    index('calls_by_agent_id').on(
+      table.projectId,
+      table.agentId,
+      table.createdAt,
+      table.id,
+      table.evaluation,
+    ),
     // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(
       table.projectId,

@@ -193,6 +193,11 @@ describe('details in PUT /ingest/calls/:id', () => {
     expect(await found('agentId=x,y')).toEqual(['a', 'b', 'c'])
     expect(await found(`agentId=${encodeURIComponent('é"\\')}`)).toEqual(['a'])
     expect(await found('agentId=fake')).toEqual([])
+    await put('d', { details: agents(null) }, of)
+    await put('e', { details: agents('x'.repeat(200), 'none') }, of)
+    expect(await found('agentId=none')).toEqual(['d'])
+    expect(await found('agentId=none,y')).toEqual(['a', 'b', 'c', 'd'])
+    for (const id of ['d', 'e']) await of.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
     const { agentId } = await service.services.calls.facets(of.projectId)
     expect(agentId).toEqual([
       { value: 'y', calls: 3 },
@@ -358,10 +363,15 @@ describe('what the service itself says of a call', () => {
     }
     await say('labels', { review })
     expect([await find('vip'), await find('refund'), await find('refund,vip')]).toEqual([true, true, true])
+    expect([await find('none'), await find('none,vip')]).toEqual([false, true])
     await say('labels', { review: { ...review, labels: ['vip', 'a,b'] } })
     expect([await find('vip'), await find('refund'), await find('a%5C%2Cb')]).toEqual([true, false, true])
     await say('labels', { review: null })
     expect(await find('vip,a%5C%2Cb')).toBe(false)
+    await say('labels', { review: { ...review, labels: [] } })
+    expect([await find('none'), await find('vip')]).toEqual([true, false])
+    await say('labels', { review: null })
+    expect([await find('none'), await find('vip,none')]).toEqual([true, true])
     expect(await detailsOf('labels')).toEqual(nothing)
     await say('labels', { review })
     await project.fetch('/v1/calls/labels', { method: 'DELETE' })

@@ -27,6 +27,7 @@ const numbers = [null, '+15551', '+1 (555) 2', '5551', 'anonymous', '+2-15.55/1'
 const few = <Value>(values: readonly Value[]) => fc.constantFrom(...values)
 
 /** Few values of each field, so that filters find some calls. */
+const step = (agentId: string) => ({ atSeconds: 1, kind: 'other' as const, agentId })
 const change: fc.Arbitrary<CallChange> = fc.record({
   status: few(['live', 'completed']),
   evaluation: few([null, 'success', 'fail', 'B,x']),
@@ -35,7 +36,16 @@ const change: fc.Arbitrary<CallChange> = fc.record({
   callerNumber: few(numbers),
   calledNumber: few(numbers),
   duration: few([0, 1, 1.5, 60]),
-  details: few([{}, { agent: null }, { agent: { id: 'x', name: null } }, { agent: { id: 'y', name: 'Y' } }]),
+  details: few([
+    {},
+    { agent: null },
+    { agent: { id: 'x', name: null } },
+    { agent: { id: 'y', name: 'Y' } },
+  ]).chain((details) =>
+    few([{}, { timeline: null }, { timeline: [step('y')] }, { timeline: [step('z'), step('none')] }]).map(
+      (timeline) => ({ ...details, ...timeline }),
+    ),
+  ),
   callAnalysis: few([null, {}, { k: 'x' }, { k: 4, l: true }, { k: '4', l: [1] }, { k: 'true', l: false }]),
   summary: few([null, 'alpha', 'beta', 'alpha beta', 'gamma', 'alphabet']),
   updatedAt: few([3, 4, 5]).map(time),
@@ -60,9 +70,9 @@ const filters: Record<string, fc.Arbitrary<string[]>> = {
   callerNumber: some('+15551', '5551', '15551'),
   calledNumber: some('+1 (555) 2', 'anonymous'),
   number: one('1', '555', '15552', '+15551', '2155'),
-  agentId: some('x', 'y', 'z'),
+  agentId: some('x', 'y', 'z', 'none'),
   source: some('from 1', 'from 60', 'none'),
-  label: some('alpha', 'beta', 'delta'),
+  label: some('alpha', 'beta', 'delta', 'none'),
   reviewed: some('true', 'false'),
   flagged: some('true', 'false'),
   text: one('alpha', 'beta', 'alpha beta', 'beta alp', 'gam', 'delta'),
@@ -95,8 +105,12 @@ describe('a list of calls', () => {
       fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, least, most }) => {
         const project = await service.mintProject()
         const stored = new Map<string, Call>()
-        const agents = new Map<string, string | null>()
-        const isFound = (call: Call) => isListed(call, query, agents.get(call.id))
+        const details = new Map<string, NonNullable<CallChange['details']>>()
+        const agentsOf = (id: string) => {
+          const { agent, timeline } = details.get(id) ?? {}
+          return [agent?.id ?? [], (timeline ?? []).map(({ agentId }) => agentId ?? [])].flat(2)
+        }
+        const isFound = (call: Call) => isListed(call, query, agentsOf(call.id))
         /** Of so many calls with the whole words, those that have only a beginning of one are left out. */
         const isFoundHere = (call: Call) => {
           const { text = [] } = query
@@ -119,7 +133,7 @@ describe('a list of calls', () => {
           }
           const { updatedAt } = call
           await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
-          if (change.details?.agent !== undefined) agents.set(id, change.details.agent?.id ?? null)
+          details.set(id, { ...details.get(id), ...change.details })
         }
         await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
         const escaped = Object.entries(query).map(([name, values]) => [name, values.map(escapeValue)])
@@ -174,8 +188,11 @@ describe('a list of calls', () => {
       [{ calledNumber: ['1'] }, 'calls_by_called_digits (project_id=? AND called_digits=?'],
       [{ number: ['1'] }, 'calls_by_called_digits_reversed (project_id=? AND called_digits_reversed>? AND'],
       [{ agentId: ['a'] }, 'calls_by_agent_id (project_id=? AND agent_id=?'],
+      [{ agentId: ['none'] }, 'calls_by_agent_id (project_id=? AND agent_id=?'],
       [{ source: ['a'] }, 'calls_by_source (project_id=? AND source=?'],
+      [{ source: ['none'] }, 'calls_by_source (project_id=? AND source=?'],
       [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ label: ['none'] }, 'calls_at_a_glance (project_id=?'],
       [{ reviewed: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ reviewed: ['false'] }, 'calls_at_a_glance (project_id=?'],
       [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],

@@ -39,6 +39,10 @@ const is =
   (call, values) =>
     values.some((value) => (value === 'none' ? call[field] === null : call[field] === value))
 
+/** Whether one of a call's values is asked for; `none` asks for calls without any. */
+const isAny = (own: Values, values: Values) =>
+  values.some((value) => (value === 'none' ? own.length === 0 : own.includes(value)))
+
 const digits = (number: string | null) => (number ?? '').replace(/[ +\-()./]/g, '')
 
 /** What each filter means, said in another way. */
@@ -61,8 +65,8 @@ const meanings: Record<string, Meets> = {
         return digits(number).startsWith(asked) || digits(number).endsWith(asked)
       }),
     ),
-  source: (call, values) => values.includes(besideOf(call).source ?? ''),
-  label: (call, values) => values.some((label) => besideOf(call).labels.includes(label)),
+  source: (call, values) => values.includes(besideOf(call).source ?? 'none'),
+  label: (call, values) => isAny(besideOf(call).labels, values),
   reviewed: (call, values) => values.includes(String(besideOf(call).reviewed)),
   flagged: (_, values) => values.includes('false'),
   text: (call, values) => values.some((text) => isFound(wordsSaid(call), text)),
@@ -72,10 +76,10 @@ const meanings: Record<string, Meets> = {
 export function isListed(
   call: Call,
   query: Readonly<Record<string, Values>>,
-  agentId: string | null = null,
+  agentIds: Values = [],
 ): boolean {
   return Object.entries(query).every(([name, values]) => {
-    if (name === 'agentId') return agentId !== null && values.includes(agentId)
+    if (name === 'agentId') return isAny(agentIds, values)
     const meets = meanings[name]
     if (meets) return meets(call, values)
     const value = call.callAnalysis?.[name.slice('analysis.'.length)]

@@ -150,8 +150,8 @@ CREATE INDEX `calls_by_caller_digits_reversed` ON `calls` (`project_id`,`caller_
 CREATE INDEX `calls_by_called_digits_reversed` ON `calls` (`project_id`,`called_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE INDEX `calls_by_heard_at` ON `calls` (`project_id`,`heard_at`,`id`,`document_chars`) WHERE status = 'live';--> statement-breakpoint
-CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`,`evaluation`) WHERE source is not null;--> statement-breakpoint
-CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`,`evaluation`) WHERE agent_id is not null;--> statement-breakpoint
+CREATE INDEX `calls_by_source` ON `calls` (`project_id`,`source`,`created_at`,`id`,`evaluation`);--> statement-breakpoint
+CREATE INDEX `calls_by_agent_id` ON `calls` (`project_id`,`agent_id`,`created_at`,`id`,`evaluation`);--> statement-breakpoint
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,

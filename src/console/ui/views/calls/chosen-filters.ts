@@ -1,7 +1,7 @@
 import { analysisPrefix, type CallFilter, callFilters } from '../../../../calls/filters.ts'
 
 /** Filters of which any of several values may be chosen. */
-export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'equal' | 'label' }>
+export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'label' }>
 
 const valuesMax = 20
 const charsMax = 500
@@ -130,7 +130,7 @@ function shortened(text: string): string {
 }
 
 function isMany(filter: CallFilter): filter is ManyFilter {
-  return filter.kind === 'value' || filter.kind === 'equal' || filter.kind === 'label'
+  return filter.kind === 'value' || filter.kind === 'label'
 }
 
 /** The keys of the analysis that are filtered by. */

@@ -45,7 +45,6 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
     }
     case 'value':
     case 'label':
-    case 'equal':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       if (filter.name === 'from') return <DatePill {...chosen} />
@@ -69,22 +68,22 @@ function AddressPill({ name, filters, onChange }: { name: FilterName } & ChosenP
   return <PlainPill label={filterLabels[name]} text={shown} onClear={() => onChange({ [name]: undefined })} />
 }
 
-/** Offers the values in use, and `none` for filters that accept it. Nothing if there is nothing to offer. */
-function ValuePill({ filter: { name, kind }, filters, onChange }: { filter: ManyFilter } & ChosenProps) {
+/** Offers the values in use, and `none`. Nothing if no call has a value, but for those that most calls get. */
+function ValuePill({ filter: { name }, filters, onChange }: { filter: ManyFilter } & ChosenProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const values = valuesOf(filters[name])
   // A value that is literally `none` cannot be requested.
   const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
-  if (kind !== 'value' && inUse.length === 0 && values.length === 0) return null
-  const none = kind === 'value' ? [{ value: noValue, label: valueLabel(name, noValue) }] : []
+  const isUsual = name === 'evaluation' || name === 'endedReason'
+  if (!isUsual && inUse.length === 0 && values.length === 0) return null
   const options = [
     ...inUse.map(({ value, label, calls }) => ({
       value,
       label: label ?? valueLabel(name, value),
       count: calls,
     })),
-    ...none,
+    { value: noValue, label: valueLabel(name, noValue) },
   ]
   const labelOf = (value: string) =>
     options.find((option) => option.value === value)?.label ?? valueLabel(name, value)
