@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { FolderLock } from './folder-lock.ts'
 import type { ReadDatabase } from './reader.ts'
 import { retry } from './retry.ts'
@@ -17,7 +16,7 @@ const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 /**
  * Brings the database to this version's schema. A lock serialises processes that start at once, since Drizzle's
  * migrator has none.
- * @throws when a newer version of Callbook has written the database.
+ * @throws when another version of Callbook has written the database, and this one cannot bring it to its schema
  */
 export async function migrate(db: WriteDatabase, folder: string): Promise<void> {
   const lock = await FolderLock.acquire(folder, 'migrate', lockTimeoutMs)
@@ -39,17 +38,24 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
   }
 }
 
-/** Whether the database has this version's schema. @throws when it has that of a newer version. */
+/** Whether the database has this version's schema. @throws when this version cannot bring it to that. */
 export async function isMigrated(db: ReadDatabase | WriteDatabase): Promise<boolean> {
-  const applied = await newestAppliedMigration(db)
-  const known = newestKnownMigration()
-  if (applied > known) {
+  const applied = await appliedMigrations(db)
+  const known = readMigrationFiles({ migrationsFolder })
+  const newest = Math.max(0, ...applied.map(({ at }) => at))
+  if (newest > Math.max(...known.map(({ folderMillis }) => folderMillis))) {
     throw new Error(
       'The database was written by a newer version of Callbook than this one. ' +
         'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.',
     )
   }
-  return applied === known
+  if (applied.some(({ hash }) => !known.some((one) => one.hash === hash))) {
+    throw new Error(
+      'The database was written by an earlier development version of Callbook, whose tables differ from those of this one. ' +
+        'Start that version, or point DATA_DIR or DATABASE_URL at another database.',
+    )
+  }
+  return applied.length === known.length
 }
 
 async function migrateAlone(db: WriteDatabase): Promise<void> {
@@ -79,17 +85,11 @@ async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {
 
 /** When this version's newest migration was made. */
 export function newestKnownMigration(): number {
-  const journal: { entries: { when: number }[] } = JSON.parse(
-    readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'),
-  )
-  return Math.max(...journal.entries.map((entry) => entry.when))
+  return Math.max(...readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis))
 }
 
-async function newestAppliedMigration(db: ReadDatabase | WriteDatabase): Promise<number> {
+async function appliedMigrations(db: ReadDatabase | WriteDatabase): Promise<{ hash: string; at: number }[]> {
   const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
-  if (tables.length === 0) return 0
-  const [row] = await db.all<{ newest: number | null }>(
-    sql`select max(created_at) as newest from __drizzle_migrations`,
-  )
-  return Number(row?.newest ?? 0)
+  if (tables.length === 0) return []
+  return await db.all(sql`select hash, created_at as at from __drizzle_migrations`)
 }

@@ -4,6 +4,7 @@ import Database from 'libsql'
 import type { Dataset } from '../../scripts/bench/dataset.ts'
 import { buildOldDatabase, makeNextVersion, oldCallId, oldItem } from '../../scripts/torture/next-version.ts'
 import { startVictim, untilReady, type Victim } from '../../scripts/torture/victim.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { at } from '../support/node.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService } from '../support/service.ts'
@@ -67,6 +68,24 @@ describe.skipIf(ofFilesOnly)('the next version', () => {
     expect(String(await startService({ dataDir }).catch(String))).toContain('newer version of Callbook')
   })
 })
+
+test.skipIf(ofFilesOnly)(
+  'a database that an earlier form of a migration made is refused in a sentence',
+  async () => {
+    const { folder, remove } = freshFolder()
+    await (await startService({ dataDir: folder })).stop()
+    const database = new Database(join(folder, 'callbook.db'))
+    database.exec(
+      "alter table projects drop column end_silent_after; update __drizzle_migrations set hash = 'earlier'",
+    )
+    database.close()
+    const refused = 'was written by an earlier development version of Callbook'
+    expect(String(await startService({ dataDir: folder }).catch(String))).toContain(refused)
+    const { code, err } = await new CommandLine(folder).run(['project', 'list'])
+    expect([code, err]).toEqual([1, expect.stringContaining(refused)])
+    remove()
+  },
+)
 
 async function upgrade(): Promise<string> {
   const victim = startVictim(dataDir, next)
