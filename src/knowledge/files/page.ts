@@ -10,9 +10,9 @@ const lengthOfTagMax = 2_000
  * @throws FileRefusal if elements are nested too deeply
  */
 export function parsePage(html: string): Document {
-  refuseDeep(html)
   const outer = new RegExp(`<(?:!doctype|/?(?:html|head|body))(?:\\s[^<>]{0,${lengthOfTagMax}})?>`, 'gi')
   const inner = html.replace(outer, '')
+  refuseDeep(inner)
   return parseHTML(`<!doctype html><html><head></head><body>${inner}</body></html>`).document
 }
 

@@ -73,6 +73,12 @@ describe('a hostile file costs one answer', () => {
     ],
     ['elements within elements', 'x.html', () => repeated('<div>', 391 * 1_024), 'more than 200 levels deep'],
     [
+      'elements within elements, after a comment that ends only without a tag inside it',
+      'x.html',
+      () => `<p>a</p><!-- --<html>>${'<div>'.repeat(1_500)}`,
+      'more than 200 levels deep',
+    ],
+    [
       'tables within tables',
       'x.docx',
       () =>
