@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from 'drizzle-orm'
 import { erasing } from '../../db/erasing.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
@@ -344,12 +343,12 @@ function isLast({ framework }: Session, { name }: Fact): boolean {
 }
 
 /**
- * Whether a fact replaces another with its key. The earlier counts, since repeated spans are equal and a tool is used
- * once; but what users have told they may correct.
+ * Whether a fact replaces another with its key, whichever arrives first. The earlier counts, since a tool is used once;
+ * of what users have told, the later, so that they may correct it.
  */
 function isBetter(fact: Fact, known: Fact): boolean {
-  if (fact.name !== 'told') return fact.startMs < known.startMs
-  return fact.startMs > known.startMs && !isDeepStrictEqual(fact.values, known.values)
+  if (fact.startMs === known.startMs) return JSON.stringify(fact.values) > JSON.stringify(known.values)
+  return fact.startMs > known.startMs === (fact.name === 'told')
 }
 
 function* readUpdate({ framework, facts, traceId, isOver }: Session): Work<SourceUpdate | null> {

@@ -79,6 +79,27 @@ describe('what a user tells about a call', () => {
     }
   })
 
+  test('ends the same when it goes back to an earlier value, or differs within one moment, whatever comes first', async () => {
+    const says = (id: string, from: number, agent: string): TestSpan => ({
+      ...{ scope: 'my-app', name: 'step', id, from, to: from + 0.1 },
+      attributes: { 'callbook.agent': agent, 'callbook.metadata.step': id },
+    })
+    const [a, b, c] = [says('a', 1, 'day-desk'), says('b', 2, 'night-desk'), says('c', 3, 'day-desk')]
+    const same = { ...says('d', 3, 'day-desk'), resource: { 'callbook.metadata.step': 'resource' } }
+    for (const order of [
+      [a, b, c, same],
+      [a, c, b, same],
+      [c, a, same, b],
+      [same, c, b, a],
+    ]) {
+      const of = await service.mintProject()
+      const traceId = newTraceId()
+      for (const span of [...killed, ...order]) await send(of, [span], traceId)
+      const { details } = await read(of, 'CA_1')
+      expect([details.agent.id, details.metadata.step]).toEqual(['day-desk', 'd'])
+    }
+  })
+
   test('of LiveKit is read too, and what cannot be is left out', async () => {
     const of = await service.mintProject()
     const traceId = newTraceId()
