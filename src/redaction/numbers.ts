@@ -132,7 +132,9 @@ function contextOf({ text, run: { groups, first: firstOfRun }, at, from, label }
   const before = text.slice(Math.max(from, start - contextCharsMax), start)
   const isAll = before.length === start && !before.includes(']')
   const context = `${isAll ? `${label}: ` : ''}${before.slice(before.lastIndexOf(']') + 1)}`
-  return context.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')
+  // JSON within a text says `"type":"text","text":` of any words: see `redactStrings`.
+  const said = context.replace(/"text\\*"/g, '"')
+  return said.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')
 }
 
 /** False for digits that continue a word, a path, a time or an amount. */

@@ -69,6 +69,13 @@ describe('before anything of a call is written', () => {
         metadata: { text: order, deep: { text: [order] }, textMe: '415 555 2671' },
       },
     })
+    // As tools answer, and as such an answer stands within another.
+    const answered = JSON.stringify([{ type: 'text', text: order }])
+    for (const text of [answered, JSON.stringify({ answered })]) {
+      await put('answer', { details: { timeline: [{ atSeconds: 1, kind: 'tool_result', text }] } })
+      const { details } = await read('answer')
+      expect([details.timeline[0]?.text, details.redacted]).toEqual([text, null])
+    }
     expect(await read('order')).toMatchObject({
       callAnalysis: { text: order, phone: { text: '[phone]' }, orderId: ['4155552671'] },
       details: {
