@@ -9,6 +9,9 @@ export const notBlank = {
   'x-documented': { pattern: '^[^\\u0000]*[^\\s\\ufeff\\u0000][^\\u0000]*$' },
 }
 
+/** Only for the OpenAPI document: no member, however deep, has U+0000. */
+export const plainMembers = { patternProperties: { '': { $ref: '#/components/schemas/JsonValue' } } }
+
 /** Only for the OpenAPI document: an unknown id is 404. */
 export const ItemId = Type.String({
   title: 'ItemId',

@@ -242,6 +242,22 @@ describe('the OpenAPI document', () => {
     expect(isValid('CallUpdate', { metadata: {}, details: { metadata: null } })).toBe(false)
     // Generators of requests turn it round, which they cannot do with rules for further members.
     expect(JSON.stringify(document.components?.schemas?.CallUpdate?.not)).not.toContain('unevaluated')
+    // Members that can be anything are JSON without U+0000, too.
+    const condition = { name: 'name', comparison_operator: 'is', value: 'a' }
+    expect([
+      isValid('DifyCondition', condition),
+      isValid('DifyCondition', { ...condition, value: '\0' }),
+    ]).toEqual([true, false])
+    const asked = { type: 'knowledge-base-request', messages: [] }
+    expect([
+      isValid('VapiKnowledgeMessage', asked),
+      isValid('VapiKnowledgeMessage', { ...asked, call: '\0' }),
+    ]).toEqual([true, false])
+    const used = { type: 'tool-calls', toolCalls: [] }
+    expect([isValid('VapiToolMessage', used), isValid('VapiToolMessage', { ...used, call: '\0' })]).toEqual([
+      true,
+      false,
+    ])
     expect([isValid('CallId', 'a:b'), isValid('CallId', '..'), isValid('CallId', 'a b')]).toEqual([
       true,
       false,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { notBlank } from '../schemas.ts'
+import { notBlank, plainMembers } from '../schemas.ts'
 import {
   checkableConditions,
   comparisonOperators,
@@ -19,7 +19,10 @@ const Condition = Type.Object(
       }),
     ),
   },
-  { title: 'DifyCondition', 'x-documented': { not: { not: { anyOf: checkableConditions } } } },
+  {
+    title: 'DifyCondition',
+    'x-documented': { ...plainMembers, not: { not: { anyOf: checkableConditions } } },
+  },
 )
 
 // Dify writes null for members that are not set, here and below.

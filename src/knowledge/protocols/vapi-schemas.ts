@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SearchRequest } from '../schemas.ts'
+import { plainMembers, SearchRequest } from '../schemas.ts'
 
 /** The most searches of one request; longer lists are refused. */
 const toolCallsMax = 16
@@ -25,7 +25,10 @@ export const VapiKnowledgeRequest = Type.Object(
       },
       {
         title: 'VapiKnowledgeMessage',
-        'x-documented': { not: { properties: { messages: absent, messagesOpenAIFormatted: absent } } },
+        'x-documented': {
+          ...plainMembers,
+          not: { properties: { messages: absent, messagesOpenAIFormatted: absent } },
+        },
         example: {
           type: 'knowledge-base-request',
           messages: [
@@ -79,6 +82,7 @@ export const VapiToolRequest = Type.Object(
       {
         title: 'VapiToolMessage',
         'x-documented': {
+          ...plainMembers,
           not: { properties: { toolCallList: absent, toolCalls: absent, toolWithToolCallList: absent } },
         },
         example: {
