@@ -40,7 +40,7 @@ expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "410", "412", "42
 
 # An item that cannot be there is not as If-Match says.
 [checks.negative_data_rejection]
-expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "412", "415", "422", "428", "429", "5xx"]
+expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "412", "415", "422", "428", "429", "431", "5xx"]
 
 # The name of the file decides, and no schema can say it.
 [[operations]]
@@ -52,7 +52,7 @@ expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "415", "422", "42
 [[operations]]
 include-name = ["GET /v1/calls", "GET /v1/knowledge"]
 [operations.checks.positive_data_acceptance]
-expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429", "5xx"]
+expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429", "431", "5xx"]
 
 # Records lack the other fields, although their schema requires these.
 [[operations]]

@@ -143,6 +143,8 @@ export const listCalls = {
         },
       },
       ...notModified,
+      // Of all parameters, only those of filters can be that long.
+      431: { description: 'The URL and the headers have more than 16 KiB in all. The answer has no body.' },
     },
     ['invalid_request'],
   ),

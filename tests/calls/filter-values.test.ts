@@ -242,6 +242,13 @@ describe('a value', () => {
   })
 })
 
+test('a request with more values than fit into 16 KiB is 431, as the document says', async () => {
+  const values = Array.from({ length: 40 }, (_, n) => `${n}`.padEnd(500, 'x'))
+  const { status } = await project.fetch(`/v1/calls?label=${values.join(',')}`)
+  const list = operationsOf(await readDocument(service.url)).find((each) => each.operationId === 'listCalls')
+  expect([status, Object.keys(list?.responses ?? {})]).toEqual([431, expect.arrayContaining(['431'])])
+})
+
 test('the document declares an array that clients repeat for each parameter that takes several values', async () => {
   const operations = operationsOf(await readDocument(service.url))
   const parameterOf = (operationId: string, name: string) =>
