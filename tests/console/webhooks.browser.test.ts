@@ -45,6 +45,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await dialog.getByText(/must start with https/).waitFor()
     await dialog.getByLabel('URL').fill(receiver.url)
     await dialog.getByLabel('knowledge.ready').click()
+    await dialog.getByLabel('Send calls with their details').click()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue()
     await page.keyboard.press('Escape')
@@ -55,6 +56,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await until(() => receiver.received.length === 1)
     const [event] = receiver.received
     if (event) verify(secret, event)
+    expect(event?.data.call).toMatchObject({ id: 'a', details: { timeline: [] } })
     await page.getByRole('row').filter({ hasText: receiver.url }).click()
     await page.getByRole('dialog').getByText('call.completed').first().waitFor()
     await page.getByRole('dialog').getByText('204').waitFor()
