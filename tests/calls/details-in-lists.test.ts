@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { redactionKinds } from '../../src/redaction/kinds.ts'
 import { expectProblem } from '../support/problem.ts'
 import { receiverEnv, startReceiver, verify } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -208,4 +209,25 @@ test('a webhook with details gets the calls of its events with them, another one
   const details = await (await own.fetch('/v1/calls/a/details')).json()
   expect(event?.data.call).toEqual({ ...call, details })
   expect(received('plain')[0]?.data.call).toEqual(call)
+})
+
+test('a webhook with details gets them redacted, again in a replay, and nothing of a deleted call', async () => {
+  const own = await service.mintProject()
+  await service.services.settings.change(own.projectId, { redact: [...redactionKinds], country: 'US' })
+  const url = `${receiver.url}/${own.projectId}`
+  const { id } = await service.services.webhooks.create(own.projectId, { url, details: true })
+  const received = () => receiver.received.filter(({ path }) => path.endsWith(`/${own.projectId}`))
+  const timeline = [{ atSeconds: 1, kind: 'tool_call', text: 'Call +1 555 729 4053' }]
+  await own.send('PUT', '/ingest/calls/a', { status: 'completed', details: { timeline } })
+  await until(() => received().length === 1)
+  await service.services.webhooks.replay(own.projectId, id, 0)
+  await until(() => received().length === 2)
+  const call = await (await own.fetch('/v1/calls/a')).json()
+  const details = await (await own.fetch('/v1/calls/a/details')).json()
+  expect(details).toMatchObject({ timeline: [{ text: 'Call [phone]' }], redacted: { phone: 1 } })
+  expect(received().map(({ data }) => data.call)).toEqual([1, 2].map(() => ({ ...call, details })))
+  await own.fetch('/v1/calls/a', { method: 'DELETE' })
+  await until(() => received().length === 3)
+  expect(received().at(-1)).toMatchObject({ type: 'call.deleted' })
+  expect(Object.keys(received().at(-1)?.data ?? {}).sort()).toEqual(['ref', 'seq'])
 })
