@@ -338,8 +338,8 @@ function isSame(
   return (a === null) === (b === null) && isDeepStrictEqual(before, after)
 }
 
-/** @param id null if the path's escapes are not UTF-8, although the router's types do not say so */
-function checkId(id: string | null): void {
+/** @param id null if the path's escapes are not UTF-8, although the router's types do not say so @throws invalid_request */
+export function checkId(id: string | null): void {
   if (id !== null && callIdPattern.test(id)) return
   const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
   throw invalidRequest([{ field: 'id', message }])

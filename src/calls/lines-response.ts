@@ -6,7 +6,7 @@ import { internal } from '../http/problems.ts'
 import type { Check } from '../http/while-allowed.ts'
 import { escapeLineEnds, isBlank, type Line, readLines } from '../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
-import type { Ingest } from './ingest.ts'
+import { checkId, type Ingest } from './ingest.ts'
 
 /** The most lines of a request, including blank ones. */
 const linesMax = 10_000
@@ -130,7 +130,10 @@ class LineAnswers {
       const value = parseBody(bytes)
       id = idOfLine(value)
       const ignored = ignoredIn(CallLine, value, isStrict(this.#request))
-      return { line, id, call: checkCallLine(value), ignored }
+      const call = checkCallLine(value)
+      // Here too, since looking for a call by an id of many megabytes takes a second.
+      checkId(call.id)
+      return { line, id, call, ignored }
     } catch (error) {
       return { line, id, call: this.#errorOf(error), ignored: [] }
     }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -103,6 +103,16 @@ describe('POST /ingest/calls', () => {
     }
     expect(answers.map(({ status }) => status)).toEqual([410, 409, 400, 400, 400, 413, 400])
     expect(await storedIds(project)).toEqual(['good', 'turns'])
+  })
+
+  test('looks for no call by an id that none can have', async () => {
+    const project = await service.mintProject()
+    const putAll = spyOn(service.services.ingest, 'putAll')
+    const answers = await send(project, { id: 'x'.repeat(1_000_000) }, { id: 'good' })
+    const asked = putAll.mock.calls.flatMap(([, inputs]) => inputs.map(({ id }) => id))
+    putAll.mockRestore()
+    expect(answers.map(({ status }) => status)).toEqual([400, 201])
+    expect(asked).toEqual(['good'])
   })
 
   test('a refused line is told with its number, blank lines counted, on a line of its own', async () => {
