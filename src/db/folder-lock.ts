@@ -19,7 +19,8 @@ export class FolderLock {
   static tryAcquire(folder: string, name: string): FolderLock | null {
     const connection = new Database(join(folder, `${name}.lock`), { timeout: 0 })
     try {
-      connection.exec('BEGIN EXCLUSIVE')
+      // In memory, since a full disk has no room for a journal.
+      connection.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
       return new FolderLock(connection)
     } catch {
       // Another connection holds it. Callers cannot act on any other failure.

@@ -111,6 +111,25 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect((await fill(there, 'i', 8_000)).length).toBeGreaterThan(stored.length * 0.8)
   })
 
+  test('a start without a single free block owns the folder, and what is deleted then is erased', async () => {
+    const { service: before, project, folder } = await onSmallDisk()
+    await project.send('PUT', '/ingest/calls/last', { summary: 'Nothing more fits.' })
+    await before.stop()
+    fillDisk(join(folder, 'filler'))
+    service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
+    expect(service.services.ownsFolder).toBe(true)
+    expect(await deleteCalls(at(service, project), ['last'])).toEqual({ 200: 1 })
+    await until(async () => !(await isErasing(service as TestService)))
+  })
+
+  test('a start in an empty folder that is full says so at once', async () => {
+    current = mountSmallDisk(megabytes)
+    const folder = current?.folder ?? ''
+    fillDisk(join(folder, 'filler'))
+    const failure = await startService({ dataDir: folder }).catch((error) => error)
+    expect(Bun.inspect(failure)).toContain('disk is full')
+  })
+
   test('doctor names the disk, and what to do', async () => {
     const { folder } = await onSmallDisk()
     fillDisk(join(folder, 'filler'))
