@@ -15,7 +15,7 @@ export function hasOwner({ dataDir }: Config): boolean {
 export function servedAt(config: Config): string | null {
   if (!hasOwner(config)) return null
   try {
-    return readFileSync(join(config.dataDir, addressFileName), 'utf8')
+    return readFileSync(join(config.dataDir, addressFileName), 'utf8') || null
   } catch {
     // The service is still starting, or could not write the file.
     return null

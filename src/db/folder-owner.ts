@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Background } from '../threads/background.ts'
 import { FolderLock } from './folder-lock.ts'
@@ -38,6 +38,7 @@ export class FolderOwner {
   async take(withinMs: number): Promise<void> {
     try {
       this.#lock = await FolderLock.acquire(this.#folder, lockName, withinMs)
+      this.#tellAddress()
     } catch {
       // Another service owns the folder. This one serves requests and leaves files and erasures to it.
     }
@@ -76,9 +77,12 @@ export class FolderOwner {
   }
 
   #tellAddress(): void {
-    if (!this.isOwner || this.#address === null) return
+    if (!this.isOwner) return
+    const file = join(this.#folder, addressFileName)
     try {
-      writeFileSync(join(this.#folder, addressFileName), this.#address, { mode: 0o600 })
+      // That of an earlier owner, who may have been killed.
+      rmSync(file, { force: true })
+      if (this.#address !== null) writeFileSync(file, this.#address, { mode: 0o600 })
     } catch {
       // A full disk or a read-only folder: commands then name the configured address.
     }

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { FolderOwner } from '../../../src/db/folder-owner.ts'
 import {
   CommandLine,
   commandsTimeoutMs,
@@ -74,8 +75,12 @@ describe('callbook source', () => {
     } finally {
       await service.stop()
     }
-    // Nobody listens there any more.
+    // Nobody listens there any more, and the next owner of the folder does not listen yet.
     expect(await created({ PORT: '4321' })).toBe('http://127.0.0.1:4321')
+    const starting = new FolderOwner(callbook.dataDir)
+    await starting.take(0)
+    expect(await created({ PORT: '4321' })).toBe('http://127.0.0.1:4321')
+    starting.release()
     const published = await serve({ PUBLIC_URL: 'https://front.example.com' })
     try {
       expect(await created()).toBe('https://front.example.com')
