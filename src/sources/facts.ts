@@ -8,7 +8,8 @@ import type {
 } from './event.ts'
 import { instantMax } from './fields.ts'
 
-const turnsMax = 10_000
+export const turnsMax = 10_000
+export const timelineEntriesMax = 2 * turnsMax
 const nameCharsMax = 200
 const metadataBytesMax = 65_536
 /** How many members that are left out are named, and in how many characters: six bytes each in JSON, at most. */
@@ -100,7 +101,7 @@ export function numbersOf(
 /** Latency parts in milliseconds, without unknown ones. @param unitMs the unit of the given numbers */
 export function latencyOf(parts: Known<TurnLatency>, unitMs = 1): TurnLatency {
   const known = Object.entries(parts).flatMap(([name, value]) => {
-    const ms = value === undefined ? Number.NaN : Math.round(value * unitMs)
+    const ms = value === undefined ? Number.NaN : Math.round(value * unitMs * 1_000) / 1_000
     return ms >= 0 && ms < Number.POSITIVE_INFINITY ? [[name, ms]] : []
   })
   return Object.fromEntries(known)
@@ -108,8 +109,12 @@ export function latencyOf(parts: Known<TurnLatency>, unitMs = 1): TurnLatency {
 
 /** The median of the turns' total latencies. */
 export function medianLatency(turns: readonly TimelineEntry['latencyMs'][]): number | undefined {
-  const totals = turns.flatMap((turn) => turn?.total ?? []).sort((a, b) => a - b)
-  const [low, high] = [totals[(totals.length - 1) >> 1], totals[totals.length >> 1]]
+  return medianOf(turns.flatMap((turn) => turn?.total ?? []))
+}
+
+export function medianOf(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
   return low === undefined || high === undefined ? undefined : (low + high) / 2
 }
 
@@ -142,10 +147,9 @@ export class Conversation {
     this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds, facts)
   }
 
-  /** Whether the caller took part. Undefined without a transcript, unless no person answered. */
-  isEngaged(isUnanswered = false): boolean | undefined {
-    if (isUnanswered) return false
-    return this.transcript.length > 0 ? this.transcript.some(({ role }) => role === 'user') : undefined
+  /** See `engagementIn`. */
+  isEngaged(isUnanswered?: boolean): boolean | undefined {
+    return engagementIn(this.transcript, isUnanswered)
   }
 
   #add(
@@ -153,7 +157,7 @@ export class Conversation {
     atSeconds: number | undefined,
     { interrupted, agentId, latencyMs }: EntryFacts = {},
   ): void {
-    if (atSeconds === undefined || atSeconds < 0 || this.timeline.length >= 2 * turnsMax) return
+    if (atSeconds === undefined || atSeconds < 0 || this.timeline.length >= timelineEntriesMax) return
     const known = withoutUnknown({
       interrupted: interrupted || undefined,
       agentId: agentId ? cut(agentId) : undefined,
@@ -161,6 +165,12 @@ export class Conversation {
     })
     this.timeline.push({ atSeconds, ...entry, text: null, ...known })
   }
+}
+
+/** Whether the caller took part. Undefined without a transcript, unless no person answered. */
+export function engagementIn(transcript: readonly SourceTurn[], isUnanswered = false): boolean | undefined {
+  if (isUnanswered) return false
+  return transcript.length > 0 ? transcript.some(({ role }) => role === 'user') : undefined
 }
 
 /** The turns of a text whose lines begin with the speaker. A line without one continues the line before. */
@@ -179,6 +189,7 @@ export function readLabelled(text: string, speakers: Readonly<Record<string, Sou
   return conversation
 }
 
-function cut(text: string): string {
+/** A name or an id, cut to its maximum length. */
+export function cut(text: string): string {
   return text.slice(0, nameCharsMax).toWellFormed()
 }

@@ -239,10 +239,10 @@ describe('ElevenLabs', () => {
       },
     ])
     expect(details.timeline).toEqual([
-      { ...turn(2, 0), latencyMs: { transcription: 103 } },
+      { ...turn(2, 0), latencyMs: { transcription: 103.2 } },
       {
         ...{ ...turn(4, 1), interrupted: true, agentId: 'agent_1' },
-        latencyMs: { total: 1_200, endOfTurn: 400, transcription: 103, model: 370, voice: 150 },
+        latencyMs: { total: 1_200, endOfTurn: 400, transcription: 103.2, model: 370.42, voice: 150 },
       },
     ])
     expect(details.latencyMs).toBe(1_200)

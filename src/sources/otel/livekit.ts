@@ -1,5 +1,5 @@
 import type { Work } from '../../threads/time-slices.ts'
-import { agentOf, isoTime, numbersOf, updateOf, withoutUnknown } from '../facts.ts'
+import { agentOf, engagementIn, isoTime, latencyOf, numbersOf, updateOf, withoutUnknown } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
   type Fact,
@@ -14,7 +14,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, latencyOf, medianMs, nameOf, Said, toldIn, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, medianMs, nameOf, Said, toldIn, unquoted, usageOf } from './said.ts'
 
 // Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
 // github.com/livekit. Versions before 1.7 use the names without `pii`.
@@ -112,7 +112,7 @@ export const livekit: Framework = {
         endedReason: textOf(close, 'reason'),
         callerNumber: told.callerNumber ?? numbers.callerNumber,
         calledNumber: told.calledNumber ?? numbers.calledNumber,
-        isEngaged: isCompleted ? said.hasUserTurn && !session.isMachine : undefined,
+        isEngaged: isCompleted ? engagementIn(transcript, session.isMachine) : undefined,
         transcript,
         occurredAt: isoTime(session.endMs),
       },
@@ -220,7 +220,7 @@ class Session {
     }
     for (const tool of this.named('function_tool')) addTool(said, tool)
     for (const update of this.named('update_agent')) {
-      const name = textOf(update, 'to')
+      const name = nameOf(update, 'to')
       // The first agent of a session is no transfer.
       if (name && textOf(update, 'from')) said.add({ atMs: update.startMs, kind: 'transfer', name })
     }
@@ -255,16 +255,19 @@ class Session {
         textOf(isLast ? turn : step, 'text'),
         {
           interrupted: isLast && turn.values.wasInterrupted === true,
-          agentId: textOf(turn, 'agent'),
-          latencyMs: latencyOf({
-            // The caller waited for the first words of a reply.
-            total: isFirst ? numberOf(turn, 'latency') : undefined,
-            endOfTurn: isFirst ? numberOf(turn, 'endOfTurnDelay') : undefined,
-            transcription: isFirst ? numberOf(turn, 'transcriptionDelay') : undefined,
-            model: numberOf(step, 'firstToken'),
-            voice: numberOf(voices.from(fromMs, untilMs), 'firstByte'),
-            tool: secondsOf(used.before(fromMs)),
-          }),
+          agentId: nameOf(turn, 'agent'),
+          latencyMs: latencyOf(
+            {
+              // The caller waited for the first words of a reply.
+              total: isFirst ? numberOf(turn, 'latency') : undefined,
+              endOfTurn: isFirst ? numberOf(turn, 'endOfTurnDelay') : undefined,
+              transcription: isFirst ? numberOf(turn, 'transcriptionDelay') : undefined,
+              model: numberOf(step, 'firstToken'),
+              voice: numberOf(voices.from(fromMs, untilMs), 'firstByte'),
+              tool: secondsOf(used.before(fromMs)),
+            },
+            1_000,
+          ),
         },
       )
     }
@@ -285,7 +288,7 @@ class Session {
 }
 
 function addTool(said: Said, tool: Fact): void {
-  const [name, agentId] = [textOf(tool, 'tool'), textOf(tool, 'agent')]
+  const [name, agentId] = [nameOf(tool, 'tool'), nameOf(tool, 'agent')]
   said.add({ atMs: tool.startMs, kind: 'tool_call', name, text: textOf(tool, 'given'), agentId })
   const text = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
   said.add({ atMs: tool.endMs, kind: 'tool_result', name, text, agentId })

@@ -1,5 +1,5 @@
 import type { Work } from '../../threads/time-slices.ts'
-import { agentOf, isoTime, updateOf, withoutUnknown } from '../facts.ts'
+import { agentOf, engagementIn, isoTime, latencyOf, updateOf, withoutUnknown } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
   type Facts,
@@ -13,7 +13,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, latencyOf, medianMs, Said, toldIn, unquoted, usageOf } from './said.ts'
+import { callIdOf, durationOf, medianMs, nameOf, Said, toldIn, unquoted, usageOf } from './said.ts'
 
 // Attribute names: src/pipecat/utils/tracing/service_attributes.py in github.com/pipecat-ai/pipecat.
 
@@ -87,7 +87,7 @@ export const pipecat: Framework = {
         duration: isCompleted ? durationOf(startMs, root?.endMs ?? newestMs) : undefined,
         callerNumber: told.callerNumber,
         calledNumber: told.calledNumber,
-        isEngaged: isCompleted ? said.hasUserTurn : undefined,
+        isEngaged: isCompleted ? engagementIn(transcript) : undefined,
         transcript,
         occurredAt: isoTime(newestMs),
       },
@@ -154,13 +154,16 @@ function* addReplies(said: Said, all: readonly KeyedFact[]): Work<void> {
   for (const { fact, answer, turn, isFirst } of replies) {
     said.say(fact.startMs, 'assistant', textOf(answer ?? fact, 'text'), {
       interrupted: turn.wasInterrupted && turn.last === fact,
-      latencyMs: latencyOf({
-        // The caller waited for the first words of a turn.
-        total: isFirst ? numberOf(turn.span, 'latency') : undefined,
-        transcription: isFirst ? numberOf(turn.heard, 'transcriptionDelay') : undefined,
-        model: numberOf(answer ?? fact, 'firstToken'),
-        voice: numberOf(fact, 'firstByte'),
-      }),
+      latencyMs: latencyOf(
+        {
+          // The caller waited for the first words of a turn.
+          total: isFirst ? numberOf(turn.span, 'latency') : undefined,
+          transcription: isFirst ? numberOf(turn.heard, 'transcriptionDelay') : undefined,
+          model: numberOf(answer ?? fact, 'firstToken'),
+          voice: numberOf(fact, 'firstByte'),
+        },
+        1_000,
+      ),
     })
   }
 }
@@ -208,7 +211,7 @@ function* addTools(said: Said, all: readonly KeyedFact[]): Work<void> {
   for (const fact of all) {
     yield
     const { name, startMs, endMs } = fact
-    const call = { kind: 'tool_call' as const, name: textOf(fact, 'tool'), text: textOf(fact, 'given') }
+    const call = { kind: 'tool_call' as const, name: nameOf(fact, 'tool'), text: textOf(fact, 'given') }
     const answered = unquoted(textOf(fact, 'answered'))
     const result = { kind: 'tool_result' as const, name: call.name, text: answered }
     if (name === 'llm_tool_call') said.add({ ...call, atMs: startMs })

@@ -1,9 +1,7 @@
 import type { SourceDetails, SourceTurn, TimelineEntry, TurnLatency } from '../event.ts'
+import { cut, latencyOf, medianOf, timelineEntriesMax, turnsMax, withoutUnknown } from '../facts.ts'
 import { type Fact, type Facts, numberOf, textOf, toldMetadata } from './fact.ts'
 
-const turnsMax = 10_000
-const timelineEntriesMax = 20_000
-const nameCharsMax = 200
 const modelsMax = 20
 /** How much metadata users may tell, so that it fits beside that of others. */
 const toldMetadataBytesMax = 49_152
@@ -45,16 +43,12 @@ export class Said {
       const said = role && text ? { role, content: text } : null
       const turn = said ? transcript.length : null
       timeline.push({
-        ...{ atSeconds, kind, turn, name: cut(name), text: said ? null : (text ?? null) },
-        ...{ ...how, agentId: cut(how.agentId) },
+        ...{ atSeconds, kind, turn, name: name ?? null, text: said ? null : (text ?? null) },
+        ...withoutUnknown(how),
       })
       if (said) transcript.push(said)
     }
     return { transcript, timeline }
-  }
-
-  get hasUserTurn(): boolean {
-    return this.#events.some(({ role }) => role === 'user')
   }
 }
 
@@ -62,30 +56,15 @@ function byTime(a: Event, b: Event): number {
   return a.atMs - b.atMs
 }
 
-function cut(name: string | undefined): string | null {
-  return name === undefined ? null : name.slice(0, nameCharsMax).toWellFormed()
-}
-
 /** A name or an id, cut to its maximum length. */
 export function nameOf(fact: Fact, name: string): string | undefined {
-  return cut(textOf(fact, name)) ?? undefined
-}
-
-/** The parts of a latency that are known, of a number of seconds each; undefined if none is. */
-export function latencyOf(seconds: { [Part in keyof TurnLatency]: number | undefined }) {
-  const known = Object.entries(seconds).flatMap(([part, value]) =>
-    value === undefined || value < 0 ? [] : [[part, Math.round(value * 1_000_000) / 1_000]],
-  )
-  return known.length > 0 ? (Object.fromEntries(known) as TurnLatency) : undefined
+  const text = textOf(fact, name)
+  return text && cut(text)
 }
 
 /** The median of a value that the facts have in seconds, in milliseconds. */
 export function medianMs(facts: readonly Fact[], name: string): number | undefined {
-  const seconds = facts.flatMap((fact) => numberOf(fact, name) ?? []).sort((a, b) => a - b)
-  const middle = seconds.length / 2
-  const [low, high] = [seconds[Math.ceil(middle) - 1], seconds[Math.floor(middle)]]
-  if (low === undefined || high === undefined || low < 0) return undefined
-  return Math.round((low + high) * 500_000) / 1_000
+  return latencyOf({ total: medianOf(facts.flatMap((fact) => numberOf(fact, name) ?? [])) }, 1_000).total
 }
 
 /** In seconds, to the millisecond; undefined unless positive. */

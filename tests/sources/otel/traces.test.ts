@@ -107,6 +107,23 @@ describe('a session of LiveKit', () => {
     })
   })
 
+  test('without what was said, as a collector may leave it out, does not say that nobody spoke', async () => {
+    const of = await service.mintProject()
+    const unspoken = livekitSession.map(({ attributes = {}, ...span }) => ({
+      ...span,
+      attributes: Object.fromEntries(
+        Object.entries(attributes).filter(([name]) => !/text|transcript|input/.test(name)),
+      ),
+    }))
+    await send(requestOf(unspoken, newTraceId()), of)
+    const { data } = await (await of.fetch('/v1/calls')).json()
+    expect([data[0].status, data[0].transcript]).toEqual(['completed', []])
+    const [row] = await service.services.database.read.all<{ said: number }>(
+      sql`select engagement_said as said from calls where project_id = ${of.projectId}`,
+    )
+    expect(row).toEqual({ said: 0 })
+  })
+
   test('is found by each of its agents', async () => {
     const of = await service.mintProject()
     await send(requestOf(livekitSession, newTraceId()), of)
