@@ -93,6 +93,7 @@ function markedChange(marker: string, chars: number): CallChange {
       recordingUrl: `https://example.com/${marker}-recording`,
       timeline: [
         { atSeconds: 1, kind: 'tool_call', name: `${marker}-tool`, text: long('tool').slice(0, 60_000) },
+        { atSeconds: 2, kind: 'turn', turn: 1, agentId: `${marker}-other-agent` },
       ],
     },
     metadata: { [`${marker}-metadata-key`]: long('metadata').slice(0, 60_000) },
