@@ -223,13 +223,15 @@ describe('two-factor sign-in', () => {
     expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
   })
 
-  test('takes a code of the app for one act alone', async () => {
-    const { person, browser, secret } = await enrol()
-    const proof = { password: person.password, code: totp(secret) }
-    const answers = await Promise.all(
-      Array.from({ length: 2 }, () => browser.send('POST', '/two-factor/backup-codes', proof)),
-    )
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+  test('takes a code of the app, and a backup code, for one act alone, and keeps the session', async () => {
+    const { person, browser, secret, backupCodes } = await enrol()
+    for (const next of [() => backupCodes[0], () => totp(secret)]) {
+      const proof = { password: person.password, code: next() }
+      const answers = await Promise.all(
+        Array.from({ length: 2 }, () => browser.send('POST', '/two-factor/backup-codes', proof)),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    }
   })
 
   test('keeps no secret as it is, and nothing of a deleted person', async () => {

@@ -108,7 +108,7 @@ export class Sessions {
       verifyCode({ api, limits }, { personId: person.id, code, headers }),
     ).catch((error) => {
       if (isAPIError(error)) void this.#recordFailure(person.email, client)
-      throw codeRefusal(error)
+      throw codeRefusal(error, challengeOver)
     })
     await this.#keep({ user: person, token: response.token ?? '', passwordHash }, client)
     return { answer: await this.#answer(person, client), cookies: answered.getSetCookie() }

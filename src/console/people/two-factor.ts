@@ -65,7 +65,7 @@ export class TwoFactor {
     const { headers } = await api
       .verifyTOTP({ body: { code: withoutSpaces(code) }, headers: headersOf(client), returnHeaders: true })
       .catch((error) => {
-        throw codeRefusal(error)
+        throw codeRefusal(error, wrongCode)
       })
     await this.#record(person, client, 'two_factor_enabled')
     return { answer: { isOn: true }, cookies: headers.getSetCookie() }
@@ -120,7 +120,7 @@ export class TwoFactor {
     await api.verifyPassword(asked).catch(refusePassword)
     // Last, since it uses up the code.
     await verifyCode({ api, limits }, { personId, code, headers: asked.headers }).catch((error) => {
-      throw codeRefusal(error)
+      throw codeRefusal(error, wrongCode)
     })
     return await act(api, asked).catch(refusePassword)
   }
@@ -168,8 +168,8 @@ function tooLate(field: string): AppError {
   return invalidRequest([{ field, message: 'is no longer needed. Reload the page' }])
 }
 
-/** The answer to a code that better-auth refuses. */
-export function codeRefusal(error: unknown): unknown {
+/** The answer to a code that better-auth refuses. @param other the answer for a reason without one of its own */
+export function codeRefusal(error: unknown, other: () => AppError): unknown {
   switch (codeOf(error)) {
     case 'INVALID_CODE':
     case 'INVALID_BACKUP_CODE':
@@ -182,7 +182,7 @@ export function codeRefusal(error: unknown): unknown {
     case undefined:
       return error
     default:
-      return challengeOver()
+      return other()
   }
 }
 
