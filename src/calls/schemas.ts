@@ -3,6 +3,7 @@ import { callIdPattern } from '../ids.ts'
 import { certainInstantPattern, instantPattern } from '../text/instant.ts'
 
 export const transcriptTurnsMax = 10_000
+const index = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 export const metadataBytesMax = 65_536
 const timelineEntriesMax = 20_000
 const timelineTextCharsMax = 65_536
@@ -154,7 +155,7 @@ export const TimelineEntry = Type.Object(
       enum: ['turn', 'tool_call', 'tool_result', 'transfer', 'other'],
     }),
     turn: Type.Optional(
-      nullable(Type.Integer({ minimum: 0, description: 'Index of the turn in `transcript`.', example: 0 })),
+      nullable(Type.Integer({ ...index, description: 'Index of the turn in `transcript`.', example: 0 })),
     ),
     name: Type.Optional(
       Name('The name of the tool, or of whatever the call was transferred to.', 'find_booking'),
@@ -266,7 +267,7 @@ export const CallChange = Type.Partial(
     isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
     transcript: told(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
-      { at: Type.Integer({ minimum: 0, description: 'Index of the first of `turns`.' }), turns: Turns },
+      { at: Type.Integer({ ...index, description: 'Index of the first of `turns`.' }), turns: Turns },
       {
         title: 'AppendTranscript',
         description:

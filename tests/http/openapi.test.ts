@@ -230,6 +230,19 @@ describe('the OpenAPI document', () => {
     expect(faultsIn([document.paths, document.components], '')).toEqual([])
   })
 
+  test('says the bounds of each whole number in a request, which would otherwise be those of 64 bits', () => {
+    const unboundedIn = (part: unknown, path: string): string[] => {
+      if (typeof part !== 'object' || part === null) return []
+      const { type, minimum, maximum } = part as Record<string, unknown>
+      const within = Object.entries(part).flatMap(([name, member]) => unboundedIn(member, `${path}/${name}`))
+      return [type].flat().includes('integer') && (minimum === undefined || maximum === undefined)
+        ? [path, ...within]
+        : within
+    }
+    const bodies = operations.map(({ operationId, requestBody }) => [operationId, requestBody])
+    expect(unboundedIn(Object.fromEntries(bodies), '')).toEqual([])
+  })
+
   test('says which fields exclude each other, what an id looks like, and which values are whole or times', () => {
     const schemas = resolved(document, document).components?.schemas ?? {}
     const isValid = (name: string, value: unknown) => ajv.validate(schemas[name] ?? {}, value)

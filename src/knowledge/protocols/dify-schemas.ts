@@ -52,7 +52,13 @@ export const DifyRequest = Type.Object(
     retrieval_setting: Type.Object(
       {
         top_k: Type.Optional(
-          Type.Unsafe<number | null>({ type: 'integer', nullable: true, description: 'At most 50.' }),
+          Type.Unsafe<number | null>({
+            type: 'integer',
+            nullable: true,
+            minimum: Number.MIN_SAFE_INTEGER,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'Above 50 counts as 50.',
+          }),
         ),
         score_threshold: Type.Optional(
           Type.Unsafe<number | null>({ type: 'number', nullable: true, minimum: 0, maximum: 1 }),
