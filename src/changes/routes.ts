@@ -47,6 +47,7 @@ export function changeRoutes({
         const page = await (asked.waitMs > 0
           ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
           : changes.read(projectId, asked))
+        if (asked.waitMs > 0) await check()
         const reading = { buffers, check }
         return await toChangesResponse(projectId, page, changes.entries(projectId, page), reading)
       }
