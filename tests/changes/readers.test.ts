@@ -17,7 +17,8 @@ const unread = 150
 /** Together more than sockets take. */
 const callsUnread = 200
 const summaryChars = 40_000
-const unreadMbMax = 100
+/** Whole backlogs would be 1,200 MB. One slice each, with what sockets take, was up to 101. */
+const unreadMbMax = 150
 /** All of them together would hold more than a gigabyte. */
 const largeChars = 8_300_000
 const largeMbMax = 300
