@@ -187,7 +187,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       ])
     await page.getByText('Imported 3 of 5, 2 failed').waitFor()
     await page.getByText('The file is not valid UTF-8.').waitFor()
-    await page.getByText('Send .md, .txt').waitFor()
+    await page.getByText('Send .md, .mdx').waitFor()
     await page.getByRole('row').filter({ hasText: 'Prices' }).waitFor()
 
     await page.keyboard.press('Escape')
