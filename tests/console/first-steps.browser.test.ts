@@ -179,7 +179,10 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
       await page.keyboard.press(key)
       await until(async () => (await focused()) === day)
     }
+    const wasFirst = calendar.locator('[data-day="2026-03-02"][data-selected]')
+    expect(await wasFirst.count()).toBe(1)
     await page.keyboard.press('Enter')
+    await wasFirst.waitFor({ state: 'detached' })
     await page.keyboard.press('Enter')
     await page.waitForURL('**/overview?from=2026-03-03&to=2026-03-03')
 
