@@ -122,7 +122,8 @@ async function openReplica(
   replica: Replica,
   log: DatabaseLog,
 ): Promise<OpenDatabase> {
-  const writer = new Writer(location.primary, {
+  const target = { ...location.primary, replicaFile: location.file }
+  const writer = new Writer(target, {
     log,
     afterWrite: () => replica.syncWrite(),
     refusedBecause: () => replica.stoppedBecause,

@@ -1,9 +1,10 @@
-import { type Client, LibsqlError } from '@libsql/client'
-import type { RemoteLocation } from './location.ts'
+import { type Client, type InStatement, LibsqlError, type ResultSet } from '@libsql/client'
+import { generationOfReplica, requireGeneration } from './generation.ts'
 import { openRemoteClient, unservedCode } from './remote-client.ts'
 import { retry } from './retry.ts'
 import {
   meansLock,
+  type RemoteTarget,
   toPlainResult,
   type WriterCall,
   type WriterSession,
@@ -20,14 +21,16 @@ const retryDelayMs = 20
 const migrationDeadlineMs = 60_000
 
 /** Writes to a libSQL server: a batch is one request, and one transaction there. */
-export function openRemoteSession(location: RemoteLocation): WriterSession {
-  const client = openRemoteClient(location, { deadlineMs, concurrency: writesAtOnce })
-  const patient = openRemoteClient(location, { deadlineMs: migrationDeadlineMs, concurrency: 1 })
+export function openRemoteSession(target: RemoteTarget): WriterSession {
+  const client = openRemoteClient(target, { deadlineMs, concurrency: writesAtOnce })
+  const patient = openRemoteClient(target, { deadlineMs: migrationDeadlineMs, concurrency: 1 })
+  const guardOf = createGuard(target.replicaFile)
   return {
     async run(call) {
       const isMigration = call.method === 'migrate' || call.method === 'executeMultiple'
       try {
-        return await (isMigration ? runOn(patient, call) : whenFree(() => runOn(client, call)))
+        const guard = guardOf()
+        return await (isMigration ? runOn(patient, call, guard) : whenFree(() => runOn(client, call, guard)))
       } catch (error) {
         const code = unservedCode(error)
         throw code === null ? error : new LibsqlError(String(error), code)
@@ -46,15 +49,31 @@ function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
   return retry(write, { withinMs: retryWithinMs, delayMs: retryDelayMs, isWorthIt: isBusy })
 }
 
-/** Runs a call on a client. */
-async function runOn(client: Client, call: WriterCall): Promise<WriterValue> {
+/**
+ * What each transaction of a replica begins with. Until its next sync a replica does not know that its primary was
+ * replaced, and in the other database its project and row numbers belong to other tenants.
+ */
+function createGuard(replicaFile: string | undefined): () => InStatement[] {
+  let generation: string | null = null
+  return () => {
+    if (replicaFile !== undefined) generation ??= generationOfReplica(replicaFile)
+    return generation === null ? [] : [requireGeneration(generation)]
+  }
+}
+
+/** Runs a call on a client, in one transaction with its guard. */
+async function runOn(client: Client, call: WriterCall, guard: InStatement[]): Promise<WriterValue> {
+  const resultsOf = (all: ResultSet[]) => all.slice(guard.length).map(toPlainResult)
   switch (call.method) {
-    case 'execute':
-      return toPlainResult(await client.execute(call.statement))
+    case 'execute': {
+      if (guard.length === 0) return toPlainResult(await client.execute(call.statement))
+      const [result = null] = resultsOf(await client.batch([...guard, call.statement], 'write'))
+      return result
+    }
     case 'batch':
-      return (await client.batch(call.statements, 'write')).map(toPlainResult)
+      return resultsOf(await client.batch([...guard, ...call.statements], 'write'))
     case 'migrate':
-      return (await client.migrate(call.statements)).map(toPlainResult)
+      return resultsOf(await client.migrate([...guard, ...call.statements]))
     case 'executeMultiple':
       await client.executeMultiple(call.sql)
       return null

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'libsql'
 import { dataOfThread, serve } from '../threads/serve.ts'
+import { generationOfReplica, lacksTable, selectGeneration, textOf } from './generation.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
 import { openRemoteClient } from './remote-client.ts'
 
@@ -14,7 +15,6 @@ export interface SyncData {
   primary: RemoteLocation
 }
 
-const readGeneration = "select value from meta where name = 'generation'"
 const { file, primary } = dataOfThread<SyncData>()
 const remote = openRemoteClient(primary, { deadlineMs: answerWithinMs, concurrency: 1 })
 /** The generation of the replica's database; null until a first sync has fetched it. */
@@ -61,7 +61,7 @@ function dropConnection(): void {
  */
 async function findOtherPrimary(): Promise<string | null> {
   const there = await generationOfPrimary()
-  generation ??= generationOfReplica()
+  generation ??= generationOfReplica(file)
   if (generation === null || generation === there) return null
   const what = there === null ? 'is empty' : 'has another database than this replica'
   return `The primary ${what}, so this node keeps its copy, and neither syncs nor writes.`
@@ -69,33 +69,12 @@ async function findOtherPrimary(): Promise<string | null> {
 
 async function generationOfPrimary(): Promise<string | null> {
   try {
-    const { rows } = await remote.execute(readGeneration)
+    const { rows } = await remote.execute(selectGeneration)
     return textOf(rows[0]?.[0])
   } catch (error) {
     if (lacksTable(error)) return null
     throw error
   }
-}
-
-function generationOfReplica(): string | null {
-  if (!existsSync(file)) return null
-  const plain = new Database(file, { timeout: busyTimeoutMs })
-  try {
-    return textOf(plain.prepare(readGeneration).pluck().all()[0])
-  } catch (error) {
-    if (lacksTable(error)) return null
-    throw error
-  } finally {
-    plain.close()
-  }
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
-function lacksTable(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('no such table')
 }
 
 function open(): Database.Database {

@@ -2,7 +2,12 @@ import type { Client, InStatement, ResultSet, Row } from '@libsql/client'
 import type { RemoteLocation } from './location.ts'
 
 /** Where the writer's worker writes. */
-export type WriterTarget = { kind: 'file'; url: string } | RemoteLocation
+export type WriterTarget = { kind: 'file'; url: string } | RemoteTarget
+
+export interface RemoteTarget extends RemoteLocation {
+  /** A replica of the server's database: nothing is written to another database. */
+  readonly replicaFile?: string
+}
 
 /** A call to the writer's worker. Most are methods of `@libsql/client`. */
 export type WriterCall =
