@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
 import { consoleExportRoutes } from './calls/console-routes.ts'
-import { callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
+import { CallAnswers, callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
 import { consoleChangeRoutes } from './changes/console-routes.ts'
 import { changeRoutes } from './changes/routes.ts'
@@ -15,12 +15,13 @@ import { guideRoutes } from './guide/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
 import { consoleJudge } from './http/console-judge.ts'
+import { directRead } from './http/direct-read.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { ignoredNames, type Route } from './http/ignored-names.ts'
 import { jsonBody } from './http/json-body.ts'
-import { judge } from './http/judge.ts'
+import { judge, keyJudge } from './http/judge.ts'
 import { openApi } from './http/openapi.ts'
-import { problems } from './http/problems.ts'
+import { errorAnswers, problems } from './http/problems.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { RequestContexts } from './http/request-context.ts'
 import { requestLog } from './http/request-log.ts'
@@ -60,8 +61,9 @@ export function createServer(
   const { config, log, metrics, database, askedSearch, changeTags } = services
   const { publicUrl } = config
   const judgement = createJudgement(services, peerAddress)
-  const { contexts, judgeConsole, peerOf } = judgement
+  const { contexts, judgeConsole, judgeKey, peerOf } = judgement
   const buffers = new ResponseBuffers()
+  const callAnswers = new CallAnswers(services.calls, changeTags, buffers)
   const logFailure = (message: string) => (error: unknown, request: Request) =>
     log.error({ error, requestId: contexts.of(request).requestId }, message)
   const routes: () => RouteTable = once((): RouteTable => new RouteTable(app.routes))
@@ -69,10 +71,12 @@ export function createServer(
     metrics.observeRequest(request)
     recordRequest(request)
   }
+  const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
+  const answerError = errorAnswers({ contexts, routes, onUnexpected })
   /** The parts that routes choose from. */
   const parts = {
     ...{ ...services, ...judgement, search: askedSearch, buffers, publicUrl, version: packageJson.version },
-    onUnexpected: (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal'),
+    ...{ callAnswers, onUnexpected },
     onFailure: logFailure('internal'),
     keepOpen: (request: Request) => keepOpen(contexts.of(request).received),
   }
@@ -82,10 +86,14 @@ export function createServer(
     .wrap(
       requestLog({
         ...{ ...judgement, routes, record, now: () => performance.now() },
+        answerDirectly: directRead({
+          ...{ prefix: '/v1/calls/', judgeKey, answerError },
+          answer: (request, projectId, id) => callAnswers.call(request, projectId, id),
+        }),
         isSecure: publicUrl?.startsWith('https:') ?? false,
       }),
     )
-    .use(problems({ ...parts, routes }))
+    .use(problems(answerError))
     .use(judge(parts))
     // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
     .use(mcpRoutes(parts))
@@ -120,7 +128,7 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(services.calls, changeTags, buffers, services.reading))
+    .use(callRoutes(parts))
     .use(knowledgeRoutes({ ...parts, tags: changeTags }))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
@@ -156,12 +164,15 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
   const proxies = trustedProxies.length > 0 ? compileIpRules(trustedProxies) : null
+  const clientAddress = createClientAddress(peerOf, proxies)
+  const admission = new Admission(contexts, bodyBytesMax, workLimits(services))
+  const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
   return {
     contexts,
     peerOf,
-    clientAddress: createClientAddress(peerOf, proxies),
-    admission: new Admission(contexts, bodyBytesMax, workLimits(services)),
-    rateLimiter: perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null,
+    clientAddress,
+    admission,
+    judgeKey: keyJudge({ ...services, admission, rateLimiter, clientAddress }),
     judgeConsole: consoleJudge({ ...services.console, contexts }),
   }
 }

@@ -21,6 +21,8 @@ const lastUsedEveryMs = 60_000
 const rulesCachedMax = 1_000
 const lastUsedTrackedMax = 10_000
 const rowsCachedMax = 10_000
+/** A longer header has a valid key and many spaces, and is not worth caching. */
+const headerCharsMax = 128
 
 export interface NewKey {
   name: string
@@ -86,8 +88,11 @@ export class Keys {
     max: rulesCachedMax,
     memoMethod: (allowedIps) => compileIpRules(JSON.parse(allowedIps)),
   })
-  /** Rows by hash, as they were at `#rowsVersion`. */
-  readonly #rows = new LRUCache<string, KeyRow>({ max: rowsCachedMax })
+  /** Rows of keys that are not revoked, by their Authorization header, as they were at `#rowsVersion`. */
+  readonly #rows: Record<KeyKind, LRUCache<string, KeyRow>> = {
+    live: new LRUCache({ max: rowsCachedMax }),
+    ingest: new LRUCache({ max: rowsCachedMax }),
+  }
   #rowsVersion = -1
   readonly #recordedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
@@ -137,15 +142,7 @@ export class Keys {
     authorization: string | null,
     clientAddress: () => string | null,
   ): Promise<Caller> {
-    const token = bearerToken(authorization)
-    if (token === null) throw missingAuthorization()
-    if (!hasKeyPrefix(token, kind))
-      throw refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
-    const hash = hashKey(token)
-    const row = this.#cached(hash) ?? (await this.#find(hash))
-    if (!row || row.revokedAt !== null) {
-      throw refused('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
-    }
+    const row = this.#cached(kind, authorization) ?? (await this.#find(kind, authorization))
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) {
       throw refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
@@ -237,18 +234,25 @@ export class Keys {
     return row.projectId
   }
 
-  /** The cached row, unless anything has been committed since it was read. */
-  #cached(hash: string): KeyRow | undefined {
+  /** The row of a header that was good, unless anything has been committed since it was read. */
+  #cached(kind: KeyKind, authorization: string | null): KeyRow | undefined {
     // Read before the row: after a commit in between, the number differs the next time.
     const version = this.#options.dataVersion()
-    if (version !== this.#rowsVersion) this.#rows.clear()
+    if (version !== this.#rowsVersion) for (const rows of Object.values(this.#rows)) rows.clear()
     this.#rowsVersion = version
-    return this.#rows.get(hash)
+    return authorization === null ? undefined : this.#rows[kind].get(authorization)
   }
 
-  async #find(hash: string): Promise<KeyRow | undefined> {
-    const row = await queries(this.#options.read).byHash.get({ hash })
-    if (row) this.#rows.set(hash, row)
+  async #find(kind: KeyKind, authorization: string | null): Promise<KeyRow> {
+    const token = bearerToken(authorization)
+    if (authorization === null || token === null) throw missingAuthorization()
+    if (!hasKeyPrefix(token, kind))
+      throw refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
+    const row = await queries(this.#options.read).byHash.get({ hash: hashKey(token) })
+    if (!row || row.revokedAt !== null) {
+      throw refused('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
+    }
+    if (authorization.length <= headerCharsMax) this.#rows[kind].set(authorization, row)
     return row
   }
 

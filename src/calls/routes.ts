@@ -18,19 +18,51 @@ import { changeErrors } from './merge.ts'
 import { listCalls } from './page-response.ts'
 import { CallChange } from './schemas.ts'
 
-/** /v1/calls: the calls of a project. */
-export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, reading: ReadingNotes) {
-  const answerOf = async (request: Request, projectId: number, id: string, read: Reads) => {
+/** The answers of reading one call. */
+export class CallAnswers {
+  readonly #calls: Calls
+  readonly #tags: Tags
+  readonly #buffers: ResponseBuffers
+
+  constructor(calls: Calls, tags: Tags, buffers: ResponseBuffers) {
+    this.#calls = calls
+    this.#tags = tags
+    this.#buffers = buffers
+  }
+
+  /** GET /v1/calls/:id @throws not_found */
+  call(request: Request, projectId: number, id: string): Promise<Response> {
+    return this.#answer(request, projectId, id, (admit) => this.#calls.get(projectId, id, admit))
+  }
+
+  /** GET /v1/calls/:id/details @throws not_found */
+  details(request: Request, projectId: number, id: string): Promise<Response> {
+    return this.#answer(request, projectId, id, (admit) => this.#calls.details(projectId, id, admit))
+  }
+
+  async #answer(request: Request, projectId: number, id: string, read: Reads): Promise<Response> {
     if (request.headers.has('if-none-match')) {
-      const tag = tags.of(projectId, await calls.changeSeq(projectId, id))
+      const tag = this.#tags.of(projectId, await this.#calls.changeSeq(projectId, id))
       if (hasAnswer(request, tag)) return notModified(request, tag)
     }
-    const { document, changeSeq } = await buffers.bodyOf(projectId, read)
+    const { document, changeSeq } = await this.#buffers.bodyOf(projectId, read)
     const response = new Response(document, { headers: taggedHeaders })
-    response.headers.set('ETag', tags.of(projectId, changeSeq))
+    response.headers.set('ETag', this.#tags.of(projectId, changeSeq))
     if (request.headers.has('accept-encoding')) tellLength(response, document)
     return response
   }
+}
+
+interface CallRoutesOptions {
+  calls: Calls
+  callAnswers: CallAnswers
+  changeTags: Tags
+  buffers: ResponseBuffers
+  reading: ReadingNotes
+}
+
+/** /v1/calls: the calls of a project. */
+export function callRoutes({ calls, callAnswers, changeTags: tags, buffers, reading }: CallRoutesOptions) {
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
@@ -51,14 +83,12 @@ export function callRoutes(calls: Calls, tags: Tags, buffers: ResponseBuffers, r
     )
     .get(
       '/:id',
-      ({ caller: { projectId }, params: { id }, request }) =>
-        answerOf(request, projectId, id, (admit) => calls.get(projectId, id, admit)),
+      ({ caller: { projectId }, params: { id }, request }) => callAnswers.call(request, projectId, id),
       { detail: docs.getCall },
     )
     .get(
       '/:id/details',
-      ({ caller: { projectId }, params: { id }, request }) =>
-        answerOf(request, projectId, id, (admit) => calls.details(projectId, id, admit)),
+      ({ caller: { projectId }, params: { id }, request }) => callAnswers.details(request, projectId, id),
       { detail: docs.getCallDetails },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {

@@ -13,9 +13,8 @@ import { isOwnPage } from './origins.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
-interface JudgeOptions {
-  contexts: RequestContexts
-  admission: Admission
+interface KeyJudgeOptions {
+  admission: Pick<Admission, 'check'>
   /** Why the local data is too old to be served, as a sentence; null if it is not. */
   staleBecause: () => string | null
   keys: {
@@ -23,8 +22,35 @@ interface JudgeOptions {
   }
   /** Null when there is no limit. */
   rateLimiter: RateLimiter | null
-  judgeConsole: ConsoleJudge
   clientAddress: (request: Request) => string | null
+}
+
+/**
+ * Checks whether requests are answered now, then the request's key. @throws the problems of a bad key, unavailable,
+ * rate_limited, insufficient_scope
+ */
+export type KeyJudge = (kind: KeyKind, request: Request, known: RequestContext) => Promise<Caller>
+
+export function keyJudge(options: KeyJudgeOptions): KeyJudge {
+  const { keys, rateLimiter, clientAddress } = options
+  return async (kind, request, known) => {
+    requireReady(options)
+    const authorization = authorizationOf(request.headers, known)
+    const caller = await keys.verify(kind, authorization, () => clientAddress(request))
+    known.keyId = caller.keyId
+    known.party = caller.projectId
+    allowPage(request, known, caller.allowedOrigins)
+    if (rateLimiter) countAgainst(rateLimiter, known, caller.keyId)
+    if (known.surface.scope !== null) requireScope(known.surface.scope, caller)
+    return caller
+  }
+}
+
+interface JudgeOptions extends Pick<KeyJudgeOptions, 'staleBecause' | 'clientAddress'> {
+  contexts: RequestContexts
+  admission: Admission
+  judgeKey: KeyJudge
+  judgeConsole: ConsoleJudge
   /** The console's public URL, if one is configured. */
   publicUrl: string | null
 }
@@ -34,16 +60,8 @@ interface JudgeOptions {
  * the body is read and the route is found: a bad key is 401 even if the body is malformed or the path unknown, and a
  * console route that somebody forgets to protect is only for owners.
  */
-export function judge({
-  contexts,
-  admission,
-  staleBecause,
-  keys,
-  rateLimiter,
-  judgeConsole,
-  clientAddress,
-  publicUrl,
-}: JudgeOptions) {
+export function judge(options: JudgeOptions) {
+  const { contexts, admission, judgeKey, judgeConsole, clientAddress, publicUrl } = options
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
   return new Elysia({ name: 'judge' })
     .use(callerContext())
@@ -51,24 +69,16 @@ export function judge({
     .onRequest(async (context) => {
       const { request } = context
       const known = contexts.of(request)
-      const { keyKind, scope, access, isForSources } = known.surface
+      const { keyKind, access, isForSources } = known.surface
       if (!keyKind && !access && !isForSources) return
       const preflight = preflightAnswer(request, contexts)
       if (preflight) return preflight
-      const staleReason = staleBecause()
-      if (staleReason !== null) throw stale(staleReason)
-      admission.check()
-      if (isForSources) return
       if (keyKind) {
-        const authorization = authorizationOf(request.headers, known)
-        context.caller = await keys.verify(keyKind, authorization, () => clientAddress(request))
-        known.keyId = context.caller.keyId
-        known.party = context.caller.projectId
-        allowPage(request, known, context.caller.allowedOrigins)
-        if (rateLimiter) countAgainst(rateLimiter, known, context.caller.keyId)
-        if (scope !== null) requireScope(scope, context.caller)
+        context.caller = await judgeKey(keyKind, request, known)
         return
       }
+      requireReady(options)
+      if (isForSources) return
       const changesSomething = !isSafe(request.method)
       if (changesSomething && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
       context.address = clientAddress(request)
@@ -78,6 +88,16 @@ export function judge({
       else if (changesSomething) admission.enterAsStranger(request, { network: networkOf(context.address) })
       if (member) context.member = member
     })
+}
+
+/** @throws unavailable while the local data is too old, or too many requests are being answered */
+function requireReady({
+  staleBecause,
+  admission,
+}: Pick<KeyJudgeOptions, 'staleBecause' | 'admission'>): void {
+  const staleReason = staleBecause()
+  if (staleReason !== null) throw stale(staleReason)
+  admission.check()
 }
 
 function authorizationOf(headers: Headers, { surface: { protocol } }: RequestContext): string | null {

@@ -11,17 +11,27 @@ interface ProblemsOptions {
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
+/** The answer to an error that the handling of a request threw. */
+export type AnswerError = (error: unknown, request: Request, isNoPath?: boolean) => Response
+
 /** Gives every error one shape, application/problem+json (RFC 9457), or that of its path's protocol. */
-export function problems({ contexts, routes, onUnexpected }: ProblemsOptions) {
-  return new Elysia({ name: 'problems' }).onError({ as: 'global' }, ({ error, code, request }) => {
+export function errorAnswers({ contexts, routes, onUnexpected }: ProblemsOptions): AnswerError {
+  return (error, request, isNoPath = false) => {
     const { requestId, path, surface } = contexts.of(request)
-    const problem = code === 'NOT_FOUND' ? noSuchPath() : asAppError(error)
+    const problem = isNoPath ? noSuchPath() : asAppError(error)
     const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
     const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
     const told = known ?? internal()
     return surface.protocol?.errorAnswer?.(told, request) ?? toAnswer(told, requestId, surface.protocol)
-  })
+  }
+}
+
+/** Answers every error that Elysia catches. */
+export function problems(answerError: AnswerError) {
+  return new Elysia({ name: 'problems' }).onError({ as: 'global' }, ({ error, code, request }) =>
+    answerError(error, request, code === 'NOT_FOUND'),
+  )
 }
 
 /** @param requestId the answer's `X-Request-Id` */

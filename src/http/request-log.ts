@@ -14,6 +14,8 @@ interface RequestLogOptions {
   admission: Admission
   contexts: RequestContexts
   routes: () => RouteTable
+  /** Answers plain requests without Elysia: see direct-read.ts. */
+  answerDirectly: (request: Request, context: RequestContext) => Promise<Response> | null
   record: (record: RequestRecord) => void
   /** Whether the service is reached over https, which browsers are then told to require. */
   isSecure: boolean
@@ -31,7 +33,15 @@ const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/
  * Wraps every request: sets its id and the headers of every answer, and logs it when the answer is ready. In `.wrap`,
  * because Elysia's `onAfterResponse` misses answers from `onRequest`.
  */
-export function requestLog({ admission, contexts, routes, record, isSecure, now }: RequestLogOptions) {
+export function requestLog({
+  admission,
+  contexts,
+  routes,
+  answerDirectly,
+  record,
+  isSecure,
+  now,
+}: RequestLogOptions) {
   const isGoodHost = hostCheck()
   const respond = async (handle: Handle, received: Request): Promise<Response> => {
     const startedAt = now()
@@ -44,7 +54,7 @@ export function requestLog({ admission, contexts, routes, record, isSecure, now 
     } else {
       admission.enter()
       try {
-        response = await handle(request)
+        response = await (answerDirectly(request, context) ?? handle(request))
         if (request.headers.has('accept-encoding')) response = await compressed(request, response)
       } finally {
         admission.leave(request)
