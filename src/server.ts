@@ -86,6 +86,7 @@ export function createServer(
     .wrap(
       requestLog({
         ...{ ...judgement, routes, record, now: () => performance.now() },
+        begin: () => metrics.probeLag(),
         answerDirectly: directRead({
           ...{ prefix: '/v1/calls/', judgeKey, answerError },
           answer: (request, projectId, id) => callAnswers.call(request, projectId, id),

@@ -16,6 +16,8 @@ interface RequestLogOptions {
   routes: () => RouteTable
   /** Answers plain requests without Elysia: see direct-read.ts. */
   answerDirectly: (request: Request, context: RequestContext) => Promise<Response> | null
+  /** Called when a request arrives. */
+  begin: () => void
   record: (record: RequestRecord) => void
   /** Whether the service is reached over https, which browsers are then told to require. */
   isSecure: boolean
@@ -38,6 +40,7 @@ export function requestLog({
   contexts,
   routes,
   answerDirectly,
+  begin,
   record,
   isSecure,
   now,
@@ -45,6 +48,7 @@ export function requestLog({
   const isGoodHost = hostCheck()
   const respond = async (handle: Handle, received: Request): Promise<Response> => {
     const startedAt = now()
+    begin()
     const request = withAbsoluteUrl(received)
     const context = contexts.open(request, requestIdOf(request), received)
     let response: Response

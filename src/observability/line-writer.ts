@@ -2,7 +2,7 @@ import { write } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-const flushEveryMs = 100
+const flushAfterMs = 100
 const retryAfterMs = 10
 const flushAtChars = 65_536
 /** Beyond this limit lines are dropped and counted, so that a log that nobody reads cannot fill the memory. */
@@ -19,18 +19,17 @@ const writeBytes = promisify(write)
  */
 export class LineWriter {
   readonly #fd: number
-  readonly #timer: ReturnType<typeof setInterval>
   #lines: string[] = []
   #chars = 0
   #dropped = 0
   /** The write that is under way. */
   #writing: Promise<void> | null = null
+  /** Runs while lines wait. */
+  #timer: ReturnType<typeof globalThis.setTimeout> | undefined
   #isClosed = false
 
   constructor(fd: number) {
     this.#fd = fd
-    this.#timer = setInterval(() => this.#flush(), flushEveryMs)
-    this.#timer.unref()
   }
 
   write(line: string): void {
@@ -41,11 +40,12 @@ export class LineWriter {
     this.#lines.push(line)
     this.#chars += line.length
     if (this.#chars > flushAtChars) this.#flush()
+    else this.#flushSoon()
   }
 
   /** Resolves when everything is written, or after a time limit when nobody reads the log. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     await Promise.race([this.#finish(), setTimeout(closeWithinMs)])
     this.#isClosed = true
   }
@@ -57,10 +57,21 @@ export class LineWriter {
     }
   }
 
+  #flushSoon(): void {
+    if (this.#timer) return
+    this.#timer = globalThis.setTimeout(() => {
+      this.#timer = undefined
+      this.#flush()
+    }, flushAfterMs)
+    this.#timer.unref()
+  }
+
   #flush(): void {
     if (this.#writing || this.#lines.length === 0) return
     this.#writing = this.#writeAll(Buffer.from(this.#take())).finally(() => {
       this.#writing = null
+      // Lines that came during the write.
+      if (this.#lines.length > 0) this.#flushSoon()
     })
   }
 

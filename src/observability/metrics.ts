@@ -52,11 +52,11 @@ export class Metrics {
   })
   readonly #lag = new Gauge({
     name: 'callbook_event_loop_lag_seconds',
-    help: 'Longest delay of the event loop since the last scrape.',
+    help: 'Longest delay of the event loop around requests since the last scrape.',
     registers: [this.#registry],
   })
   #lagMsMax = 0
-  readonly #timer = this.#probeLag()
+  #probe: ReturnType<typeof setTimeout> | undefined
 
   /** Adds gauges that each scrape reads from the parts. */
   watch({ countPending, index, database, changeWatch }: WatchedParts): void {
@@ -107,7 +107,7 @@ export class Metrics {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    clearTimeout(this.#probe)
   }
 
   #watchReplication(read: () => ReplicationTotals | null): void {
@@ -138,15 +138,17 @@ export class Metrics {
     })
   }
 
-  /** A timer is late by the lag. `monitorEventLoopDelay` does not exist on every runtime. */
-  #probeLag(): ReturnType<typeof setInterval> {
-    let dueAt = performance.now() + lagProbeMs
-    const timer = setInterval(() => {
-      const now = performance.now()
-      this.#lagMsMax = Math.max(this.#lagMsMax, now - dueAt)
-      dueAt = now + lagProbeMs
+  /**
+   * To be called with each request. A timer is late by the lag; at rest, one that always runs would cost more than
+   * anything else. `monitorEventLoopDelay` does not exist on every runtime.
+   */
+  probeLag(): void {
+    if (this.#probe) return
+    const dueAt = performance.now() + lagProbeMs
+    this.#probe = setTimeout(() => {
+      this.#probe = undefined
+      this.#lagMsMax = Math.max(this.#lagMsMax, performance.now() - dueAt)
     }, lagProbeMs)
-    timer.unref()
-    return timer
+    this.#probe.unref()
   }
 }
