@@ -91,7 +91,7 @@ metricsToken = { bearer = "${metricsToken}" }
   process.exitCode = status ?? 1
 } finally {
   await service.stop()
-  removeTemporaryFolders()
+  removeTemporaryFolders('run')
 }
 
 /** The JSON output of a command. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** In megabytes of 10^6 bytes. Pages of a mapped file count as resident, but not as the process's own. */
 export interface Memory {
@@ -20,26 +20,36 @@ export function memoryOf(pid: number): Memory {
 
 const ticksPerSecond = 100
 
-/** Seconds of processor time that a process's main thread has used. */
-export function processorSecondsOf(pid: number): number {
-  return secondsIn(`/proc/${pid}/task/${pid}/stat`)
-}
-
-function secondsIn(file: string): number {
-  // Fields 14 and 15, counted from the name's closing bracket: the name may hold spaces.
-  const fields = readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
-}
-
-/** What a process has used since its start. */
+/** What a process and its children have used since their start. */
 export interface ProcessUse {
-  /** Of all its threads. */
+  /** Of all threads. */
   processorSeconds: number
   /** To files. */
   bytesWritten: number
 }
 
+/** Children that have ended count with their parent. */
 export function processOf(pid: number): ProcessUse {
-  const written = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]
-  return { processorSeconds: secondsIn(`/proc/${pid}/stat`), bytesWritten: Number(written) }
+  const use: ProcessUse = { processorSeconds: 0, bytesWritten: 0 }
+  for (const process of treeOf(pid)) {
+    try {
+      // Fields 14 to 17, counted from the name's closing bracket: the name may hold spaces.
+      const fields = readFileSync(`/proc/${process}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+      const written = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${process}/io`, 'utf8'))?.[1]
+      use.processorSeconds += ticks / ticksPerSecond
+      use.bytesWritten += Number(written)
+    } catch {
+      // It has just ended, and its parent has what it used.
+    }
+  }
+  return use
+}
+
+function treeOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const children = threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(treeOf)]
 }

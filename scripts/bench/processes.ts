@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { repository } from '../repository.ts'
 import type { Dataset } from './dataset.ts'
 
 const readyWithinMs = 120_000
-const pollMs = 20
+const pollMs = 10
 const commandWithinMs = 120_000
 const stopWithinMs = 15_000
 
@@ -42,7 +43,7 @@ export async function startService(
   closeSync(log)
   killOnExit(child)
   const url = await printed(child, /^\s*Callbook\s+(http\S+)/m)
-  await untilReady(url)
+  await untilReady(`${url}/ready`)
   const readyInMs = performance.now() - startedAt
   const stop = async () => {
     await end(child)
@@ -62,10 +63,12 @@ export function startPageCeiling(
   return startScript('ceiling.ts', [databaseFile, String(projectId), 'page', String(limit), String(offset)])
 }
 
-async function startScript(name: string, args: string[]): Promise<Running> {
+/** Starts a script of this folder that prints its address. */
+export async function startScript(name: string, args: string[]): Promise<Running> {
   const startedAt = performance.now()
   const script = fileURLToPath(new URL(name, import.meta.url))
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  killOnExit(child)
   const url = await printed(child, /^(http\S+)/m)
   return {
     url: url.replace(/\/$/, ''),
@@ -73,6 +76,28 @@ async function startScript(name: string, args: string[]): Promise<Running> {
     readyInMs: performance.now() - startedAt,
     stop: () => end(child),
   }
+}
+
+/** Starts a program that answers at `url` once it is ready. */
+export async function startProgram(
+  program: string,
+  args: string[],
+  { url, ready }: { url: string; ready: string },
+): Promise<Running> {
+  const startedAt = performance.now()
+  const child = spawn(program, args, { stdio: 'ignore' })
+  killOnExit(child)
+  await untilReady(url + ready)
+  return { url, pid: pidOf(child), readyInMs: performance.now() - startedAt, stop: () => end(child) }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })
 }
 
 /** Resolves to the group of the pattern's first match in the child's output. */
@@ -94,10 +119,14 @@ function printed(child: ChildProcess, form: RegExp): Promise<string> {
 async function untilReady(url: string): Promise<void> {
   const deadline = performance.now() + readyWithinMs
   while (performance.now() < deadline) {
-    if ((await fetch(`${url}/ready`)).ok) return
+    const isReady = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isReady) return
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
-  throw new Error(`The service was not ready within ${readyWithinMs} ms`)
+  throw new Error(`${url} was not ready within ${readyWithinMs} ms`)
 }
 
 /** Kills the child when this process exits, so that a failed benchmark leaves no service behind. */

@@ -11,6 +11,7 @@ import { temporaryFolder } from './temporary.ts'
 import type { Texts } from './texts.ts'
 
 const seconds = 2
+const connections = 16
 const calls = 400
 const writes = 150
 const found = 30
@@ -231,7 +232,8 @@ async function startJoined(
 
 async function readLoad({ service, key }: Node): Promise<number> {
   const requests = Array.from({ length: 200 }, (_, n) => ({ path: `/v1/calls/call-${n}` }))
-  return (await applyLoad({ url: service.url, requests, key, seconds })).requestsPerSecond
+  const headers = { authorization: `Bearer ${key}` }
+  return (await applyLoad({ url: service.url, requests, headers, connections, seconds })).perSecond
 }
 
 /** Returns how many calls it wrote: fewer than `count` when the machine is too slow. */

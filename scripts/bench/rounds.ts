@@ -1,15 +1,20 @@
-import { applyLoad } from './load.ts'
-import { processorSecondsOf } from './memory.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { applyLoad, type Load } from './load.ts'
+import { processOf } from './memory.ts'
 import type { Running } from './processes.ts'
 
+const connectionsDefault = 16
 const warmUpSeconds = 2
 const roundSeconds = 2
+/** For the work that follows a write's answer. */
+const settleMs = 200
 
 /** What one server did in one round. */
 export interface Round {
   requestsPerSecond: number
-  /** Of the main thread. Other busy processes hardly change it. */
+  /** Of the server with all its threads and children, also after the answers. */
   processorUsPerRequest: number
+  bytesEach: number
 }
 
 export interface Ratio {
@@ -22,10 +27,10 @@ export interface Ratio {
   ratio: number
 }
 
-interface Target {
-  server: Running
-  paths: string[]
-  key: string
+export interface Target {
+  pid: number
+  /** The load of a round. Round -1 warms up. */
+  load(round: number): Omit<Load, 'seconds'>
 }
 
 interface RatioOptions {
@@ -37,9 +42,16 @@ interface RatioOptions {
 }
 
 export async function measureRatio({ service, ceiling, paths, key, rounds }: RatioOptions): Promise<Ratio> {
-  const targets = [service, ceiling].map((server) => ({ server, paths, key }))
+  const targets = [service, ceiling].map((server) => readsOf(server, paths, key))
   const [ours = [], theirs = []] = await measureInTurn(targets, rounds)
   return ratioOf(ours, theirs)
+}
+
+/** GETs of the paths in turn. */
+export function readsOf({ url, pid }: Running, paths: string[], key: string): Target {
+  const requests = paths.map((path) => ({ path }))
+  const load = { url, requests, headers: { authorization: `Bearer ${key}` }, connections: connectionsDefault }
+  return { pid, load: () => load }
 }
 
 export function ratioOf(service: Round[], ceiling: Round[]): Ratio {
@@ -50,31 +62,31 @@ export function ratioOf(service: Round[], ceiling: Round[]): Ratio {
 }
 
 /** Alternates between the targets in short rounds, so that other load affects all of them. Returns each target's rounds. */
-export async function measureInTurn(targets: Target[], rounds: number): Promise<Round[][]> {
-  for (const target of targets) await measure(target, warmUpSeconds)
+export async function measureInTurn(targets: readonly Target[], rounds: number): Promise<Round[][]> {
+  for (const target of targets) await measure(target, -1, warmUpSeconds)
   const results: Round[][] = targets.map(() => [])
   for (let round = 0; round < rounds; round++) {
     for (const [index, target] of targets.entries()) {
-      results[index]?.push(await measure(target, roundSeconds))
+      results[index]?.push(await measure(target, round, roundSeconds))
     }
   }
   return results
 }
 
-async function measure({ server: { url, pid }, paths, key }: Target, seconds: number): Promise<Round> {
-  const before = processorSecondsOf(pid)
-  const { requests, requestsPerSecond } = await applyLoad({
-    ...{ url, key, seconds },
-    requests: paths.map((path) => ({ path })),
-  })
-  const processorUsPerRequest = ((processorSecondsOf(pid) - before) * 1e6) / requests
-  return { requestsPerSecond, processorUsPerRequest }
+async function measure({ pid, load }: Target, round: number, seconds: number): Promise<Round> {
+  const before = processOf(pid).processorSeconds
+  const { served, perSecond, bytesEach } = await applyLoad({ ...load(round), seconds })
+  await sleep(settleMs)
+  const processorUsPerRequest = ((processOf(pid).processorSeconds - before) * 1e6) / served
+  return { requestsPerSecond: perSecond, processorUsPerRequest, bytesEach }
 }
 
-function medianRound(rounds: Round[]): Round {
+export function medianRound(rounds: Round[]): Round {
+  const medianOf = (name: keyof Round) => median(rounds.map((round) => round[name]))
   return {
-    requestsPerSecond: median(rounds.map((round) => round.requestsPerSecond)),
-    processorUsPerRequest: median(rounds.map((round) => round.processorUsPerRequest)),
+    requestsPerSecond: medianOf('requestsPerSecond'),
+    processorUsPerRequest: medianOf('processorUsPerRequest'),
+    bytesEach: medianOf('bytesEach'),
   }
 }
 

@@ -25,8 +25,9 @@ export interface Options {
   start: Start
   /** How often a comparison measures each side. */
   rounds: number
-  /** How many calls the case `find` has. */
+  /** How many calls and chunks a case has that takes any number. */
   calls: number
+  chunks: number
 }
 
 export interface Case {
@@ -43,6 +44,10 @@ export interface Suite {
   /** How to read the figures: a sentence or two. */
   about: string
   cases: Case[]
+  /** Of the options with a number. */
+  defaults?: { rounds?: number; calls?: number }
+  /** Stops what the cases share. */
+  close?(): Promise<void>
 }
 
 /**
@@ -50,7 +55,7 @@ export interface Suite {
  * missed or a case fails.
  */
 export async function runSuite(suite: Suite): Promise<never> {
-  process.once('exit', removeTemporaryFolders)
+  process.once('exit', () => removeTemporaryFolders('run'))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   try {
     process.exit((await measure(suite)) ? 0 : 1)
@@ -62,11 +67,13 @@ export async function runSuite(suite: Suite): Promise<never> {
 
 async function measure(suite: Suite): Promise<boolean> {
   const { values } = readArguments(suite)
+  const only = values.only?.split(',')
   const options = {
     data: values.data ?? findRealData(),
     main: resolve(values.main),
     rounds: Number(values.rounds),
     calls: Number(values.calls),
+    chunks: Number(values.chunks),
   }
   if (values.fresh) removeCache()
   const texts = readTexts(options.data)
@@ -74,7 +81,7 @@ async function measure(suite: Suite): Promise<boolean> {
   process.stdout.write(`${machine}\n\n`)
   const figures = new Map<string, Row[]>()
   for (const { name, run, isLarge = false } of suite.cases) {
-    if (values.only === undefined ? isLarge && !values.all : values.only !== name) continue
+    if (only ? !only.includes(name) : isLarge && !values.all) continue
     const started: Running[] = []
     const start: Start = async (data, environment) => {
       const service = await startService(options.main, data, environment)
@@ -84,10 +91,11 @@ async function measure(suite: Suite): Promise<boolean> {
     // A failed case does not stop the others.
     const rows = await run(texts, { ...options, start }).catch((error) => [failedRow(name, error)])
     for (const service of started) await service.stop()
-    removeTemporaryFolders()
+    removeTemporaryFolders('case')
     for (const row of rows) printRow(row)
     figures.set(name, rows)
   }
+  await suite.close?.()
   if (values.write) {
     const date = new Date().toISOString().slice(0, 10)
     const text = readFileSync(figuresFile, 'utf8')
@@ -99,15 +107,17 @@ async function measure(suite: Suite): Promise<boolean> {
 }
 
 /** @throws Error with the usage for invalid options */
-function readArguments({ command, cases }: Suite) {
+function readArguments({ command, cases, defaults }: Suite) {
+  const { rounds: roundsDefault = 7, calls: callsDefault = 1_000_000 } = defaults ?? {}
   const parsed = parseArgs({
     args: process.argv.slice(2),
     options: {
       data: { type: 'string' },
       only: { type: 'string' },
       all: { type: 'boolean', default: false },
-      rounds: { type: 'string', default: '7' },
-      calls: { type: 'string', default: '1000000' },
+      rounds: { type: 'string', default: String(roundsDefault) },
+      calls: { type: 'string', default: String(callsDefault) },
+      chunks: { type: 'string', default: '20000' },
       main: { type: 'string', default: join(repository, 'src/main.ts') },
       fresh: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -115,11 +125,12 @@ function readArguments({ command, cases }: Suite) {
     },
   })
   const { only, rounds, help } = parsed.values
-  const isCase = only === undefined || cases.some(({ name }) => name === only)
-  if (!help && isCase && Number(rounds) >= 1 && Number(rounds) <= roundsMax) return parsed
+  const names = cases.map(({ name }) => name)
+  const areCases = only?.split(',').every((name) => names.includes(name)) ?? true
+  if (!help && areCases && Number(rounds) >= 1 && Number(rounds) <= roundsMax) return parsed
   throw new Error(`Usage: bun run ${command} [options]
 
-  --only NAME     one case: ${cases.map(({ name }) => name).join(', ')}
+  --only NAMES    some cases: ${names.join(',')}
   --all           also the cases that take minutes and gigabytes: ${
     cases
       .filter(({ isLarge }) => isLarge)
@@ -128,8 +139,9 @@ function readArguments({ command, cases }: Suite) {
   }
   --write         write the figures into src/guide/figures.md
   --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else generated)
-  --rounds N      how often a comparison measures each side (default 7)
-  --calls N       how many calls the case find has (default 1000000)
+  --rounds N      how often a comparison measures each side (default ${roundsDefault})
+  --calls N       how many calls the cases have that take any number (default ${callsDefault})
+  --chunks N      the same for chunks (default 20000)
   --fresh         remove the datasets that earlier runs have built
   --main PATH     entry file of the service (default src/main.ts)
 `)

@@ -1,6 +1,6 @@
 import { searchDataset, searchedItemsCount } from './datasets.ts'
 import { applyLoad, type LoadResult } from './load.ts'
-import { processorSecondsOf } from './memory.ts'
+import { processOf } from './memory.ts'
 import { createRandom } from './random.ts'
 import { readQuestions } from './retrieval/questions.ts'
 import { readQuestionSets } from './retrieval/sets.ts'
@@ -22,36 +22,38 @@ export async function benchSearch(texts: Texts, { start, data }: Options): Promi
   const dataset = await searchDataset(texts, readQuestionSets(data, sets))
   const service = await start(dataset)
   const questions = shuffled(readQuestions(data, texts, sets)).slice(0, questionsCount)
+  const headers = { authorization: `Bearer ${dataset.key}` }
   const load = (mode: string, seconds: number) => {
     const requests = questions.map((query) => ({
+      method: 'POST',
       path: '/v1/knowledge/search',
       body: JSON.stringify({ query, mode }),
     }))
-    return applyLoad({ url: service.url, requests, key: dataset.key, seconds, connections: clients })
+    return applyLoad({ url: service.url, requests, headers, seconds, connections: clients })
   }
   // Each question once, so that what the service keeps is there.
-  for (let asked = 0; asked < questions.length; ) asked += (await load('hybrid', roundSeconds)).requests
+  for (let asked = 0; asked < questions.length; ) asked += (await load('hybrid', roundSeconds)).served
   const hybrid: LoadResult[] = []
-  const usedBefore = processorSecondsOf(service.pid)
+  const usedBefore = processOf(service.pid).processorSeconds
   for (let round = 0; round < rounds; round++) hybrid.push(await load('hybrid', roundSeconds))
-  const requests = hybrid.reduce((sum, round) => sum + round.requests, 0)
-  const usEach = ((processorSecondsOf(service.pid) - usedBefore) * 1e6) / requests
-  const perSecond = median(hybrid.map(({ requestsPerSecond }) => requestsPerSecond))
+  const requests = hybrid.reduce((sum, round) => sum + round.served, 0)
+  const usEach = ((processOf(service.pid).processorSeconds - usedBefore) * 1e6) / requests
+  const rate = median(hybrid.map(({ perSecond }) => perSecond))
   const p50 = median(hybrid.map(({ p50Ms }) => p50Ms))
   return [
     {
       what: `hybrid search, ${clients} clients, ${formatCount(searchedItemsCount)} items`,
-      measured: `${formatCount(perSecond)} a second, p50 ${p50.toFixed(1)} ms; main thread ${formatCount(usEach)} us each`,
+      measured: `${formatCount(rate)} a second, p50 ${p50.toFixed(1)} ms; processor ${formatCount(usEach)} us each`,
       target: `≥ ${perSecondMin} a second`,
-      isMet: perSecond >= perSecondMin,
+      isMet: rate >= perSecondMin,
     },
     reported('keyword', await load('keyword', roundSeconds)),
     reported('vector', await load('vector', roundSeconds)),
   ]
 }
 
-function reported(mode: string, { requestsPerSecond, p50Ms }: LoadResult): Row {
-  const measured = `${formatCount(requestsPerSecond)} a second, p50 ${p50Ms.toFixed(1)} ms`
+function reported(mode: string, { perSecond, p50Ms }: LoadResult): Row {
+  const measured = `${formatCount(perSecond)} a second, p50 ${p50Ms.toFixed(1)} ms`
   return { what: `  ${mode} alone`, measured, target: 'reported', isMet: null }
 }
 

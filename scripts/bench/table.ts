@@ -23,7 +23,7 @@ export function formatRates({ service, ceiling, ratio, ratios }: Ratio): string 
   const spread = `${ratio.toFixed(3)} × (rounds ${least.toFixed(2)}–${most.toFixed(2)})`
   const rates = `${formatCount(service.requestsPerSecond)} of ${formatCount(ceiling.requestsPerSecond)} requests/s`
   const [ours, theirs] = [service.processorUsPerRequest, ceiling.processorUsPerRequest]
-  return `${spread}, ${rates}; main thread ${formatCount(ours)} against ${formatCount(theirs)} us a request`
+  return `${spread}, ${rates}; processor ${formatCount(ours)} against ${formatCount(theirs)} us a request`
 }
 
 export function formatLatency({ p50, p99, max, count, failed }: Latency): string {

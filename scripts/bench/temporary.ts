@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A new folder. It is removed after the case, or when the run ends. */
-export function temporaryFolder(): string {
-  mkdirSync(runFolder(), { recursive: true, mode: 0o700 })
-  return mkdtempSync(join(runFolder(), 'folder-'))
+export function temporaryFolder(lifetime: 'case' | 'run' = 'case'): string {
+  const parent = join(runFolder(), lifetime)
+  // Servers of other users have their folders here, too.
+  mkdirSync(parent, { recursive: true, mode: 0o711 })
+  return mkdtempSync(join(parent, 'folder-'))
 }
 
-/** Removes all temporary folders of this run. */
-export function removeTemporaryFolders(): void {
-  rmSync(runFolder(), { recursive: true, force: true })
+/** Removes the temporary folders of a case, or all of this run. */
+export function removeTemporaryFolders(lifetime: 'case' | 'run'): void {
+  const folder = lifetime === 'run' ? runFolder() : join(runFolder(), lifetime)
+  rmSync(folder, { recursive: true, force: true })
 }
 
 function runFolder(): string {

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Dataset, emptyDataset } from './dataset.ts'
 import { turnsEach } from './datasets.ts'
-import { applyLoop, type LoopedLoad } from './looped.ts'
+import { applyLoad } from './load.ts'
 import { madeCalls } from './made-calls.ts'
 import { latencyOf, startPaced } from './paced.ts'
-import { startPocketBase } from './pocketbase.ts'
 import type { Running } from './processes.ts'
 import { median } from './rounds.ts'
 import type { Options } from './runner.ts'
@@ -28,37 +27,30 @@ export async function benchWriting(texts: Texts, { start, rounds }: Options): Pr
   const bodies = wholeCalls(texts)
   const dataset = await emptyDataset()
   const service = await start(dataset)
-  const peer = await startPocketBase()
-  try {
-    const rates = { service: [] as number[], peer: [] as number[], commits: [] as number[] }
-    const load = { bodies, connections, seconds: roundSeconds }
-    for (let round = 0; round < Math.min(rounds, 2); round++) {
-      rates.service.push(await applyLoop({ ...load, ...putsOf(service, dataset, `round-${round}-{n}`) }))
-      if (peer) rates.peer.push(await applyLoop({ ...load, ...peer.target }))
-      rates.commits.push(bareCommits(median(bodies.map(({ length }) => length))))
-    }
-    const [rate, commits] = [median(rates.service), median(rates.commits)]
-    const versus = peer
-      ? `; PocketBase ${formatCount(median(rates.peer))}/s`
-      : '; PocketBase is not installed'
-    return [
-      {
-        what: `PUT of whole calls of ${turnsEach} turns, ${connections} clients`,
-        measured: `${formatCount(rate)}/s${versus}`,
-        target: `≥ ${formatCount(perSecondMin)}/s`,
-        isMet: rate >= perSecondMin,
-      },
-      {
-        what: '  against bare commits, one after another',
-        measured: `${(rate / commits).toFixed(2)} × of ${formatCount(commits)}/s`,
-        target: `≥ ${shareOfCommitsMin} ×`,
-        isMet: rate / commits >= shareOfCommitsMin,
-      },
-      ...(await paced(service, dataset, bodies)),
-    ]
-  } finally {
-    peer?.stop()
+  const rates = { service: [] as number[], commits: [] as number[] }
+  for (let round = 0; round < Math.min(rounds, 2); round++) {
+    const requests = bodies.map((body) => ({ method: 'PUT', path: `/ingest/calls/round-${round}-{n}`, body }))
+    const headers = { authorization: `Bearer ${dataset.ingestKey}` }
+    const load = { url: service.url, headers, requests, connections, seconds: roundSeconds }
+    rates.service.push((await applyLoad(load)).perSecond)
+    rates.commits.push(bareCommits(median(bodies.map(({ length }) => length))))
   }
+  const [rate, commits] = [median(rates.service), median(rates.commits)]
+  return [
+    {
+      what: `PUT of whole calls of ${turnsEach} turns, ${connections} clients`,
+      measured: `${formatCount(rate)}/s`,
+      target: `≥ ${formatCount(perSecondMin)}/s`,
+      isMet: rate >= perSecondMin,
+    },
+    {
+      what: '  against bare commits, one after another',
+      measured: `${(rate / commits).toFixed(2)} × of ${formatCount(commits)}/s`,
+      target: `≥ ${shareOfCommitsMin} ×`,
+      isMet: rate / commits >= shareOfCommitsMin,
+    },
+    ...(await paced(service, dataset, bodies)),
+  ]
 }
 
 async function paced(service: Running, dataset: Dataset, bodies: string[]): Promise<Row[]> {
@@ -95,15 +87,6 @@ function wholeCalls(texts: Texts): string[] {
     const { id: _, ...call } = change
     return JSON.stringify(call)
   })
-}
-
-function putsOf(
-  { url }: Running,
-  { ingestKey }: Dataset,
-  id: string,
-): Pick<LoopedLoad, 'url' | 'headers' | 'method' | 'path'> {
-  const headers = { authorization: `Bearer ${ingestKey}`, 'content-type': 'application/json' }
-  return { url, headers, method: 'PUT', path: `/ingest/calls/${id}` }
 }
 
 function bareCommits(rowChars: number): number {

@@ -1,0 +1,25 @@
+import type { CallChange } from '../../../src/calls/schemas.ts'
+import type { LoadRequest } from '../load.ts'
+import type { Running } from '../processes.ts'
+
+/** A server that is compared, and how it is asked. */
+export interface Peer extends Running {
+  name: string
+  headers: Record<string, string>
+  requests: PeerRequests
+  /** Whether no byte of a deleted call is left. A peer without it only marks rows as free. */
+  isErased?(id: string): Promise<boolean>
+}
+
+/** A peer lacks the requests that it cannot answer. */
+export interface PeerRequests {
+  put?(id: string, call: Omit<CallChange, 'id'>): LoadRequest
+  get?(id: string): LoadRequest
+  delete?(id: string): LoadRequest
+  /** The newest 100 calls. */
+  list?(): LoadRequest
+  /** The newest 100 calls with this status and evaluation. */
+  filter?(status: string, evaluation: string): LoadRequest
+  /** The newest 100 calls with this word. */
+  word?(word: string): LoadRequest
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { chownSync, globSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, startScript } from '../processes.ts'
+import { temporaryFolder } from '../temporary.ts'
+import type { Peer } from './peer.ts'
+
+/** Debian's Postgres behind a plain server; a sentence when it is not installed. */
+export async function startPostgres(): Promise<Peer | string> {
+  const programs = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+  if (!programs) return 'Postgres is not installed: apt-get install postgresql.'
+  const folder = temporaryFolder('run')
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) {
+    const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+    chownSync(folder, idOf('-u'), idOf('-g'))
+  }
+  // Postgres refuses to run as root. It ends with its parent, however that ends.
+  const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : []
+  const command = ['setpriv', ...user, '--pdeathsig', 'INT']
+  const data = join(folder, 'data')
+  const [program = '', ...args] = command
+  execFileSync(program, [...args, join(programs, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'], {
+    cwd: folder,
+    stdio: 'ignore',
+  })
+  const key = crypto.randomUUID()
+  const port = String(await freePort())
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'log_min_messages=fatal',
+  ]
+  const running = await startScript('peers/postgres-server.ts', [
+    ...[key, port, ...command, join(programs, 'postgres'), '-D', data],
+    ...settings.flatMap((setting) => ['-c', setting]),
+  ])
+  return {
+    ...running,
+    name: 'Postgres',
+    headers: { authorization: `Bearer ${key}` },
+    requests: {
+      put: (id, call) => ({ method: 'PUT', path: `/calls/${id}`, body: JSON.stringify(call) }),
+      get: (id) => ({ path: `/calls/${id}` }),
+      delete: (id) => ({ method: 'DELETE', path: `/calls/${id}` }),
+      list: () => ({ path: '/calls?limit=100' }),
+      filter: (status, evaluation) => ({
+        path: `/calls?status=${status}&evaluation=${evaluation}&limit=100`,
+      }),
+      word: (word) => ({ path: `/calls?text=${word}&limit=100` }),
+    },
+  }
+}
