@@ -1,5 +1,5 @@
 import type Database from 'libsql'
-import { wrongRanges } from '../../src/calls/ranges.ts'
+import { wrongCounts } from '../../src/calls/counts.ts'
 
 const wordsOfProjects = (table: string) =>
   `select name from sqlite_master where type = 'table' and name like '${table}_words_%_docsize'`
@@ -27,7 +27,7 @@ export function countWrongRows(database: Database.Database): Record<string, numb
         select project_id, seq, created_at, value from calls, json_each(value_list))
         group by project_id, seq, created_at, value having count(*) <> 2)`,
     ),
-    'projects with ranges of calls that are counted wrong': count(`(${wrongRanges})`),
+    'projects whose calls are counted wrong': count(`(${wrongCounts})`),
     'calls without words': count(
       `call_documents where (document ->> '$.summary' is not null or document ->> '$.transcript[0]' is not null)
         and seq not in (${docsizes('call')}) and seq not in (select seq from calls_without_words)`,

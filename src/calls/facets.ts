@@ -1,7 +1,8 @@
-import { isNotNull, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { calls, callValues } from '../db/schema.ts'
+import { callValues } from '../db/schema.ts'
 import { readAgentNames } from './agent-names.ts'
+import { countsOfAllTime } from './counts.ts'
 import { callFilters, type ValueFilter } from './filters.ts'
 
 const facetValuesMax = 50
@@ -16,18 +17,16 @@ export interface FacetValue {
   label?: string
 }
 
-/** Counts the values of each filter, in an index that has them in order. */
+/** Reads the counts of each filter's values. */
 export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
   const facets: CallFacets = {}
   for (const filter of callFilters) {
     if (filter.kind !== 'value') continue
-    const column = calls[filter.column]
     facets[filter.name] = await db
-      .select({ value: sql<string>`${column}`, calls: sql<number>`count(*) as calls` })
-      .from(calls)
-      .where(sql`${calls.projectId} = ${projectId} and ${isNotNull(column)}`)
-      .groupBy(column)
-      .orderBy(sql`calls desc`, column)
+      .select({ value: sql<string>`value ->> '$' as value`, calls: sql<number>`calls` })
+      .from(sql`(${countsOfAllTime(projectId, filter.name)}) as counted`)
+      .where(sql`counted.value <> 'null'`)
+      .orderBy(sql`calls desc`, sql`value`)
       .limit(facetValuesMax)
   }
   facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'agentId'))])

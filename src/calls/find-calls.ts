@@ -1,9 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import { projects } from '../db/schema.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Path } from './conditions.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
-import { callCount } from './ranges.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
 import type { WordMatch } from './word-query.ts'
 
@@ -334,8 +334,6 @@ function largerWindow(
 
 /** How many calls a project has. */
 async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
-  const [row] = await db
-    .select({ calls: sql<number>`${callCount(sql`${projectId}`)} as calls` })
-    .from(sql`(select 1)`)
+  const [row] = await db.select({ calls: projects.calls }).from(projects).where(eq(projects.id, projectId))
   return row?.calls ?? 0
 }

@@ -3,19 +3,17 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
-import { callCount, countsByDay } from './ranges.ts'
+import { readAgentNames } from './agent-names.ts'
+import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from './counts.ts'
 import { partsOfZone, type ZonePart } from './time-zone.ts'
 
-const msPerDay = 86_400_000
 const msPerHour = 3_600_000
 const periodDaysMax = 366
 const valuesMax = 100
 /** Seconds at which a bucket of durations ends and the next begins. */
 const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
 
-/** Milliseconds since 1970: `from` is included, `to` is not. */
-type Period = Record<'from' | 'to', number>
-/** The same in ISO 8601. */
+/** The same as `Period` in ISO 8601. */
 type PeriodTexts = Record<'from' | 'to', string>
 
 /** Figures of a period and of the one before it. */
@@ -79,7 +77,7 @@ export interface FirstValues<Row> {
   others: { values: number; calls: number }
 }
 
-/** Figures of a period of at most 366 days, counted in covering indexes. */
+/** Figures of a period of at most 366 days. */
 export class Overview {
   readonly #store: StoreOf
 
@@ -116,19 +114,20 @@ export class Overview {
     for (const part of parts) {
       const rows = await this.#read(projectId)
         .select({
-          day: sql<number>`day`,
+          // Not a parameter, which would be a float and make the days floats.
+          day: sql<number>`(until - 1 + ${sql.raw(`${part.ahead}`)}) / ${sql.raw(`${dayMs}`)} as day`,
           success: sql<number>`sum(success)`,
           fail: sql<number>`sum(fail)`,
           other: sql<number>`sum(calls - success - fail - unevaluated)`,
           unevaluated: sql<number>`sum(unevaluated)`,
         })
-        .from(sql`(${countsByDay(projectId, part)})`)
+        .from(sql`(${countsByQuarter(projectId, part)})`)
         .groupBy(sql`day`)
       // A day on which clocks change has two parts.
       for (const { day, ...counts } of rows) byDay.set(day, sumOf(byDay.get(day) ?? noCalls, counts))
     }
     const data = daysOf(parts).map((day) => ({
-      day: new Date(day * msPerDay).toISOString().slice(0, 10),
+      day: new Date(day * dayMs).toISOString().slice(0, 10),
       ...(byDay.get(day) ?? noCalls),
     }))
     return { data }
@@ -137,83 +136,85 @@ export class Overview {
   /** Completed calls by duration. */
   async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
     const period = readPeriod(texts)
-    const buckets = [...durationBounds, null].map((to, at) => ({ from: durationBounds[at - 1] ?? 0, to }))
-    const counts = Object.fromEntries(
-      buckets.map(({ from, to }) => [
-        String(from),
-        countIf(to === null ? sql`duration >= ${from}` : sql`duration >= ${from} and duration < ${to}`),
-      ]),
-    )
-    const [row] = await this.#read(projectId)
-      .select(counts)
-      .from(glance)
-      .where(sql`${isIn(projectId, period)} and status = 'completed'`)
-    return { data: buckets.map(({ from, to }) => ({ from, to, calls: row?.[String(from)] ?? 0 })) }
+    const buckets = [...durationBounds, null].map((to, at) => ({
+      from: durationBounds[at - 1] ?? 0,
+      to,
+      calls: 0,
+    }))
+    for (const { seconds, calls } of await readDurations(this.#read(projectId), projectId, period)) {
+      const bucket = buckets.findLast(({ from }) => seconds >= from)
+      if (bucket) bucket.calls += calls
+    }
+    return { data: buckets }
   }
 
   /** The most frequent end reasons. No reason counts as one of them. */
   async endReasons(projectId: number, texts: PeriodTexts): Promise<FirstValues<EndReason>> {
     const period = readPeriod(texts)
-    const rows = await this.#read(projectId)
-      .select({ value: sql<string | null>`ended_reason`, ...countsOfValue })
-      .from(glance)
-      .where(isIn(projectId, period))
-      .groupBy(sql`ended_reason`)
-      .orderBy(sql`calls desc`, sql`ended_reason`)
-      .limit(valuesMax)
+    const rows = await this.#countsOf(projectId, 'endedReason', {
+      period,
+      isAny: true,
+      order: sql`calls desc`,
+    })
     return { data: rows.map(({ value, calls }) => ({ value, calls })), others: othersOf(rows) }
   }
 
   /** The platforms and the agents of calls, those with the most failures first. Calls without one are not counted. */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
-    const period = readPeriod(texts)
-    const countsOf = (column: SQL, index: SQL) =>
-      this.#read(projectId)
-        .select({
-          value: sql<string>`${column}`,
-          ...countsOfValue,
-          failed: sql<number>`sum(evaluation is 'fail') as failed`,
-          newest: sql<number>`max(seq)`,
-        })
-        .from(sql`calls indexed by ${index}`)
-        .where(sql`${isIn(projectId, period)} and ${column} is not null`)
-        .groupBy(column)
-        .orderBy(sql`failed desc`, sql`calls desc`, column)
-        .limit(valuesMax)
-    const bySource = await countsOf(sql`source`, sql`calls_by_source`)
-    const byAgent = await countsOf(sql`agent_id`, sql`calls_by_agent_id`)
-    const named = await this.#read(projectId)
-      .select({ seq: sql<number>`seq`, name: sql<string | null>`details ->> '$.agent.name'` })
-      .from(sql`call_details`)
-      .where(sql`seq in ${byAgent.map(({ newest }) => newest).concat(-1)}`)
-    const names = new Map(named.map(({ seq, name }) => [seq, name]))
-    const sources = bySource.map(({ value, calls, failed }) => ({ value, name: null, calls, failed }))
-    const agents = byAgent.map(({ value, calls, failed, newest }) => ({
-      ...{ value, name: names.get(newest) ?? null, calls, failed },
-    }))
+    const asked = { period: readPeriod(texts), isAny: false, order: sql`failed desc, calls desc` }
+    const bySource = await this.#countsOf(projectId, 'source', asked)
+    const byAgent = await this.#countsOf(projectId, 'agentId', asked)
+    const agents = byAgent.map(({ value }) => value)
+    const names = await readAgentNames(this.#read(projectId), projectId, agents)
+    const named = (rows: typeof byAgent, nameOf: (value: string) => string | null) => ({
+      data: rows.map(({ value, calls, failed }) => ({ value, name: nameOf(value), calls, failed })),
+      others: othersOf(rows),
+    })
     return {
-      sources: { data: sources, others: othersOf(bySource) },
-      agents: { data: agents, others: othersOf(byAgent) },
+      sources: named(bySource, () => null),
+      agents: named(byAgent, (id) => names.get(id) ?? null),
     }
+  }
+
+  /** The first values in this order. @param asked.isAny whether no value is one of them */
+  async #countsOf(
+    projectId: number,
+    name: CountedName,
+    { period, isAny, order }: { period: Period; isAny: boolean; order: SQL },
+  ) {
+    return await this.#read(projectId)
+      .select({
+        value: sql<string>`value ->> '$' as value`,
+        calls: sql<number>`sum(calls) as calls`,
+        failed: sql<number>`sum(fail) as failed`,
+        // Before the limit applies.
+        allCalls: sql<number>`sum(sum(calls)) over ()`,
+        allValues: sql<number>`count(*) over ()`,
+      })
+      .from(sql`(${countsByValue(projectId, name, period)}) as counted`)
+      .where(isAny ? undefined : sql`counted.value <> 'null'`)
+      .groupBy(sql`counted.value`)
+      .orderBy(order, sql`value`)
+      .limit(valuesMax)
   }
 
   async #figuresOf(projectId: number, period: Period) {
     const db = this.#read(projectId)
     const [row] = await db
       .select({
-        calls: sql<number>`count(*)`,
-        // `avg` ignores calls without an evaluation.
-        successRate: sql<number | null>`avg(evaluation = 'success')`,
-        engagement: sql<number | null>`avg(is_engaged)`,
-        completed: countIf(sql`status = 'completed'`),
-        ofProject: callCount(sql`${projectId}`),
+        calls: sql<number>`coalesce(sum(calls), 0)`,
+        evaluated: sql<number>`sum(calls - unevaluated)`,
+        success: sql<number>`sum(success)`,
+        engaged: sql<number>`sum(engaged)`,
       })
-      .from(glance)
-      .where(isIn(projectId, period))
-    const { completed, ofProject, ...figures } = row ?? noFigures
-    const medianDuration =
-      completed > 0 ? await readMedian(db, projectId, period, { completed, ofProject }) : null
-    return { ...figures, medianDuration }
+      .from(sql`(${countsByQuarter(projectId, period)})`)
+    const { calls, evaluated, success, engaged } = row ?? noFigures
+    return {
+      calls,
+      successRate: evaluated > 0 ? success / evaluated : null,
+      engagement: calls > 0 ? engaged / calls : null,
+      medianDuration: await readMedian(db, projectId, period),
+    }
   }
 
   #read(projectId: number): ReadDatabase {
@@ -221,16 +222,8 @@ export class Overview {
   }
 }
 
-const glance = sql`calls indexed by calls_at_a_glance`
 const noCalls = { success: 0, fail: 0, other: 0, unevaluated: 0 }
-const noFigures = { calls: 0, successRate: null, engagement: null, completed: 0, ofProject: 0 }
-
-/** Counts the calls of each value and, before the limit applies, of all values. */
-const countsOfValue = {
-  calls: sql<number>`count(*) as calls`,
-  allCalls: sql<number>`sum(count(*)) over ()`,
-  allValues: sql<number>`count(*) over ()`,
-}
+const noFigures = { calls: 0, evaluated: 0, success: 0, engaged: 0 }
 
 function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]) {
   const [{ allCalls, allValues } = { allCalls: 0, allValues: 0 }] = rows
@@ -238,36 +231,32 @@ function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]
   return { values: allValues - rows.length, calls: allCalls - shown }
 }
 
-/** The middle one of the durations, or the mean of the two in the middle. */
-async function readMedian(
-  db: ReadDatabase,
-  projectId: number,
-  period: Period,
-  { completed, ofProject }: { completed: number; ofProject: number },
-) {
-  // Sorting a call by duration takes about as long as reading 16 calls from the index of durations.
-  const index = completed * 16 > ofProject ? sql`calls_by_duration` : sql`calls_at_a_glance`
-  // The index of durations does not have the status.
-  const live = sql`select seq from calls indexed by calls_by_status
-    where ${isIn(projectId, period)} and status = 'live'`
-  const middle = db
-    .select({ duration: sql<number>`duration` })
-    .from(sql`calls indexed by ${index}`)
-    .where(sql`${isIn(projectId, period)} and seq not in (${live})`)
-    .orderBy(sql`duration`)
-    .limit(completed % 2 === 0 ? 2 : 1)
-    .offset((completed - 1) >> 1)
-    .as('middle')
-  const [row] = await db.select({ median: sql<number | null>`avg(middle.duration)` }).from(middle)
+/** How many completed calls last so many tens of seconds, shortest first. The last entry has all longer calls. */
+async function readDurations(db: ReadDatabase, projectId: number, period: Period) {
+  return await db
+    .select({ seconds: sql<number>`cast(value as integer) as seconds`, calls: sql<number>`sum(calls)` })
+    .from(sql`(${countsByValue(projectId, 'duration', period)})`)
+    .groupBy(sql`seconds`)
+    .orderBy(sql`seconds`)
+}
+
+/** The middle one of the durations, or the mean of the two in the middle. Reads only the counted ones around it. */
+async function readMedian(db: ReadDatabase, projectId: number, { from, to }: Period): Promise<number | null> {
+  const durations = await readDurations(db, projectId, { from, to })
+  const completed = durations.reduce((sum, { calls }) => sum + calls, 0)
+  let shorter = 0
+  const around = durations.find(({ calls }) => {
+    shorter += calls
+    return shorter > (completed - 1) >> 1
+  })
+  if (!around) return null
+  const [row] = await db.select({ median: sql<number | null>`avg(duration)` }).from(sql`(
+    select duration from calls indexed by calls_by_duration
+    where project_id = ${projectId} and duration >= ${around.seconds} and created_at >= ${from} and created_at < ${to}
+      and status = 'completed'
+    order by duration limit ${completed % 2 === 0 ? 2 : 1}
+    offset ${((completed - 1) >> 1) - (shorter - around.calls)})`)
   return row?.median ?? null
-}
-
-function isIn(projectId: number, { from, to }: Period): SQL {
-  return sql`project_id = ${projectId} and created_at >= ${from} and created_at < ${to}`
-}
-
-function countIf(condition: SQL): SQL<number> {
-  return sql<number>`count(*) filter (where ${condition})`
 }
 
 function sumOf(one: typeof noCalls, other: typeof noCalls): typeof noCalls {
@@ -283,9 +272,7 @@ function sumOf(one: typeof noCalls, other: typeof noCalls): typeof noCalls {
 function daysOf(parts: ZonePart[]): number[] {
   const [start, end] = [parts[0], parts.at(-1)]
   if (!start || !end) return []
-  const [first, last] = [start.from + start.ahead, end.to - 1 + end.ahead].map((ms) =>
-    Math.floor(ms / msPerDay),
-  )
+  const [first, last] = [start.from + start.ahead, end.to - 1 + end.ahead].map((ms) => Math.floor(ms / dayMs))
   if (first === undefined || last === undefined) return []
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
@@ -313,5 +300,5 @@ function readPeriodBefore(text: string, { from }: Period): Period {
 
 function isShort({ from, to }: Period): boolean {
   // Days in a time zone may be an hour longer.
-  return (to - from - msPerHour) / msPerDay <= periodDaysMax
+  return (to - from - msPerHour) / dayMs <= periodDaysMax
 }

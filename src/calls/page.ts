@@ -6,7 +6,6 @@ import { preparedQueries } from '../db/store.ts'
 import type { JsonBytes } from './document.ts'
 import { type CallForm, documentsOf } from './forms.ts'
 import { newestFirst, type Place, type TimeOrder } from './place.ts'
-import { callCount, pageStart } from './ranges.ts'
 
 /**
  * How many characters of documents the database joins at once. Above 128 KiB, the allocator maps and unmaps memory for
@@ -48,14 +47,16 @@ const comma = new TextEncoder().encode(',')
 const queries = preparedQueries((db: ReadDatabase) => {
   const projectId = sql`${sql.placeholder('projectId')}`
   const limit = sql`${sql.placeholder('limit')}`
-  const offset = sql`${sql.placeholder('offset')}`
-  /** @param rows the page's calls and one more, if there is one */
-  const pageOf = (rows: SQL) => {
-    const page = db.$with('page', {}).as(rows)
+  const after = sql`(${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
+  /** @param isAfter compares places @param direction of time and id */
+  const pageIn = (isAfter: SQL, direction: SQL) => {
+    const page = db.$with('page', {}).as(sql`select seq, created_at, id, document_chars as chars from ${calls}
+      where project_id = ${projectId} and (created_at, id) ${isAfter} ${after}
+      order by created_at ${direction}, id ${direction} limit ${limit} + 1 offset ${sql.placeholder('offset')}`)
     return db
       .with(page)
       .select({
-        total: callCount(projectId),
+        total: sql<number>`(select calls from ${projects} where id = ${projectId})`,
         changeSeq: sql<number>`(select change_seq from ${projects} where id = ${projectId})`,
         /** [seq, characters] of each call, joined by commas. */
         heads: sql<string | null>`group_concat(json_array(seq, chars), ',')`,
@@ -65,26 +66,9 @@ const queries = preparedQueries((db: ReadDatabase) => {
       .from(page)
       .prepare()
   }
-  const rows = sql`select seq, created_at, id, document_chars as chars from ${calls} where project_id = ${projectId}`
-  const after = sql`(${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
-  const newest = sql`order by created_at desc, id desc limit ${limit} + 1`
-  const oldest = sql`order by created_at, id limit ${limit} + 1`
-  const start = (skipped: SQL) => sql`with start as (${pageStart(projectId, skipped)})`
   return {
-    [newestFirst]: {
-      after: pageOf(sql`${rows} and (created_at, id) < ${after} ${newest}`),
-      at: pageOf(sql`${start(offset)} ${rows} and (created_at, id) <= (select +created_at, +id from start)
-        ${newest} offset coalesce((select skip from start), 0)`),
-    },
-    createdAt: {
-      after: pageOf(sql`${rows} and (created_at, id) > ${after} ${oldest}`),
-      // Ranges count from the newest call.
-      at: pageOf(sql`${start(sql`${callCount(projectId)} - 1 - ${offset}`)}, first as (
-          select created_at, id from ${calls} where project_id = ${projectId} and ${offset} < ${callCount(projectId)}
-          and (created_at, id) <= (select +created_at, +id from start)
-          order by created_at desc, id desc limit 1 offset coalesce((select skip from start), 0))
-        ${rows} and (created_at, id) >= (select +created_at, +id from first) ${oldest}`),
-    },
+    [newestFirst]: pageIn(sql`<`, sql`desc`),
+    createdAt: pageIn(sql`>`, sql`asc`),
   }
 })
 
@@ -101,10 +85,7 @@ export async function readPage(
   request: PageRequest,
 ): Promise<ListedPage> {
   const { limit, offset, order = newestFirst, after = beginnings[order] } = request
-  const { after: pageAfter, at } = queries(db)[order]
-  const row = await (offset === 0
-    ? pageAfter.get({ projectId, limit, ...after })
-    : at.get({ projectId, limit, offset }))
+  const row = await queries(db)[order].get({ projectId, limit, offset, ...after })
   const heads: SizedRow[] = JSON.parse(`[${row?.heads ?? ''}]`)
   return {
     total: row?.total ?? 0,

@@ -48,6 +48,8 @@ export const projects = sqliteTable(
      * takes a number of its own, and numbers are committed in their order.
      */
     changeSeq: integer('change_seq').notNull().default(0),
+    /** How many calls it has. Triggers keep it. */
+    calls: integer().notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
     /** The `change_seq` of the last time that new chunks replaced an item's old ones: see search/replacements.ts. */
@@ -178,7 +180,7 @@ export const calls = sqliteTable(
     index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt, table.id),
     index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt, table.id),
     index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
-    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id),
+    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
     index('calls_by_caller_digits').on(table.projectId, table.callerDigits, table.createdAt, table.id),
     index('calls_by_called_digits').on(table.projectId, table.calledDigits, table.createdAt, table.id),
     index('calls_by_caller_digits_reversed').on(
@@ -221,6 +223,26 @@ export const calls = sqliteTable(
       table.calledDigits,
     ),
   ],
+)
+
+/** How many calls of a period have a value: see src/calls/counts.ts. Triggers keep them. WITHOUT ROWID. */
+export const callCounts = sqliteTable(
+  'call_counts',
+  {
+    projectId: projectId(),
+    /** The end of the period, so that what a new call changes lies together. */
+    until: integer().notNull(),
+    /** A filter, or nothing for all calls of a quarter of an hour. */
+    name: text().notNull(),
+    /** JSON. Of durations the tens of seconds that they begin with. */
+    value: text().notNull(),
+    calls: integer().notNull(),
+    success: integer().notNull(),
+    fail: integer().notNull(),
+    unevaluated: integer().notNull(),
+    engaged: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.until, table.name, table.value] })],
 )
 
 /**
@@ -306,29 +328,6 @@ export const callSessions = sqliteTable(
     index('call_sessions_by_call').on(table.projectId, table.callId),
     index('call_sessions_due').on(table.dueAt).where(sql`due_at is not null`),
   ],
-)
-
-/**
- * A counted B-tree of each project's calls in the order of lists, kept by triggers. A range holds the calls from its
- * own key down to the key of the next older range of its level; the newest range of a level is keyed above all calls.
- * Ranges of level 1 are split above 256 calls, those of level 2 above 4,096 and those of level 3 above 65,536. Each
- * begins where one of the level below does.
- * A key is that of a call, and is deleted with it: the range then becomes part of the next newer one.
- */
-export const callRanges = sqliteTable(
-  'call_ranges',
-  {
-    projectId: projectId(),
-    level: integer().notNull(),
-    createdAt: integer('created_at').notNull(),
-    id: text().notNull(),
-    calls: integer().notNull().default(0),
-    /** Calls by their evaluation, at level 1 only. */
-    success: integer().notNull().default(0),
-    fail: integer().notNull().default(0),
-    unevaluated: integer().notNull().default(0),
-  },
-  (table) => [primaryKey({ columns: [table.projectId, table.level, table.createdAt, table.id] })],
 )
 
 export const knowledgeItems = sqliteTable(

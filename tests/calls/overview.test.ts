@@ -130,35 +130,27 @@ describe('the figures', () => {
     expect(medianDuration.value).toBe(median)
   })
 
-  test.skipIf(ofFilesOnly)('sort the durations only of a small part of the calls', async () => {
-    const later = { createdAt: iso(start + 40 * day), status: 'completed' as const, duration: 1 }
-    const projectId = await projectWith([
-      ...lasting(7, 9, 30),
-      ...[8, 20].map((duration) => ({ id: `live-${duration}`, createdAt: iso(start), duration })),
-    ])
-    const { database } = service.services
-    const statements: SQL[] = []
-    const readAside = recording(database.readAside, statements)
-    const overview = new Overview({ store: () => ({ ...database, readAside }) })
-    const period = { ...january, before: iso(start - day) }
-    for (const index of ['calls_by_duration', 'calls_at_a_glance']) {
-      const { medianDuration } = await overview.figures(projectId, period)
+  test.skipIf(ofFilesOnly)(
+    'have a median for which no durations are sorted, live calls not among them',
+    async () => {
+      const projectId = await projectWith([
+        ...lasting(7, 9, 30),
+        ...[8, 20].map((duration) => ({ id: `live-${duration}`, createdAt: iso(start), duration })),
+      ])
+      const { database } = service.services
+      const statements: SQL[] = []
+      const readAside = recording(database.readAside, statements)
+      const overview = new Overview({ store: () => ({ ...database, readAside }) })
+      const { medianDuration } = await overview.figures(projectId, { ...january, before: iso(start - day) })
       expect(medianDuration).toEqual({ value: 9, before: null })
       const plans = await Promise.all(
-        statements.splice(0).map((source) => planOf(database.file, sql`select * from ${source}`)),
+        statements.map((source) => planOf(database.file, sql`select * from ${source}`)),
       )
-      const [plan = ''] = plans.filter((plan) => plan.includes('calls_by_status'))
-      expect(plan).toContain(`COVERING INDEX ${index} (`)
-      expect([index, plan.includes('TEMP B-TREE FOR ORDER BY')]).toEqual([
-        ...[index, index === 'calls_at_a_glance'],
-      ])
-      await putCalls(
-        service.services,
-        projectId,
-        Array.from({ length: 50 }, (_, n) => ({ id: `later-${n}`, ...later })),
-      )
-    }
-  })
+      const [plan = ''] = plans.filter((plan) => plan.includes('calls_by_duration'))
+      expect(plan).toContain('COVERING INDEX calls_by_duration (project_id=? AND duration>?)')
+      expect(plan).not.toContain('TEMP B-TREE FOR ORDER BY')
+    },
+  )
 })
 
 describe('the days', () => {

@@ -31,6 +31,21 @@ CREATE TABLE `audit_events` (
 CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `audit_events_by_number` ON `audit_events` (`project_id`,`number`);--> statement-breakpoint
 CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
+-- WITHOUT ROWID was added by hand, here and below: drizzle-kit does not know it.
+CREATE TABLE `call_counts` (
+	`project_id` integer NOT NULL,
+	`until` integer NOT NULL,
+	`name` text NOT NULL,
+	`value` text NOT NULL,
+	`calls` integer NOT NULL,
+	`success` integer NOT NULL,
+	`fail` integer NOT NULL,
+	`unevaluated` integer NOT NULL,
+	`engaged` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `until`, `name`, `value`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `call_details` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`details` text,
@@ -47,7 +62,6 @@ CREATE TABLE `call_documents` (
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
--- WITHOUT ROWID was added by hand, here and below: drizzle-kit does not know it.
 CREATE TABLE `call_parts` (
 	`seq` integer NOT NULL,
 	`turn_count` integer NOT NULL,
@@ -57,19 +71,6 @@ CREATE TABLE `call_parts` (
 	PRIMARY KEY(`seq`, `turn_count`),
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TABLE `call_ranges` (
-	`project_id` integer NOT NULL,
-	`level` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`id` text NOT NULL,
-	`calls` integer DEFAULT 0 NOT NULL,
-	`success` integer DEFAULT 0 NOT NULL,
-	`fail` integer DEFAULT 0 NOT NULL,
-	`unevaluated` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`project_id`, `level`, `created_at`, `id`),
-	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
-);
 --> statement-breakpoint
 CREATE TABLE `call_sessions` (
 	`project_id` integer NOT NULL,
@@ -143,7 +144,7 @@ CREATE INDEX `calls_by_is_engaged` ON `calls` (`project_id`,`is_engaged`,`create
 CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_ended_reason` ON `calls` (`project_id`,`ended_reason`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_updated_at` ON `calls` (`project_id`,`updated_at`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `calls_by_duration` ON `calls` (`project_id`,`duration`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_duration` ON `calls` (`project_id`,`duration`,`created_at`,`id`,`status`);--> statement-breakpoint
 CREATE INDEX `calls_by_caller_digits` ON `calls` (`project_id`,`caller_digits`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_called_digits` ON `calls` (`project_id`,`called_digits`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_caller_digits_reversed` ON `calls` (`project_id`,`caller_digits_reversed`,`created_at`,`id`);--> statement-breakpoint
@@ -336,6 +337,7 @@ CREATE TABLE `projects` (
 	`public_id` text NOT NULL,
 	`name` text NOT NULL,
 	`change_seq` integer DEFAULT 0 NOT NULL,
+	`calls` integer DEFAULT 0 NOT NULL,
 	`knowledge_version` integer DEFAULT 0 NOT NULL,
 	`replaced_seq` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
@@ -499,116 +501,67 @@ CREATE TABLE `webhooks` (
 );
 --> statement-breakpoint
 CREATE INDEX `webhooks_by_project` ON `webhooks` (`project_id`,`disabled_at`);--> statement-breakpoint
--- Written by hand: drizzle-kit knows no triggers. They keep `call_ranges`, which src/calls/ranges.ts explains.
--- A plus before a column takes its affinity away: only then does SQLite seek by both columns of a pair.
-CREATE TRIGGER `projects_insert` AFTER INSERT ON `projects` BEGIN
-	INSERT INTO `call_ranges` (`project_id`, `level`, `created_at`, `id`)
-	VALUES (new.`id`, 1, 9007199254740991, ''), (new.`id`, 2, 9007199254740991, ''), (new.`id`, 3, 9007199254740991, '');
-END;--> statement-breakpoint
+-- Written by hand: drizzle-kit knows no triggers. They keep `call_counts`, which src/calls/counts.ts explains.
+CREATE VIEW `counted_calls` (`seq`, `project_id`, `created_at`, `until`, `name`, `value`, `evaluation`, `is_engaged`) AS
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 900000 * 900000 + 900000, '', '', `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'endedReason', json_quote(`ended_reason`), `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'source', json_quote(`source`), `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'agentId', json_quote(`agent_id`), `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'duration', CAST(min(CAST(`duration` / 10 AS INTEGER), 180) * 10 AS TEXT), `evaluation`, `is_engaged` FROM `calls` WHERE `status` = 'completed'
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'evaluation', json_quote(`evaluation`), `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'endedReason', json_quote(`ended_reason`), `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'source', json_quote(`source`), `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'agentId', json_quote(`agent_id`), `evaluation`, `is_engaged` FROM `calls`;
+--> statement-breakpoint
 CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
-	UPDATE `call_ranges` SET `calls` = `calls` + 1, `success` = `success` + (new.`evaluation` IS 'success'),
-		`fail` = `fail` + (new.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` + (new.`evaluation` IS NULL)
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 1
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` + 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 2
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` + 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 3
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+	UPDATE `projects` SET `calls` = `calls` + 1 WHERE `id` = new.`project_id`;
+	INSERT INTO `call_counts`
+	SELECT `project_id`, `until`, `name`, `value`, 1, `evaluation` IS 'success', `evaluation` IS 'fail',
+		`evaluation` IS NULL, `is_engaged`
+	FROM `counted_calls` WHERE `seq` = new.`seq`
+	ON CONFLICT DO UPDATE SET `calls` = `calls` + 1, `success` = `success` + excluded.`success`,
+		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
+		`engaged` = `engaged` + excluded.`engaged`;
 END;--> statement-breakpoint
-CREATE TRIGGER `calls_update` AFTER UPDATE OF `evaluation` ON `calls`
-WHEN old.`evaluation` IS NOT new.`evaluation` AND old.`created_at` = new.`created_at` BEGIN
-	UPDATE `call_ranges` SET
-		`success` = `success` + (new.`evaluation` IS 'success') - (old.`evaluation` IS 'success'),
-		`fail` = `fail` + (new.`evaluation` IS 'fail') - (old.`evaluation` IS 'fail'),
-		`unevaluated` = `unevaluated` + (new.`evaluation` IS NULL) - (old.`evaluation` IS NULL)
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 1
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+CREATE TRIGGER `calls_before_delete` BEFORE DELETE ON `calls` BEGIN
+	UPDATE `projects` SET `calls` = `calls` - 1 WHERE `id` = old.`project_id`;
+	UPDATE `call_counts` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
+		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL),
+		`engaged` = `engaged` - old.`is_engaged`
+	WHERE (`project_id`, `until`, `name`, `value`) IN (
+		SELECT `project_id`, `until`, `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
+	DELETE FROM `call_counts` WHERE `calls` = 0 AND (`project_id`, `until`, `name`, `value`) IN (
+		SELECT `project_id`, `until`, `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
 END;--> statement-breakpoint
-CREATE TRIGGER `calls_delete` AFTER DELETE ON `calls` BEGIN
-	UPDATE `call_ranges` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
-		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL)
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
-		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` - 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
-		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` - 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
-		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	-- The lowest level first, because a range begins where one of the level below does.
-	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
-		AND `created_at` = old.`created_at` AND `id` = old.`id`;
-	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
-		AND `created_at` = old.`created_at` AND `id` = old.`id`;
-	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
-		AND `created_at` = old.`created_at` AND `id` = old.`id`;
+CREATE TRIGGER `calls_before_update` BEFORE UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
+WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
+	IS NOT (new.`created_at`, new.`evaluation`, new.`is_engaged`, new.`status`, new.`ended_reason`, new.`source`, new.`agent_id`, new.`duration` * (new.`status` = 'completed')) BEGIN
+	UPDATE `call_counts` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
+		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL),
+		`engaged` = `engaged` - old.`is_engaged`
+	WHERE (`project_id`, `until`, `name`, `value`) IN (
+		SELECT `project_id`, `until`, `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
+	DELETE FROM `call_counts` WHERE `calls` = 0 AND (`project_id`, `until`, `name`, `value`) IN (
+		SELECT `project_id`, `until`, `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
 END;--> statement-breakpoint
--- Both counts change before a range can end, so that a range that is split holds as many calls as it counts.
-CREATE TRIGGER `calls_move` AFTER UPDATE OF `created_at` ON `calls` WHEN old.`created_at` <> new.`created_at` BEGIN
-	UPDATE `call_ranges` SET `calls` = `calls` - 1, `success` = `success` - (old.`evaluation` IS 'success'),
-		`fail` = `fail` - (old.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` - (old.`evaluation` IS NULL)
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
-		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` - 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
-		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` - 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
-		AND (`created_at`, `id`) >= (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` + 1, `success` = `success` + (new.`evaluation` IS 'success'),
-		`fail` = `fail` + (new.`evaluation` IS 'fail'), `unevaluated` = `unevaluated` + (new.`evaluation` IS NULL)
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 1
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` + 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 2
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	UPDATE `call_ranges` SET `calls` = `calls` + 1
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = 3
-		AND (`created_at`, `id`) >= (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-	-- The lowest level first, because a range begins where one of the level below does.
-	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 1
-		AND `created_at` = old.`created_at` AND `id` = old.`id`;
-	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 2
-		AND `created_at` = old.`created_at` AND `id` = old.`id`;
-	DELETE FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = 3
-		AND `created_at` = old.`created_at` AND `id` = old.`id`;
-END;--> statement-breakpoint
--- A full range keeps its newest quarter, and the rest becomes a range of its own: most calls come in by time. Only when it
--- grows: while a call moves, the range that it leaves counts one fewer than it may hold.
-CREATE TRIGGER `call_ranges_update` AFTER UPDATE OF `calls` ON `call_ranges`
-WHEN new.`calls` > 16 << (4 * new.`level`) AND new.`calls` > old.`calls` BEGIN
-	INSERT INTO `call_ranges`
-	SELECT new.`project_id`, 1, `first`.`created_at`, `first`.`id`, new.`calls` - count(*),
-		new.`success` - sum(`evaluation` IS 'success'), new.`fail` - sum(`evaluation` IS 'fail'),
-		new.`unevaluated` - sum(`evaluation` IS NULL)
-	FROM (SELECT `created_at`, `id` FROM `calls` WHERE `project_id` = new.`project_id`
-		AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`) ORDER BY `created_at` DESC, `id` DESC LIMIT 1 OFFSET new.`calls` / 4) AS `first`
-	CROSS JOIN `calls` AS `part` INDEXED BY `calls_at_a_glance`
-	WHERE new.`level` = 1 AND `part`.`project_id` = new.`project_id`
-		AND (`part`.`created_at`, `part`.`id`) <= (+new.`created_at`, +new.`id`)
-		AND (`part`.`created_at`, `part`.`id`) > (+`first`.`created_at`, +`first`.`id`)
-	GROUP BY `first`.`created_at`, `first`.`id`;
-	INSERT INTO `call_ranges` (`project_id`, `level`, `created_at`, `id`, `calls`)
-	SELECT new.`project_id`, new.`level`, `created_at`, `id`, new.`calls` - `newer` FROM (
-		SELECT `created_at`, `id`,
-			sum(`calls`) OVER (ORDER BY `created_at` DESC, `id` DESC ROWS UNBOUNDED PRECEDING) - `calls` AS `newer`
-		FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = new.`level` - 1
-			AND (`created_at`, `id`) <= (+new.`created_at`, +new.`id`))
-	WHERE `newer` >= new.`calls` / 4 LIMIT 1;
-END;--> statement-breakpoint
-CREATE TRIGGER `call_ranges_insert` AFTER INSERT ON `call_ranges` BEGIN
-	UPDATE `call_ranges` SET `calls` = `calls` - new.`calls`, `success` = `success` - new.`success`,
-		`fail` = `fail` - new.`fail`, `unevaluated` = `unevaluated` - new.`unevaluated`
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = new.`project_id` AND `level` = new.`level`
-		AND (`created_at`, `id`) > (+new.`created_at`, +new.`id`) ORDER BY `created_at`, `id` LIMIT 1);
-END;--> statement-breakpoint
-CREATE TRIGGER `call_ranges_delete` AFTER DELETE ON `call_ranges` BEGIN
-	UPDATE `call_ranges` SET `calls` = `calls` + old.`calls`, `success` = `success` + old.`success`,
-		`fail` = `fail` + old.`fail`, `unevaluated` = `unevaluated` + old.`unevaluated`
-	WHERE `rowid` = (SELECT `rowid` FROM `call_ranges` WHERE `project_id` = old.`project_id` AND `level` = old.`level`
-		AND (`created_at`, `id`) > (+old.`created_at`, +old.`id`) ORDER BY `created_at`, `id` LIMIT 1);
+CREATE TRIGGER `calls_update` AFTER UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
+WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
+	IS NOT (new.`created_at`, new.`evaluation`, new.`is_engaged`, new.`status`, new.`ended_reason`, new.`source`, new.`agent_id`, new.`duration` * (new.`status` = 'completed')) BEGIN
+	INSERT INTO `call_counts`
+	SELECT `project_id`, `until`, `name`, `value`, 1, `evaluation` IS 'success', `evaluation` IS 'fail',
+		`evaluation` IS NULL, `is_engaged`
+	FROM `counted_calls` WHERE `seq` = new.`seq`
+	ON CONFLICT DO UPDATE SET `calls` = `calls` + 1, `success` = `success` + excluded.`success`,
+		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
+		`engaged` = `engaged` + excluded.`engaged`;
 END;--> statement-breakpoint
 -- These keep `call_values`, which src/calls/call-values.ts explains.
 CREATE TRIGGER `calls_insert_values` AFTER INSERT ON `calls` WHEN new.`value_list` IS NOT NULL BEGIN

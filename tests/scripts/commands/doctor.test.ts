@@ -48,7 +48,7 @@ describe('callbook doctor', () => {
       const databaseOf = async (...options: string[]) =>
         (await callbook.json(['doctor', ...options])).value[2]
       const database = new Database(join(callbook.dataDir, 'callbook.db'), { timeout: 10_000 })
-      database.exec('update call_ranges set calls = calls + 1 where level = 2')
+      database.exec('update projects set calls = calls + 1')
       database.close()
       const advice = 'Count them again: bun callbook doctor --repair'
       expect(await databaseOf()).toMatchObject({ check: 'database', ok: false, advice })
