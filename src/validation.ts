@@ -53,13 +53,17 @@ const hiddenBeyondBmp = [
   .map((code) => String.fromCodePoint(code))
   .join('|')
 
+// Tags, and what lies beyond them. A language whose characters are UTF-16 units reads U+DB3F for U+DFFFD, and so a
+// class without any character above U+001F.
+const beyondTags = '[^ -\u{dfffd}\\ud7ff-\\uffff]'
+
 /**
  * The pattern of names for the OpenAPI document, in a form that every language reads: something that is not white
- * space, and none of these characters. Names may also have joiners and variation selectors where they change what is
- * seen, and no stray tags (U+E0000 on).
+ * space, and none of these characters. Names may also have joiners, variation selectors and tags where they change what
+ * is seen, and private characters beyond U+DFFFD.
  */
 export const plainNamePattern =
-  `^(?=.*[^\\s\\ufeff])(?!.*(?:${hiddenBeyondBmp}))[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160` +
+  `^(?=.*[^\\s\\ufeff])(?!.*(?:${hiddenBeyondBmp}|${beyondTags}))[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160` +
   '\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]+$'
 
 function range(first: number, last: number): number[] {
