@@ -137,7 +137,7 @@ function exampleOf(schema: Json, isWhole: boolean): unknown {
 }
 
 /**
- * Adds headers to answers, but not to references, which have theirs already.
+ * Adds headers to answers, but not to references, which have theirs already, nor to a 431, which is the runtime's own.
  * @param isForPages whether pages of other origins may read the answer with a key that allows them
  */
 function addHeaders({ responses, security }: Json, isForPages: boolean): void {
@@ -148,7 +148,7 @@ function addHeaders({ responses, security }: Json, isForPages: boolean): void {
   ]
   const hasTags = '304' in asObject(responses)
   for (const [status, response] of Object.entries(asObject(responses))) {
-    if ('$ref' in asObject(response)) continue
+    if ('$ref' in asObject(response) || status === '431') continue
     const names = hasTags && status === '200' ? [...common, 'ETag'] : common
     const refs = names.map((name) => [name, { $ref: `#/components/headers/${name}` }])
     Object.assign(asObject(response), {

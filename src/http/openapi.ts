@@ -149,7 +149,7 @@ writes calls and opens nothing else. Create both in the console under Settings, 
 key create\`.
 
 **Errors** are [problem details](/docs/errors): \`code\` for programs, \`detail\` for people, \`requestId\` for the log. \
-Every answer has an \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again. Every request can \
+Every answer but a 431 has an \`X-Request-Id\`. On 429 and 503, \`Retry-After\` says when to try again. Every request can \
 safely be sent again, except one that creates a knowledge item without an \`Idempotency-Key\`.
 
 **Unknown names** of fields and query parameters are ignored and listed in \`Callbook-Ignored\`. With \`Prefer: \
