@@ -21,6 +21,12 @@ def lines(ctx, value):
 @schemathesis.hook
 def filter_case(context, case):
     return case.media_type != "application/x-ndjson" or isinstance(case.body, (str, bytes))
+
+# A cursor is what the page before says, and stands in the place of an offset: no schema can say either.
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    if case.meta and case.meta.generation.mode.is_positive:
+        case.query.pop("cursor", None)
 `
 const commands = pythonCommands(join(repository, 'scripts/python/schemathesis.txt'))
 if (!commands) process.exit(1)
@@ -48,11 +54,11 @@ include-path = "/v1/knowledge/files"
 [operations.checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "415", "422", "429", "5xx"]
 
-# A cursor is what the page before says, and stands in the place of an offset: no schema can say either.
+# Filters can have more values than fit into a URL.
 [[operations]]
-include-name = ["GET /v1/calls", "GET /v1/knowledge"]
+include-name = "GET /v1/calls"
 [operations.checks.positive_data_acceptance]
-expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429", "431", "5xx"]
+expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "429", "431", "5xx"]
 
 # Records lack the other fields, although their schema requires these.
 [[operations]]
