@@ -5,7 +5,7 @@ import Database from 'libsql'
 import type { Services } from '../../src/services/services.ts'
 import { buildDataset, copyDataset, type Dataset } from './dataset.ts'
 import { putCalls } from './datasets.ts'
-import { memoryOf } from './memory.ts'
+import { memoryOf, processOf } from './memory.ts'
 import { latencyOf, type PacedResult, startPaced } from './paced.ts'
 import type { Running } from './processes.ts'
 import { bodyOf } from './requests.ts'
@@ -19,16 +19,18 @@ const changesPerSecond = 10
 const changesCount = 80
 const arrivedWithinMs = 20_000
 const queuedCount = 100_000
+const deliveredCount = 5_000
 const getsPerSecond = 200
 const secondsEach = 2
 const roundsCount = 4
 const environment = { WEBHOOK_ALLOW_PRIVATE: '127.0.0.1' }
 
 /**
- * The time from a committed change to the webhooks of 20 endpoints, and the cost of a long queue for one that is down.
+ * The time from a committed change to the webhooks of 20 endpoints, how fast a queue is sent to one, and the cost of a
+ * long queue for one that is down.
  */
 export async function benchWebhooks(texts: Texts, { start }: Options): Promise<Row[]> {
-  return [await benchArrival(texts, start), ...(await benchDown(start))]
+  return [await benchArrival(texts, start), await benchRate(start), ...(await benchDown(start))]
 }
 
 async function benchArrival({ dialogues }: Texts, start: Start): Promise<Row> {
@@ -70,10 +72,39 @@ async function benchArrival({ dialogues }: Texts, start: Start): Promise<Row> {
   }
 }
 
+async function benchRate(start: Start): Promise<Row> {
+  const endpoint = new Endpoint()
+  const url = await endpoint.listen()
+  const dataset = await buildDataset(temporaryFolder(), async (services, projectId) => {
+    await services.webhooks.create(projectId, { url: 'https://one.invalid/' })
+    await putCalls(services, projectId, smallCalls(deliveredCount))
+  })
+  change(dataset, `update webhooks set url = '${url}'`)
+  const service = await start(dataset, environment)
+  try {
+    const startedAt = performance.now()
+    const [before, sent] = [processOf(service.pid).processorSeconds, endpoint.arrived.length]
+    while (endpoint.arrived.length < deliveredCount && performance.now() < startedAt + arrivedWithinMs)
+      await sleep(20)
+    const count = endpoint.arrived.length - sent
+    const rate = count / ((performance.now() - startedAt) / 1_000)
+    const us = ((processOf(service.pid).processorSeconds - before) * 1e6) / count
+    return {
+      what: `${deliveredCount.toLocaleString('en')} queued events to one endpoint`,
+      measured: `${Math.round(rate)}/s, ${Math.round(us)} us of processor each`,
+      target: '≥ 1,200/s',
+      isMet: rate >= 1_200,
+    }
+  } finally {
+    await service.stop()
+    endpoint.close()
+  }
+}
+
 async function benchDown(start: Start): Promise<Row[]> {
   const queued = await buildDataset(temporaryFolder(), async (services, projectId) => {
     await services.webhooks.create(projectId, { url: 'https://down.invalid/' })
-    await putCalls(services, projectId, smallCalls())
+    await putCalls(services, projectId, smallCalls(queuedCount))
   })
   change(queued, `update webhooks set url = 'http://127.0.0.1:9/'`)
   const empty = copyDataset(queued)
@@ -117,8 +148,8 @@ function load({ url }: Running, { key }: Dataset): Promise<PacedResult> {
   }).done
 }
 
-function* smallCalls(): Generator<Parameters<Services['ingest']['putAll']>[1][number]> {
-  for (let at = 0; at < queuedCount; at++)
+function* smallCalls(count: number): Generator<Parameters<Services['ingest']['putAll']>[1][number]> {
+  for (let at = 0; at < count; at++)
     yield { id: `call-${at}`, change: { status: 'completed', summary: `Call ${at}` } }
 }
 

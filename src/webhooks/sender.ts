@@ -6,7 +6,7 @@ import { Background } from '../threads/background.ts'
 import type { Addresses } from './addresses.ts'
 import { failingMsMax } from './events.ts'
 import type { Message, Messages } from './message.ts'
-import { post } from './post.ts'
+import { Poster } from './post.ts'
 import { type Endpoint, isSuccess, type Outcome, type QueuedEvent, type WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
 
@@ -28,7 +28,10 @@ const failuresInRowMax = 3
 const pauseMs = 1_000
 /** How long an item's event waits for the due events of a deleted item with the same id. */
 const afterDeletedMs = 500
-const timeoutMsDefault = 15_000
+/** Rows of one endpoint that are read at once. */
+const rowsPerRead = 64
+/** With so many outcomes to record, nothing more is sent to an endpoint. */
+const unrecordedMax = 512
 
 interface SenderOptions {
   database: Pick<OpenDatabase, 'dataVersion' | 'readsAt' | 'isLocal'>
@@ -44,26 +47,40 @@ interface SenderOptions {
   timeoutMs?: number
 }
 
-/** The requests in flight to an endpoint. */
+/** What is being sent to an endpoint. */
 class Lane {
-  /** The refs of their records, by row id. */
+  /** The rows to send next. */
+  due: QueuedEvent[] = []
+  /** The rows in flight, and those whose outcome is not recorded yet: the refs of their records by row id. */
   readonly refs = new Map<number, string>()
-  chars = 0
   failuresInRow = 0
   notBefore = 0
+  #requests = 0
+  #chars = 0
 
-  get free(): number {
-    return (this.failuresInRow < failuresInRowMax ? requestsMax : 1) - this.refs.size
+  /** The next row, if it may be sent now. */
+  take(now: number): QueuedEvent | undefined {
+    const requests = this.failuresInRow < failuresInRowMax ? requestsMax : 1
+    const [row] = this.due
+    if (!row || this.notBefore > now || this.#requests >= requests) return undefined
+    if (this.#requests > 0 && this.#chars + row.chars > charsMax) return undefined
+    this.refs.set(row.id, '')
+    this.#requests++
+    this.#chars += row.chars
+    return this.due.shift()
   }
 
-  hasRoomFor(chars: number): boolean {
-    return this.refs.size === 0 || this.chars + chars <= charsMax
+  /** Ends the request of a row that was taken. */
+  leave(row: QueuedEvent): void {
+    this.#requests--
+    this.#chars -= row.chars
   }
 }
 
 /** Sends the queued events, in the process that owns the folder. A slow endpoint does not delay the others. */
 export class WebhookSender {
   readonly #options: SenderOptions
+  readonly #poster: Poster
   readonly #lanes = new Map<string, Lane>()
   readonly #sending = new Set<Promise<void>>()
   readonly #aborting = new AbortController()
@@ -79,6 +96,7 @@ export class WebhookSender {
 
   constructor(options: SenderOptions) {
     this.#options = options
+    this.#poster = new Poster(options)
     const { database, config, log } = options
     const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
     this.#sendingDue = new Background({
@@ -114,6 +132,7 @@ export class WebhookSender {
     await Promise.all(this.#sending)
     // Events whose outcome is not recorded are sent again.
     await this.#recordOutcomes().catch(() => undefined)
+    this.#poster.close()
     // If the database cannot be reached, the lease expires by itself.
     await this.#options.lease.release().catch(() => undefined)
   }
@@ -125,7 +144,7 @@ export class WebhookSender {
     await queue.record(outcomes)
     // More may have been added meanwhile.
     this.#outcomes.splice(0, outcomes.length)
-    for (const { endpoint, row } of outcomes) this.#release(endpoint, row)
+    for (const { endpoint, row } of outcomes) this.#laneOf(endpoint).refs.delete(row.id)
     this.#readAt = 0
     this.#sendingDue.soon()
     for (const { endpoint, result } of outcomes) {
@@ -161,59 +180,78 @@ export class WebhookSender {
 
   /** @returns when to look again, unless the database changes earlier */
   async #sendTo(endpoint: Endpoint, time: number): Promise<number> {
+    const lane = this.#laneOf(endpoint)
+    lane.due = []
     if (endpoint.dueAt === null) return Number.POSITIVE_INFINITY
     if (endpoint.dueAt > time) return endpoint.dueAt
-    const lane = this.#laneOf(endpoint)
     if (lane.notBefore > time) return lane.notBefore
-    if (lane.free <= 0) return time + lookEveryMs
-    // Taken before the query: a request may end while it runs, and its row must not be sent again.
-    const inFlight = new Set(lane.refs.keys())
-    const rows = await this.#options.queue.due(endpoint.id, time, inFlight.size + lane.free)
-    for (const row of rows) {
-      if (inFlight.has(row.id)) continue
-      if (lane.free <= 0 || !lane.hasRoomFor(row.chars)) break
-      await this.#send(endpoint, lane, row)
-    }
+    if (lane.refs.size >= unrecordedMax) return time + lookEveryMs
+    // Taken before the query: an outcome may be recorded while it runs, and its row must not be sent again.
+    const known = new Set(lane.refs.keys())
+    const rows = await this.#options.queue.due(endpoint.id, time, known.size + rowsPerRead)
+    lane.due = rows.filter(({ id }) => !known.has(id))
+    await this.#sendNext(endpoint, lane)
     await setImmediate()
     // `dueAt` is that of a request in flight, if there is one. Another row may be due before the next change.
     return time + lookEveryMs
   }
 
+  /** Sends the next rows of the lane, as many as it takes at once. */
+  async #sendNext(endpoint: Endpoint, lane: Lane): Promise<void> {
+    const { now } = this.#options
+    for (let row = lane.take(now()); row; row = lane.take(now())) {
+      try {
+        await this.#send(endpoint, lane, row)
+      } catch (error) {
+        lane.leave(row)
+        lane.refs.delete(row.id)
+        throw error
+      }
+    }
+  }
+
   async #send(endpoint: Endpoint, lane: Lane, row: QueuedEvent): Promise<void> {
-    const { queue, messages } = this.#options
+    const { queue, messages, now } = this.#options
     // A sent row only delays the next change of its call, and is done now.
     const message = row.isSent ? null : await messages.of(endpoint, row)
-    if (!message) {
-      lane.refs.set(row.id, '')
-      return this.#ended({ endpoint, row, result: null })
-    }
-    // Only an item can have several row numbers, if it was deleted and created again with the same id.
-    if ([...lane.refs.values()].includes(message.ref)) return
-    const earlierDueAt = row.kind === 'item' ? await queue.earlierDueAt(endpoint.id, row, message.ref) : null
-    if (earlierDueAt !== null) {
-      // An empty ref, since its own would block the earlier events.
-      lane.refs.set(row.id, '')
-      const dueAt = Math.max(earlierDueAt + 1, this.#options.now() + afterDeletedMs)
-      return this.#ended({ endpoint, row, result: { dueAt } })
+    if (!message) return this.#unsent(endpoint, lane, row, null)
+    if (row.kind === 'item') {
+      // Only an item can have several row numbers, if it was deleted and created again with the same id.
+      if ([...lane.refs.values()].includes(message.ref)) {
+        lane.leave(row)
+        lane.refs.delete(row.id)
+        return
+      }
+      const earlierDueAt = await queue.earlierDueAt(endpoint.id, row, message.ref)
+      if (earlierDueAt !== null) {
+        const dueAt = Math.max(earlierDueAt + 1, now() + afterDeletedMs)
+        return this.#unsent(endpoint, lane, row, { dueAt })
+      }
     }
     lane.refs.set(row.id, message.ref)
-    lane.chars += row.chars
     const sending = this.#deliver(endpoint, lane, row, message)
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))
   }
 
+  /** Ends a row without a request. Its ref stays empty, since its own would block earlier events. */
+  #unsent(endpoint: Endpoint, lane: Lane, row: QueuedEvent, result: Outcome['result']): void {
+    lane.leave(row)
+    this.#ended({ endpoint, row, result })
+  }
+
   async #deliver(endpoint: Endpoint, lane: Lane, row: QueuedEvent, message: Message): Promise<void> {
-    const { addresses, now, log, timeoutMs = timeoutMsDefault } = this.#options
+    const { now, log } = this.#options
     const { id: messageId, body } = message
     const at = now()
     const { secret, previousSecret, previousSecretUntil } = endpoint
     const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > at
     const secrets = isRotating ? [secret, previousSecret] : [secret]
-    const result = await post(new URL(endpoint.url), {
-      ...{ body, addresses, timeoutMs, signal: this.#aborting.signal },
+    const result = await this.#poster.post(new URL(endpoint.url), {
+      ...{ body, signal: this.#aborting.signal },
       headers: signedHeaders({ secrets, messageId, body, at }),
     })
+    lane.leave(row)
     if (this.#aborting.signal.aborted) return
     const isFailure = !isSuccess(result)
     lane.failuresInRow = isFailure ? lane.failuresInRow + 1 : 0
@@ -222,17 +260,13 @@ export class WebhookSender {
     if (isFailure && endpoint.failures === 0)
       log.warn({ webhook: endpoint.id, status, error }, 'A webhook was not accepted and will be sent again')
     this.#ended({ endpoint, row, result: { messageId, at, bytes: Buffer.byteLength(body), ...result } })
+    // A failure is met again, and reported, when the queue is read.
+    await this.#sendNext(endpoint, lane).catch(() => undefined)
   }
 
   #ended(outcome: Outcome): void {
     this.#outcomes.push(outcome)
     this.#recording.soon()
-  }
-
-  #release(endpoint: Endpoint, row: QueuedEvent): void {
-    const lane = this.#laneOf(endpoint)
-    if (lane.refs.get(row.id)) lane.chars -= row.chars
-    lane.refs.delete(row.id)
   }
 
   #laneOf({ id }: Endpoint): Lane {
@@ -244,9 +278,13 @@ export class WebhookSender {
     return lane
   }
 
-  /** Keeps the lane of a removed endpoint while requests are in flight. */
+  /** Sends nothing more to removed endpoints, and keeps their lanes while requests are in flight. */
   #forgetAllBut(endpoints: readonly Endpoint[]): void {
     const ids = new Set(endpoints.map(({ id }) => id))
-    for (const [id, lane] of this.#lanes) if (!ids.has(id) && lane.refs.size === 0) this.#lanes.delete(id)
+    for (const [id, lane] of this.#lanes) {
+      if (ids.has(id)) continue
+      lane.due = []
+      if (lane.refs.size === 0) this.#lanes.delete(id)
+    }
   }
 }

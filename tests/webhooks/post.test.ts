@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import { compileIpRules } from '../../src/auth/ip-rules.ts'
 import { Addresses, type Resolve } from '../../src/webhooks/addresses.ts'
-import { post } from '../../src/webhooks/post.ts'
+import { Poster } from '../../src/webhooks/post.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
@@ -24,7 +24,7 @@ async function postTo({ answer, url = receiver.url, resolve, timeoutMs = 5_000 }
   if (answer) receiver.answer = (_, response) => answer(response)
   const addresses = new Addresses({ listed, ...(resolve ? { resolve } : {}) })
   const signal = new AbortController().signal
-  return await post(new URL(url), { body: '{}', headers: {}, addresses, timeoutMs, signal })
+  return await new Poster({ addresses, timeoutMs }).post(new URL(url), { body: '{}', headers: {}, signal })
 }
 
 describe('an answer', () => {
@@ -194,5 +194,44 @@ describe('the address of a new webhook', () => {
     const problem = await problemOf('https://internal.example/', resolve)
     expect(problem).toStartWith('must lead to a public address')
     expect(problem).not.toContain('10.0.0.7')
+  })
+})
+
+describe('a connection', () => {
+  const addresses = new Addresses({ listed })
+  const send = (poster: Poster) =>
+    poster.post(new URL(receiver.url), { body: '{}', headers: {}, signal: new AbortController().signal })
+
+  test('is kept for the next request', async () => {
+    const poster = new Poster({ addresses })
+    const sockets = new Set<unknown>()
+    receiver.answer = (_, response) => {
+      sockets.add(response.socket)
+      response.writeHead(204).end()
+    }
+    for (let at = 0; at < 3; at++) expect(await send(poster)).toMatchObject({ status: 204 })
+    expect(sockets.size).toBe(1)
+    poster.close()
+  })
+
+  test('that was kept and ends without an answer is replaced by another', async () => {
+    const poster = new Poster({ addresses })
+    const sockets = new Set<unknown>()
+    receiver.answer = (_, response) => {
+      if (sockets.has(response.socket)) return void response.socket?.destroy()
+      sockets.add(response.socket)
+      response.writeHead(204).end()
+    }
+    expect(await send(poster)).toMatchObject({ status: 204 })
+    expect(await send(poster)).toMatchObject({ status: 204 })
+    expect(sockets.size).toBe(2)
+    poster.close()
+  })
+
+  test('that is new and ends without an answer is a failure', async () => {
+    const before = receiver.received.length
+    receiver.answer = (_, response) => void response.socket?.destroy()
+    expect(await send(new Poster({ addresses }))).toMatchObject({ status: null })
+    expect(receiver.received).toHaveLength(before + 1)
   })
 })
