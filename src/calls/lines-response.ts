@@ -3,7 +3,6 @@ import type { Admission } from '../http/admission.ts'
 import { ignoredIn, isStrict } from '../http/ignored-names.ts'
 import { type BodyForm, parseBody, readParts } from '../http/json-body.ts'
 import { internal } from '../http/problems.ts'
-import type { Check } from '../http/while-allowed.ts'
 import { escapeLineEnds, isBlank, type Line, readLines } from '../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
 import { checkId, type Ingest } from './ingest.ts'
@@ -28,7 +27,7 @@ interface LinesOptions {
   /** The most bytes that the body may have. */
   bytesMax: number
   /** Called before lines are written, since a body may arrive for longer than its key is valid. */
-  check: Check
+  check: () => Promise<unknown>
   onUnexpected: (error: unknown) => void
 }
 

@@ -1,7 +1,6 @@
 import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { headersOfForm } from '../http/json-headers.ts'
-import type { ResponseBuffers } from '../http/response-buffers.ts'
-import type { Check } from '../http/while-allowed.ts'
+import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
 import { byteOrderMark } from '../text/csv.ts'
 import { type CallQuery, type CallSearch, isFiltered } from './call-query.ts'
 import type { Calls } from './calls.ts'
@@ -71,9 +70,8 @@ export async function listCalls(
 }
 
 /** How an answer is sent. */
-interface Sending {
+interface Sending extends Pick<Reader, 'check'> {
   buffers: ResponseBuffers
-  check: Check
 }
 
 interface ExportAnswer extends Sending, CallParts {

@@ -1,7 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
-import type { ResponseBuffers } from '../http/response-buffers.ts'
-import type { Check } from '../http/while-allowed.ts'
+import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
 import type { ChangeEntry, ChangePage, Changes, ChangesRequest } from './changes.ts'
 import { includes } from './schemas.ts'
 
@@ -47,20 +46,16 @@ export function readChangesQuery(query: Record<string, string | undefined>, head
 
 /** A page as JSON, streamed. */
 export async function toChangesResponse(
-  projectId: number,
+  reader: Reader,
   page: ChangePage,
   entries: AsyncIterable<ChangeEntry[]>,
-  { buffers, check }: { buffers: ResponseBuffers; check: Check },
+  buffers: ResponseBuffers,
 ): Promise<Response> {
   const { changes, next, hasMore } = page
   const tail = `],"next":${next},"hasMore":${hasMore}}`
   const largest = changes.reduce((most, { chars }) => Math.max(most, chars), 0)
-  return new Response(
-    await buffers.streamOf({ projectId, check }, '{"data":[', joined(entries), tail, largest),
-    {
-      headers: jsonHeaders,
-    },
-  )
+  const body = await buffers.streamOf(reader, '{"data":[', joined(entries), tail, largest)
+  return new Response(body, { headers: jsonHeaders })
 }
 
 async function* joined(slices: AsyncIterable<ChangeEntry[]>): AsyncGenerator<string> {

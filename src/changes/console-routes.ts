@@ -1,11 +1,9 @@
 import { Elysia } from 'elysia'
 import { consoleContext } from '../http/console-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
-import { whileAllowed } from '../http/while-allowed.ts'
 import { readChangesQuery, toConsoleEvents, toEventsResponse } from './change-response.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Changes } from './changes.ts'
-import { untilFailure } from './routes.ts'
 
 const heartbeatMsDefault = 10_000
 
@@ -37,14 +35,15 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
       const after = isResumed ? asked.after : await changes.newest(projectId)
       changeWatch.checkRoom(projectId)
       keepOpen(request)
+      if (request.method === 'HEAD') return toEventsResponse(null)
+      const reader = { projectId, check: () => sessions.check(projectId, person.sessionId) }
       const follow = (_: unknown, signal: AbortSignal) => {
-        const check = () => sessions.check(projectId, person.sessionId)
         const options = { withIds: true, everyMs: heartbeatMs, signal }
-        const slices = changes.follow(projectId, { ...asked, after, include: 'none' }, options)
-        return untilFailure(whileAllowed(toConsoleEvents(after, slices), check), (error) =>
-          onFailure(error, request),
+        return toConsoleEvents(
+          after,
+          changes.follow(projectId, { ...asked, after, include: 'none' }, options),
         )
       }
-      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))
+      return toEventsResponse(buffers.endlessOf(reader, follow, (error) => onFailure(error, request)))
     })
 }

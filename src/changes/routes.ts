@@ -1,10 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError } from '../errors.ts'
 import type { Admission } from '../http/admission.ts'
 import { callerContext } from '../http/caller.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
-import { whileAllowed } from '../http/while-allowed.ts'
 import { readChangesQuery, toChangesResponse, toEvents, toEventsResponse } from './change-response.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Changes } from './changes.ts'
@@ -39,7 +37,7 @@ export function changeRoutes({
   return new Elysia({ prefix: '/v1/changes' }).use(callerContext()).get(
     '',
     async ({ caller, request, query }) => {
-      const { projectId, check } = caller
+      const { projectId } = caller
       const asked = readChangesQuery(query, request.headers)
       if (asked.waitMs > 0 || asked.isStream) keepOpen(request)
       if (!asked.isStream) {
@@ -47,30 +45,16 @@ export function changeRoutes({
         const page = await (asked.waitMs > 0
           ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
           : changes.read(projectId, asked))
-        if (asked.waitMs > 0) await check()
-        const reading = { buffers, check }
-        return await toChangesResponse(projectId, page, changes.entries(projectId, page), reading)
+        if (asked.waitMs > 0) await caller.check()
+        return await toChangesResponse(caller, page, changes.entries(projectId, page), buffers)
       }
       changeWatch.checkRoom(projectId)
-      const follow = (admit: (chars: number) => void, signal: AbortSignal) => {
-        const events = toEvents(changes.follow(projectId, asked, { admit, everyMs: heartbeatMs, signal }))
-        return untilFailure(whileAllowed(events, check), (error) => onFailure(error, request))
-      }
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
-      return toEventsResponse(request.method === 'HEAD' ? null : buffers.endlessOf(projectId, follow))
+      if (request.method === 'HEAD') return toEventsResponse(null)
+      const follow = (admit: (chars: number) => void, signal: AbortSignal) =>
+        toEvents(changes.follow(projectId, asked, { admit, everyMs: heartbeatMs, signal }))
+      return toEventsResponse(buffers.endlessOf(caller, follow, (error) => onFailure(error, request)))
     },
     { detail: listChanges(records) },
   )
-}
-
-/** A stream that has begun cannot answer with an error. It ends, and its client reconnects. */
-export async function* untilFailure(
-  events: AsyncGenerator<string>,
-  onFailure: (error: unknown) => void,
-): AsyncGenerator<string> {
-  try {
-    yield* events
-  } catch (error) {
-    if (!(error instanceof AppError)) onFailure(error)
-  }
 }

@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts'
 import { SharedLimit } from '../shared-limit.ts'
-import type { Reader } from './while-allowed.ts'
 
 /** The size of a part of an answer. Each part costs a turn of the event loop. */
 const partBytes = 1_048_576
@@ -12,6 +11,13 @@ const retryAfterSeconds = 1
 const encoder = new TextEncoder()
 
 type Bytes = Uint8Array<ArrayBuffer>
+
+/** Whoever reads an answer: the caller, or a person in the console. */
+export interface Reader {
+  readonly projectId: number
+  /** Checks again whether they may, since a slow reader may outlast their key or session. @throws as their first check */
+  readonly check: () => Promise<unknown>
+}
 
 /**
  * Bounds the memory of unread answers. All projects share one limit; beyond its part, a project's answers continue only
@@ -63,7 +69,6 @@ export class ResponseBuffers {
     return new ReadableStream(
       {
         async pull(controller) {
-          // A slow reader may outlast their key or session.
           const part = first ?? (isWhole ? null : await check().catch(fail).then(make).catch(breakOff))
           first = null
           if (part) {
@@ -83,42 +88,49 @@ export class ResponseBuffers {
   }
 
   /**
-   * A body that continues until the client leaves. Each part is made once the client has taken the previous one. `make`
-   * calls `admit` before it makes a part of that many bytes, which throws `unavailable` if there is no room.
+   * A body that continues until the client leaves. Each part is made once the client has taken the previous one, and sent
+   * if the reader's check passes. A failure ends the body, and its client connects again. `make` calls `admit` before it
+   * makes a part of that many bytes, which throws `unavailable` if there is no room.
+   * @param onFailure told of failures that are the service's own
    */
   endlessOf(
-    projectId: number,
+    { projectId, check }: Reader,
     make: (admit: (bytes: number) => void, signal: AbortSignal) => AsyncGenerator<string>,
+    onFailure: (error: unknown) => void,
   ): ReadableStream<Uint8Array> {
     const share = new Share(this.#held, projectId)
     const leaving = new AbortController()
+    const { signal } = leaving
     const admit = (bytes: number) => {
       if (bytes < countedBytesMin) return
       this.#checkRoom(projectId)
       share.hold(bytes)
     }
-    const parts = make(admit, leaving.signal)
+    const parts = make(admit, signal)
+    const end = async () => {
+      leaving.abort()
+      share.end()
+      await parts.return(undefined)
+    }
     return new ReadableStream(
       {
         async pull(controller) {
           share.hold(0)
-          const { done, value } = await parts.next().catch((error) => {
-            share.end()
-            throw error
-          })
-          if (leaving.signal.aborted) return
-          if (done) {
-            share.end()
-            controller.close()
-          } else {
-            controller.enqueue(encoder.encode(value))
+          try {
+            const { done, value } = await parts.next()
+            if (!done) {
+              await check()
+              if (!signal.aborted) controller.enqueue(encoder.encode(value))
+              return
+            }
+          } catch (error) {
+            if (!(error instanceof AppError)) onFailure(error)
           }
+          if (signal.aborted) return
+          await end()
+          controller.close()
         },
-        async cancel() {
-          leaving.abort()
-          share.end()
-          await parts.return(undefined)
-        },
+        cancel: end,
       },
       { highWaterMark: 0 },
     )

@@ -6,8 +6,7 @@ import type { Upload } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { RequestContexts } from '../http/request-context.ts'
-import type { ResponseBuffers } from '../http/response-buffers.ts'
-import type { Check } from '../http/while-allowed.ts'
+import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { FileReader } from './files/file-reader.ts'
@@ -45,10 +44,10 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .use(callerContext())
     .get(
       '',
-      async ({ caller: { projectId, check }, request }) => {
+      async ({ caller, request }) => {
         const asked = readItemListRequest(readParameters(request.url))
-        return await answerTagged(request, await tags.ofProject(projectId), () =>
-          toListResponse(projectId, knowledge.list(projectId, asked), asked, { buffers, check }),
+        return await answerTagged(request, await tags.ofProject(caller.projectId), () =>
+          toListResponse(caller, knowledge.list(caller.projectId, asked), asked, buffers),
         )
       },
       { detail: docs.listKnowledge },
@@ -158,15 +157,13 @@ function toServerTiming(shares: TimeShares): string {
 }
 
 async function toListResponse(
-  projectId: number,
+  reader: Reader,
   listed: Promise<ItemSlices>,
   asked: ItemListRequest,
-  { buffers, check }: { buffers: ResponseBuffers; check: Check },
+  buffers: ResponseBuffers,
 ): Promise<Response> {
   const { slices, next } = await listed
-  const response = new Response(await buffers.streamOf({ projectId, check }, '[', slices, ']'), {
-    headers: jsonHeaders,
-  })
+  const response = new Response(await buffers.streamOf(reader, '[', slices, ']'), { headers: jsonHeaders })
   if (next !== null) response.headers.set('Link', toNextLink(asked, next))
   return response
 }

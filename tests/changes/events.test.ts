@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toEvents } from '../../src/changes/change-response.ts'
-import { whileAllowed } from '../../src/http/while-allowed.ts'
+import { AppError } from '../../src/errors.ts'
+import { ResponseBuffers } from '../../src/http/response-buffers.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -157,23 +158,28 @@ describe('GET /v1/changes as server-sent events', () => {
     const project = await service.mintProject()
     let isRevoked = false
     const check = async () => {
-      if (isRevoked) throw new Error('revoked')
+      if (isRevoked) throw new AppError('invalid_api_key', 'Invalid API key')
     }
-    const { signal } = new AbortController()
-    const follow = { everyMs: 20, signal }
-    const slices = service.services.changes.follow(
-      project.projectId,
-      { after: 0, limit: 5, include: 'call' },
-      follow,
+    const body = new ResponseBuffers().endlessOf(
+      { projectId: project.projectId, check },
+      (_, signal) =>
+        toEvents(
+          service.services.changes.follow(
+            project.projectId,
+            { after: 0, limit: 5, include: 'call' },
+            { everyMs: 20, signal },
+          ),
+        ),
+      (error) => expect(error).toBeUndefined(),
     )
-    const events = whileAllowed(toEvents(slices), check)
-    const texts = [await events.next(), await events.next(), await events.next()].map(({ value }) => value)
-    expect(texts).toEqual(['retry: 1000\n\n', ':\n\n', ':\n\n'])
+    const reader = body.getReader()
+    const next = async () => new TextDecoder().decode((await reader.read()).value)
+    expect([await next(), await next(), await next()]).toEqual(['retry: 1000\n\n', ':\n\n', ':\n\n'])
     await put(project, 'a')
     let event = ':\n\n'
-    while (event === ':\n\n') event = (await events.next()).value ?? ''
+    while (event === ':\n\n') event = await next()
     expect(event).toStartWith('id: 1\nevent: call.changed\ndata: {"seq":1,')
     isRevoked = true
-    await expect(events.next()).rejects.toThrow('revoked')
+    expect(await reader.read()).toEqual({ done: true, value: undefined })
   })
 })

@@ -17,8 +17,8 @@ const unread = 150
 /** Together more than sockets take. */
 const callsUnread = 200
 const summaryChars = 40_000
-/** Whole backlogs would be 1,200 MB. One slice each, with what sockets take, was up to 101. */
-const unreadMbMax = 150
+/** Whole backlogs would be 1,200 MB. */
+const unreadMbMax = 100
 /** All of them together would hold more than a gigabyte. */
 const largeChars = 8_300_000
 const largeMbMax = 300

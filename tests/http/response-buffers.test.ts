@@ -18,13 +18,7 @@ test("one project's unread answers leave room for another's, and have half while
   for (let n = 0; n < 6; n++) unread.push(await documentOf(buffers, 1))
   await expect(documentOf(buffers, 1)).rejects.toMatchObject(unavailable)
   const { document } = await documentOf(buffers, 2)
-  const body = await buffers.streamOf(
-    { projectId: 2, check: async () => {} },
-    '[',
-    asyncOf(['1'.repeat(8 * mib)]),
-    ']',
-    8 * mib,
-  )
+  const body = await buffers.streamOf(readerOf(2), '[', asyncOf(['1'.repeat(8 * mib)]), ']', 8 * mib)
   for (const { document } of unread.slice(0, 2)) await new Response(document).arrayBuffer()
   await expect(documentOf(buffers, 1)).rejects.toMatchObject(unavailable)
   expect((await new Response(document).arrayBuffer()).byteLength).toBe(8 * mib)
@@ -38,15 +32,19 @@ test.each([
 ])('a stream of events that %s after it has made a large part holds nothing any longer', async (_, end) => {
   const buffers = new ResponseBuffers()
   for (let n = 0; n < 8; n++) {
-    const events = buffers.endlessOf(1, async function* (admit) {
+    const make = async function* (admit: (bytes: number) => void) {
       admit(8 * mib)
       await end()
       yield* []
-    })
-    await new Response(events).arrayBuffer().catch(() => undefined)
+    }
+    await new Response(buffers.endlessOf(readerOf(1), make, () => undefined)).arrayBuffer()
   }
   expect(await documentOf(buffers, 1)).toBeObject()
 })
+
+function readerOf(projectId: number) {
+  return { projectId, check: async () => undefined }
+}
 
 async function* asyncOf<Value>(values: Value[]): AsyncGenerator<Value> {
   yield* values
