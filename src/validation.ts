@@ -1,4 +1,11 @@
-import type { Static, TSchema } from '@sinclair/typebox'
+import {
+  type ObjectOptions,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type FieldError, invalidRequest } from './errors.ts'
 
@@ -98,6 +105,15 @@ function hiddenProblem(text: string): string | null {
 
 /** The most errors in one answer: 10,000 bad turns do not need 10,000 sentences. */
 const fieldErrorsMax = 50
+
+/** The schema of an object, which has this name in the OpenAPI document. */
+export function named<Properties extends TProperties>(
+  title: string,
+  properties: Properties,
+  options?: ObjectOptions,
+): TObject<Properties> {
+  return Type.Object(properties, { title, ...options })
+}
 
 /**
  * Compiles a TypeBox schema, which is JSON Schema, into a check that returns the value or throws `invalid_request` with

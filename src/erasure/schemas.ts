@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { certainInstantPattern } from '../text/instant.ts'
+import { named } from '../validation.ts'
 
 const idsMax = 1_000
 const requestIdExample = 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
@@ -20,7 +21,8 @@ const having = (...names: string[]) => ({
 })
 
 /** Which calls to erase: exactly one of `number`, `ids` and `before`. */
-export const ErasureRequest = Type.Object(
+export const ErasureRequest = named(
+  'ErasureRequest',
   {
     number: Type.Optional(
       Type.String({
@@ -55,7 +57,6 @@ export const ErasureRequest = Type.Object(
     ),
   },
   {
-    title: 'ErasureRequest',
     // Exactly one of them.
     'x-documented': {
       not: {
@@ -76,52 +77,46 @@ const onHold = Type.Optional(
   CallCount('Calls that stay because they are on hold. Absent when there are none.'),
 )
 
-export const CountedCalls = Type.Object(
-  { calls: CallCount('Calls that the request would delete.'), onHold },
-  { title: 'ErasureCount' },
-)
+export const CountedCalls = named('ErasureCount', {
+  calls: CallCount('Calls that the request would delete.'),
+  onHold,
+})
 export type CountedCalls = Static<typeof CountedCalls>
 
-export const AcceptedErasure = Type.Object(
-  {
-    id: Type.String({ description: 'For `GET /v1/erasures/{id}`.', example: requestIdExample }),
-    calls: CallCount('Calls to delete.'),
-    onHold,
-    status: Type.Unsafe<'pending'>({ type: 'string', enum: ['pending'], example: 'pending' }),
-  },
-  { title: 'AcceptedErasure' },
-)
+export const AcceptedErasure = named('AcceptedErasure', {
+  id: Type.String({ description: 'For `GET /v1/erasures/{id}`.', example: requestIdExample }),
+  calls: CallCount('Calls to delete.'),
+  onHold,
+  status: Type.Unsafe<'pending'>({ type: 'string', enum: ['pending'], example: 'pending' }),
+})
 export type AcceptedErasure = Static<typeof AcceptedErasure>
 
 /** When a record was deleted and erased. It holds nothing of the record itself. */
-export const ErasureReceipt = Type.Object(
-  {
-    id: Type.String({
-      description: 'The id that was asked for.',
-      example: 'call-1042',
-    }),
-    status: Type.Unsafe<'pending' | 'done'>({
-      type: 'string',
-      enum: ['pending', 'done'],
-      description:
-        '`done` when no byte of it is left in any file of the service. A database server clears its own files.',
-    }),
-    requestedAt: Type.String({
-      format: 'date-time',
-      description: 'When it was deleted, or the item last changed.',
-      example: '2026-01-31T09:30:00.000Z',
-    }),
-    doneAt: Type.Unsafe<string | null>({
-      type: 'string',
-      format: 'date-time',
-      nullable: true,
-      description: 'null while it is pending.',
-      example: '2026-01-31T09:30:02.184Z',
-    }),
-    calls: Type.Optional(CallCount('Of an erasure request: calls to delete when it was accepted.')),
-    deleted: Type.Optional(CallCount('Of an erasure request: calls deleted so far.')),
-    onHold,
-  },
-  { title: 'Erasure' },
-)
+export const ErasureReceipt = named('Erasure', {
+  id: Type.String({
+    description: 'The id that was asked for.',
+    example: 'call-1042',
+  }),
+  status: Type.Unsafe<'pending' | 'done'>({
+    type: 'string',
+    enum: ['pending', 'done'],
+    description:
+      '`done` when no byte of it is left in any file of the service. A database server clears its own files.',
+  }),
+  requestedAt: Type.String({
+    format: 'date-time',
+    description: 'When it was deleted, or the item last changed.',
+    example: '2026-01-31T09:30:00.000Z',
+  }),
+  doneAt: Type.Unsafe<string | null>({
+    type: 'string',
+    format: 'date-time',
+    nullable: true,
+    description: 'null while it is pending.',
+    example: '2026-01-31T09:30:02.184Z',
+  }),
+  calls: Type.Optional(CallCount('Of an erasure request: calls to delete when it was accepted.')),
+  deleted: Type.Optional(CallCount('Of an erasure request: calls deleted so far.')),
+  onHold,
+})
 export type ErasureReceipt = Static<typeof ErasureReceipt>

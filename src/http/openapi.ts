@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 import { type ErrorCode, errorStatus } from '../errors.ts'
+import { named } from '../validation.ts'
 import { completeDocument } from './document.ts'
 import { type ErrorStatus, errorStatuses } from './error-statuses.ts'
 import { jsonHeaders } from './json-headers.ts'
@@ -23,24 +24,21 @@ const keyedErrors: ErrorCode[] = [
 ]
 
 const requestId = '6f1c1de2-2f5c-4f0e-9d5e-0a6a5c1c1f7e'
-const FieldFault = Type.Object(
-  { field: Type.String({ example: 'name' }), message: Type.String({ example: 'is required' }) },
-  { title: 'FieldError' },
-)
+const FieldFault = named('FieldError', {
+  field: Type.String({ example: 'name' }),
+  message: Type.String({ example: 'is required' }),
+})
 
 /** The body of every error: RFC 9457 problem details. */
-const Problem = Type.Object(
-  {
-    type: Type.String({ example: '/docs/errors#invalid_api_key' }),
-    title: Type.String({ example: 'Invalid API key' }),
-    status: Type.Integer({ example: 401 }),
-    detail: Type.String({ example: 'The key is unknown or has been revoked.' }),
-    code: Type.String({ description: 'One of those at /docs/errors.', example: 'invalid_api_key' }),
-    requestId: Type.String({ example: requestId }),
-    errors: Type.Optional(Type.Array(FieldFault, { description: 'Only on 400.' })),
-  },
-  { title: 'Problem' },
-)
+const Problem = named('Problem', {
+  type: Type.String({ example: '/docs/errors#invalid_api_key' }),
+  title: Type.String({ example: 'Invalid API key' }),
+  status: Type.Integer({ example: 401 }),
+  detail: Type.String({ example: 'The key is unknown or has been revoked.' }),
+  code: Type.String({ description: 'One of those at /docs/errors.', example: 'invalid_api_key' }),
+  requestId: Type.String({ example: requestId }),
+  errors: Type.Optional(Type.Array(FieldFault, { description: 'Only on 400.' })),
+})
 
 /** The documented answers of a route that needs a key: its successes and its errors. */
 export function keyedAnswers(success: Answers, errors: ErrorCode[]): Answers {
@@ -73,13 +71,10 @@ export function jsonAnswer(description: string, schema: TSchema, more: Partial<A
   return { description, content: { 'application/json': { schema: asOpenApi(schema) } }, ...more }
 }
 
-const Deleted = Type.Object(
-  {
-    id: Type.String({ example: 'call-1042' }),
-    deleted: Type.Boolean({ description: 'Always true.', example: true }),
-  },
-  { title: 'Deleted' },
-)
+const Deleted = named('Deleted', {
+  id: Type.String({ example: 'call-1042' }),
+  deleted: Type.Boolean({ description: 'Always true.', example: true }),
+})
 
 /** The answer 304, for routes with tags. */
 export const notModified = { 304: { $ref: '#/components/responses/NotModified' } }

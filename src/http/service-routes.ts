@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
+import { named } from '../validation.ts'
 import type { PeerAddress } from './client-address.ts'
 import { isLoopbackHost } from './host.ts'
 import { jsonAnswer, problemAnswers } from './openapi.ts'
@@ -26,35 +27,29 @@ const metricsExample = '# TYPE process_resident_memory_bytes gauge\nprocess_resi
 /** Headers that proxies add to the requests they forward: the common ones and those of large providers. */
 const forwardingHeader =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|x-original-.+|true-client-ip|cf-connecting-ip|fly-client-ip)$/
-const Health = Type.Object({ status: Type.String({ example: 'ok' }) }, { title: 'Health' })
-const Replication = Type.Object(
-  {
-    lagMs: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
-    lastSyncAt: Type.Unsafe<number | null>({
-      type: 'integer',
-      nullable: true,
-      description: 'Milliseconds since 1970.',
-    }),
-    failures: Type.Integer(),
-  },
-  { title: 'Replication' },
-)
-const Readiness = Type.Object(
-  {
-    status: Type.String({ example: 'ready' }),
-    problem: Type.Unsafe<string | null>({
-      type: 'string',
-      nullable: true,
-      description: 'What needs an operator while reads and deletions work; null when nothing does.',
-    }),
-    replication: Type.Unsafe<Static<typeof Replication> | null>({
-      ...Replication,
-      nullable: true,
-      description: 'null where nothing is replicated.',
-    }),
-  },
-  { title: 'Readiness' },
-)
+const Health = named('Health', { status: Type.String({ example: 'ok' }) })
+const Replication = named('Replication', {
+  lagMs: Type.Unsafe<number | null>({ type: 'number', nullable: true }),
+  lastSyncAt: Type.Unsafe<number | null>({
+    type: 'integer',
+    nullable: true,
+    description: 'Milliseconds since 1970.',
+  }),
+  failures: Type.Integer(),
+})
+const Readiness = named('Readiness', {
+  status: Type.String({ example: 'ready' }),
+  problem: Type.Unsafe<string | null>({
+    type: 'string',
+    nullable: true,
+    description: 'What needs an operator while reads and deletions work; null when nothing does.',
+  }),
+  replication: Type.Unsafe<Static<typeof Replication> | null>({
+    ...Replication,
+    nullable: true,
+    description: 'null where nothing is replicated.',
+  }),
+})
 
 /** Health, readiness and metrics, for operators. */
 export function serviceRoutes({

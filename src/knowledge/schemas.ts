@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { plainNamePattern } from '../validation.ts'
+import { named, plainNamePattern } from '../validation.ts'
 import type { ChunkFate } from './chunking/chunk-changes.ts'
 
 export const notBlank = {
@@ -20,21 +20,18 @@ export const ItemId = Type.String({
 })
 
 /** The body that creates an item. The size limit of `text` is in bytes and configurable, so it is not here. */
-export const NewItem = Type.Object(
-  {
-    name: Type.String({
-      ...notBlank,
-      maxLength: 200,
-      format: 'name',
-      'x-documented': { pattern: plainNamePattern },
-      description: 'Without control, direction and invisible characters.',
-      example: 'Refund policy',
-    }),
-    text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
-    description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
-  },
-  { title: 'KnowledgeItemInput' },
-)
+export const NewItem = named('KnowledgeItemInput', {
+  name: Type.String({
+    ...notBlank,
+    maxLength: 200,
+    format: 'name',
+    'x-documented': { pattern: plainNamePattern },
+    description: 'Without control, direction and invisible characters.',
+    example: 'Refund policy',
+  }),
+  text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
+  description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
+})
 export type NewItem = Static<typeof NewItem>
 
 /** The body that changes an item: each field that it has is replaced. */
@@ -42,62 +39,53 @@ export const ItemChange = Type.Partial(NewItem, { title: 'KnowledgeItemChange' }
 export type ItemChange = Static<typeof ItemChange>
 
 /** A form with a file. */
-export const UploadedFile = Type.Object(
-  {
-    file: Type.String({
-      format: 'binary',
-      description: 'A .md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv file, with its name.',
-      example: '## Refunds\n\nWe refund any order within 30 days.',
-    }),
-  },
-  { title: 'KnowledgeFile' },
-)
+export const UploadedFile = named('KnowledgeFile', {
+  file: Type.String({
+    format: 'binary',
+    description: 'A .md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv file, with its name.',
+    example: '## Refunds\n\nWe refund any order within 30 days.',
+  }),
+})
 
 /** A knowledge item as the API returns it: exactly these five fields. */
-export const Item = Type.Object(
-  {
-    id: ItemId,
-    name: Type.String({ example: 'Refund policy' }),
-    description: Type.String({
-      description: 'Empty when none was given.',
-      example: 'What agents say about refunds.',
-    }),
-    text: Type.String({
-      description: 'Exactly what was sent.',
-      example: '## Refunds\n\nWe refund any order within 30 days.',
-    }),
-    createdAt: Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }),
-  },
-  { title: 'KnowledgeItem' },
-)
+export const Item = named('KnowledgeItem', {
+  id: ItemId,
+  name: Type.String({ example: 'Refund policy' }),
+  description: Type.String({
+    description: 'Empty when none was given.',
+    example: 'What agents say about refunds.',
+  }),
+  text: Type.String({
+    description: 'Exactly what was sent.',
+    example: '## Refunds\n\nWe refund any order within 30 days.',
+  }),
+  createdAt: Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }),
+})
 export type Item = Static<typeof Item>
 
 export const ItemList = Type.Array(Item)
 
 /** A text whose chunks are to be shown. */
-export const PreviewRequest = Type.Object({ text: NewItem.properties.text }, { title: 'PreviewRequest' })
+export const PreviewRequest = named('PreviewRequest', { text: NewItem.properties.text })
 
-export const ChunkPreview = Type.Object(
-  {
-    position: Type.Integer({ description: "0 for the text's first chunk.", example: 0 }),
-    heading: Type.Unsafe<string | null>({
-      type: 'string',
-      nullable: true,
-      description: 'Titles of the section in which the chunk starts, and of the sections above it.',
-      example: 'Orders › Refunds',
-    }),
-    text: Type.String({ example: '## Refunds\n\nWe refund any order within 30 days.' }),
-    characters: Type.Integer({ description: 'Length of `text` in code points.', example: 46 }),
-    overlapCharacters: Type.Integer({
-      description: 'How many of the first characters repeat the end of the previous chunk.',
-      example: 0,
-    }),
-  },
-  { title: 'Chunk' },
-)
+export const ChunkPreview = named('Chunk', {
+  position: Type.Integer({ description: "0 for the text's first chunk.", example: 0 }),
+  heading: Type.Unsafe<string | null>({
+    type: 'string',
+    nullable: true,
+    description: 'Titles of the section in which the chunk starts, and of the sections above it.',
+    example: 'Orders › Refunds',
+  }),
+  text: Type.String({ example: '## Refunds\n\nWe refund any order within 30 days.' }),
+  characters: Type.Integer({ description: 'Length of `text` in code points.', example: 46 }),
+  overlapCharacters: Type.Integer({
+    description: 'How many of the first characters repeat the end of the previous chunk.',
+    example: 0,
+  }),
+})
 export type ChunkPreview = Static<typeof ChunkPreview>
 
-export const Preview = Type.Object({ data: Type.Array(ChunkPreview) }, { title: 'Preview' })
+export const Preview = named('Preview', { data: Type.Array(ChunkPreview) })
 export type Preview = Static<typeof Preview>
 
 /** The chunks that an item would have after a change, and how they differ from the stored ones. */
@@ -138,87 +126,75 @@ export type ItemPage = Static<typeof ItemPage>
 export const searchLimitMax = 50
 const searchMode = { type: 'string', enum: ['hybrid', 'vector', 'keyword'] }
 
-export const SearchRequest = Type.Object(
-  {
-    query: Type.String({
-      ...notBlank,
-      maxLength: 2_000,
-      description: 'A question or keywords, in any language.',
-      example: 'Can I still return my order?',
+export const SearchRequest = named('SearchRequest', {
+  query: Type.String({
+    ...notBlank,
+    maxLength: 2_000,
+    description: 'A question or keywords, in any language.',
+    example: 'Can I still return my order?',
+  }),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: searchLimitMax,
+      default: 5,
+      description: 'The most passages to return.',
     }),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: searchLimitMax,
-        default: 5,
-        description: 'The most passages to return.',
-      }),
-    ),
-    itemIds: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 1_000, description: 'Search only these items.' }),
-    ),
-    mode: Type.Optional(
-      Type.Unsafe<SearchMode>({
-        ...searchMode,
-        default: 'hybrid',
-        description: 'By meaning (vector), by words (keyword), or both.',
-      }),
-    ),
-    timeoutMs: Type.Optional(
-      Type.Integer({
-        minimum: 10,
-        maximum: 10_000,
-        default: 300,
-        description: 'For the whole search. When it is over, the answer is what keyword search found.',
-      }),
-    ),
-  },
-  { title: 'SearchRequest' },
-)
+  ),
+  itemIds: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 1_000, description: 'Search only these items.' }),
+  ),
+  mode: Type.Optional(
+    Type.Unsafe<SearchMode>({
+      ...searchMode,
+      default: 'hybrid',
+      description: 'By meaning (vector), by words (keyword), or both.',
+    }),
+  ),
+  timeoutMs: Type.Optional(
+    Type.Integer({
+      minimum: 10,
+      maximum: 10_000,
+      default: 300,
+      description: 'For the whole search. When it is over, the answer is what keyword search found.',
+    }),
+  ),
+})
 export type SearchRequest = Static<typeof SearchRequest>
 export type SearchMode = 'hybrid' | 'vector' | 'keyword'
 
-export const SearchHit = Type.Object(
-  {
-    itemId: ItemId,
-    name: Type.String({ example: 'Refund policy' }),
-    heading: Type.Unsafe<string | null>({ type: 'string', nullable: true, example: 'Refunds' }),
-    text: Type.String({
-      description: 'One chunk, or up to three of one section that follow each other.',
-      example: 'We refund any order within 30 days.',
+export const SearchHit = named('SearchHit', {
+  itemId: ItemId,
+  name: Type.String({ example: 'Refund policy' }),
+  heading: Type.Unsafe<string | null>({ type: 'string', nullable: true, example: 'Refunds' }),
+  text: Type.String({
+    description: 'One chunk, or up to three of one section that follow each other.',
+    example: 'We refund any order within 30 days.',
+  }),
+  position: Type.Integer({
+    description: "Position of its first chunk; 0 for the item's first chunk.",
+    example: 0,
+  }),
+  score: Type.Number({
+    description: '0 to 1; 1 means first in every ranking used. Compare scores only within one answer.',
+    example: 1,
+  }),
+  matched: named('Matched', {
+    keyword: Type.Boolean({
+      description: 'Whether it has words of the query; always false where words were not searched.',
+      example: true,
     }),
-    position: Type.Integer({
-      description: "Position of its first chunk; 0 for the item's first chunk.",
-      example: 0,
+    vector: Type.Boolean({
+      description: 'Whether its vector is among the nearest, however far away they are.',
+      example: true,
     }),
-    score: Type.Number({
-      description: '0 to 1; 1 means first in every ranking used. Compare scores only within one answer.',
-      example: 1,
-    }),
-    matched: Type.Object(
-      {
-        keyword: Type.Boolean({
-          description: 'Whether it has words of the query; always false where words were not searched.',
-          example: true,
-        }),
-        vector: Type.Boolean({
-          description: 'Whether its vector is among the nearest, however far away they are.',
-          example: true,
-        }),
-      },
-      { title: 'Matched' },
-    ),
-  },
-  { title: 'SearchHit' },
-)
+  }),
+})
 export type SearchHit = Static<typeof SearchHit>
 
-export const SearchAnswer = Type.Object(
-  {
-    data: Type.Array(SearchHit),
-    mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was actually used.' }),
-    tookMs: Type.Number({ example: 2.4 }),
-  },
-  { title: 'SearchAnswer' },
-)
+export const SearchAnswer = named('SearchAnswer', {
+  data: Type.Array(SearchHit),
+  mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was actually used.' }),
+  tookMs: Type.Number({ example: 2.4 }),
+})
 export type SearchAnswer = Static<typeof SearchAnswer>

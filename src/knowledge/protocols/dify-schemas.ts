@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { named } from '../../validation.ts'
 import { notBlank, plainMembers } from '../schemas.ts'
 import {
   checkableConditions,
@@ -9,7 +10,8 @@ import {
 
 // Every schema here follows https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api
 
-const Condition = Type.Object(
+const Condition = named(
+  'DifyCondition',
   {
     name: Type.Unsafe<string>({ type: 'string', enum: conditionNames }),
     comparison_operator: Type.Unsafe<string>({ type: 'string', enum: comparisonOperators }),
@@ -19,10 +21,7 @@ const Condition = Type.Object(
       }),
     ),
   },
-  {
-    title: 'DifyCondition',
-    'x-documented': { ...plainMembers, not: { not: { anyOf: checkableConditions } } },
-  },
+  { 'x-documented': { ...plainMembers, not: { not: { anyOf: checkableConditions } } } },
 )
 
 // Dify writes null for members that are not set, here and below.
@@ -37,74 +36,64 @@ const NullableCondition = Type.Unsafe<MetadataCondition | null>({
   },
 })
 
-export const DifyRequest = Type.Object(
-  {
-    knowledge_id: Type.String({
-      description: "The id or the name of the key's project, or the id of one of its items.",
-      example: 'default',
-    }),
-    // Dify sends a user's whole message, however long.
-    query: Type.String({
-      ...notBlank,
-      description: 'Of a longer text, only the last 2,000 characters are used.',
-      example: 'How long do refunds take?',
-    }),
-    retrieval_setting: Type.Object(
-      {
-        top_k: Type.Optional(
-          Type.Unsafe<number | null>({
-            type: 'integer',
-            nullable: true,
-            minimum: Number.MIN_SAFE_INTEGER,
-            maximum: Number.MAX_SAFE_INTEGER,
-            description: 'Above 50 counts as 50.',
-          }),
-        ),
-        score_threshold: Type.Optional(
-          Type.Unsafe<number | null>({ type: 'number', nullable: true, minimum: 0, maximum: 1 }),
-        ),
-      },
-      { title: 'DifyRetrievalSetting', example: { top_k: 3, score_threshold: 0.5 } },
-    ),
-    metadata_condition: Type.Optional(NullableCondition),
-  },
-  { title: 'DifyRequest' },
-)
+export const DifyRequest = named('DifyRequest', {
+  knowledge_id: Type.String({
+    description: "The id or the name of the key's project, or the id of one of its items.",
+    example: 'default',
+  }),
+  // Dify sends a user's whole message, however long.
+  query: Type.String({
+    ...notBlank,
+    description: 'Of a longer text, only the last 2,000 characters are used.',
+    example: 'How long do refunds take?',
+  }),
+  retrieval_setting: named(
+    'DifyRetrievalSetting',
+    {
+      top_k: Type.Optional(
+        Type.Unsafe<number | null>({
+          type: 'integer',
+          nullable: true,
+          minimum: Number.MIN_SAFE_INTEGER,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'Above 50 counts as 50.',
+        }),
+      ),
+      score_threshold: Type.Optional(
+        Type.Unsafe<number | null>({ type: 'number', nullable: true, minimum: 0, maximum: 1 }),
+      ),
+    },
+    { example: { top_k: 3, score_threshold: 0.5 } },
+  ),
+  metadata_condition: Type.Optional(NullableCondition),
+})
 export type DifyRequest = Static<typeof DifyRequest>
 
-const DifyRecord = Type.Object(
-  {
-    content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
-    score: Type.Number({ description: '0 to 1.', example: 1 }),
-    title: Type.String({ description: "The item's name.", example: 'Returns' }),
-    metadata: Type.Object(
-      {
-        document_id: Type.String({ description: "The item's id." }),
-        heading: Type.String({ description: 'Empty where there is none.' }),
-        position: Type.Integer(),
-      },
-      {
-        title: 'DifyMetadata',
-        example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 },
-      },
-    ),
-  },
-  { title: 'DifyRecord' },
-)
+const DifyRecord = named('DifyRecord', {
+  content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
+  score: Type.Number({ description: '0 to 1.', example: 1 }),
+  title: Type.String({ description: "The item's name.", example: 'Returns' }),
+  metadata: named(
+    'DifyMetadata',
+    {
+      document_id: Type.String({ description: "The item's id." }),
+      heading: Type.String({ description: 'Empty where there is none.' }),
+      position: Type.Integer(),
+    },
+    { example: { document_id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', heading: 'Refunds', position: 0 } },
+  ),
+})
 
-export const DifyAnswer = Type.Object({ records: Type.Array(DifyRecord) }, { title: 'DifyAnswer' })
+export const DifyAnswer = named('DifyAnswer', { records: Type.Array(DifyRecord) })
 export type DifyAnswer = Static<typeof DifyAnswer>
 
-export const DifyError = Type.Object(
-  {
-    error_code: Type.Integer({
-      description: '1001, 1002 and 2001 as Dify specifies; otherwise the HTTP status.',
-      example: 1002,
-    }),
-    error_msg: Type.String({
-      example: 'Invalid API key: The key is unknown or has been revoked.',
-    }),
-  },
-  { title: 'DifyError' },
-)
+export const DifyError = named('DifyError', {
+  error_code: Type.Integer({
+    description: '1001, 1002 and 2001 as Dify specifies; otherwise the HTTP status.',
+    example: 1002,
+  }),
+  error_msg: Type.String({
+    example: 'Invalid API key: The key is unknown or has been revoked.',
+  }),
+})
 export type DifyError = Static<typeof DifyError>

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
-import { bodyOf } from '../../validation.ts'
+import { bodyOf, named } from '../../validation.ts'
 import { callHeader } from '../docs.ts'
 import { type AskedSearch, callIdOf } from '../questions/asked-search.ts'
 import { errorSentence } from './error-sentence.ts'
@@ -20,16 +20,13 @@ interface ToolRoutesOptions {
 const prefix = '/integrations/tool'
 const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 
-const ToolAnswer = Type.Object(
-  {
-    result: Type.String({
-      description:
-        'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
-      example: 'Returns › Refunds\nWe refund any order within 30 days.',
-    }),
-  },
-  { title: 'ToolAnswer' },
-)
+const ToolAnswer = named('ToolAnswer', {
+  result: Type.String({
+    description:
+      'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
+    example: 'Returns › Refunds\nWe refund any order within 30 days.',
+  }),
+})
 
 export const toolProtocol: Protocol = {
   prefix,

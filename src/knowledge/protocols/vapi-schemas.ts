@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { named } from '../../validation.ts'
 import { plainMembers, SearchRequest } from '../schemas.ts'
 
 /** The most searches of one request; longer lists are refused. */
@@ -14,53 +15,44 @@ const absent = { not: {} }
 const turns = { description: 'The conversation so far. Only turns of the user are read.' }
 
 /** https://docs.vapi.ai/knowledge-base/custom-knowledge-base; `messages` is optional in Vapi's own SDKs. */
-export const VapiKnowledgeRequest = Type.Object(
-  {
-    message: Type.Object(
-      {
-        type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
-        messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
-        messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
-        call: phoneCall,
+export const VapiKnowledgeRequest = named('VapiKnowledgeRequest', {
+  message: named(
+    'VapiKnowledgeMessage',
+    {
+      type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
+      messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
+      messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
+      call: phoneCall,
+    },
+    {
+      'x-documented': {
+        ...plainMembers,
+        not: { properties: { messages: absent, messagesOpenAIFormatted: absent } },
       },
-      {
-        title: 'VapiKnowledgeMessage',
-        'x-documented': {
-          ...plainMembers,
-          not: { properties: { messages: absent, messagesOpenAIFormatted: absent } },
-        },
-        example: {
-          type: 'knowledge-base-request',
-          messages: [
-            { role: 'user', content: 'What is your return policy?' },
-            { role: 'assistant', content: "I'll help you with information about our return policy." },
-            { role: 'user', content: 'How long do I have to return items?' },
-          ],
-        },
+      example: {
+        type: 'knowledge-base-request',
+        messages: [
+          { role: 'user', content: 'What is your return policy?' },
+          { role: 'assistant', content: "I'll help you with information about our return policy." },
+          { role: 'user', content: 'How long do I have to return items?' },
+        ],
       },
-    ),
-  },
-  { title: 'VapiKnowledgeRequest' },
-)
+    },
+  ),
+})
 export type VapiKnowledgeRequest = Static<typeof VapiKnowledgeRequest>
 
-export const VapiDocument = Type.Object(
-  {
-    content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
-    similarity: Type.Number({ description: "The search's score, 0 to 1.", example: 1 }),
-    uuid: Type.String({
-      description: "The item's id and the passage's position.",
-      example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738:0',
-    }),
-  },
-  { title: 'VapiDocument' },
-)
+export const VapiDocument = named('VapiDocument', {
+  content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
+  similarity: Type.Number({ description: "The search's score, 0 to 1.", example: 1 }),
+  uuid: Type.String({
+    description: "The item's id and the passage's position.",
+    example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738:0',
+  }),
+})
 export type VapiDocument = Static<typeof VapiDocument>
 
-export const VapiKnowledgeAnswer = Type.Object(
-  { documents: Type.Array(VapiDocument) },
-  { title: 'VapiKnowledgeAnswer' },
-)
+export const VapiKnowledgeAnswer = named('VapiKnowledgeAnswer', { documents: Type.Array(VapiDocument) })
 export type VapiKnowledgeAnswer = Static<typeof VapiKnowledgeAnswer>
 
 const calls = {
@@ -69,33 +61,30 @@ const calls = {
 }
 
 /** One list under three names: https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/tools/custom-tools */
-export const VapiToolRequest = Type.Object(
-  {
-    message: Type.Object(
-      {
-        type: Type.Optional(Type.String({ description: 'Vapi says `tool-calls`.' })),
-        toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
-        toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
-        toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
-        call: phoneCall,
+export const VapiToolRequest = named('VapiToolRequest', {
+  message: named(
+    'VapiToolMessage',
+    {
+      type: Type.Optional(Type.String({ description: 'Vapi says `tool-calls`.' })),
+      toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      call: phoneCall,
+    },
+    {
+      'x-documented': {
+        ...plainMembers,
+        not: { properties: { toolCallList: absent, toolCalls: absent, toolWithToolCallList: absent } },
       },
-      {
-        title: 'VapiToolMessage',
-        'x-documented': {
-          ...plainMembers,
-          not: { properties: { toolCallList: absent, toolCalls: absent, toolWithToolCallList: absent } },
-        },
-        example: {
-          type: 'tool-calls',
-          toolCallList: [
-            { id: 'abc123', name: 'search_knowledge', parameters: { query: 'Can I still return my order?' } },
-          ],
-        },
+      example: {
+        type: 'tool-calls',
+        toolCallList: [
+          { id: 'abc123', name: 'search_knowledge', parameters: { query: 'Can I still return my order?' } },
+        ],
       },
-    ),
-  },
-  { title: 'VapiToolRequest' },
-)
+    },
+  ),
+})
 export type VapiToolRequest = Static<typeof VapiToolRequest>
 
 /** The parameters that a model may set. `mode` and the deadline are not among them. */
@@ -104,33 +93,24 @@ export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemI
 })
 export type ToolParameters = Static<typeof ToolParameters>
 
-export const VapiToolResult = Type.Object(
-  {
-    name: Type.Optional(Type.String({ example: 'search_knowledge' })),
-    toolCallId: Type.Optional(Type.String({ example: 'abc123' })),
-    result: Type.Optional(
-      Type.String({
-        description: 'The passages, best first, in one line.',
-        example: '(1) Returns › Refunds: We refund any order within 30 days.',
-      }),
-    ),
-    error: Type.Optional(
-      Type.String({ description: 'Instead of `result`, in one line.', example: 'query: is required' }),
-    ),
-  },
-  { title: 'VapiToolResult' },
-)
+export const VapiToolResult = named('VapiToolResult', {
+  name: Type.Optional(Type.String({ example: 'search_knowledge' })),
+  toolCallId: Type.Optional(Type.String({ example: 'abc123' })),
+  result: Type.Optional(
+    Type.String({
+      description: 'The passages, best first, in one line.',
+      example: '(1) Returns › Refunds: We refund any order within 30 days.',
+    }),
+  ),
+  error: Type.Optional(
+    Type.String({ description: 'Instead of `result`, in one line.', example: 'query: is required' }),
+  ),
+})
 export type VapiToolResult = Static<typeof VapiToolResult>
 
-export const VapiToolAnswer = Type.Object(
-  { results: Type.Array(VapiToolResult) },
-  { title: 'VapiToolAnswer' },
-)
+export const VapiToolAnswer = named('VapiToolAnswer', { results: Type.Array(VapiToolResult) })
 
-export const VapiError = Type.Object(
-  {
-    error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
-  },
-  { title: 'ToolError' },
-)
+export const VapiError = named('ToolError', {
+  error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
+})
 export type VapiError = Static<typeof VapiError>
