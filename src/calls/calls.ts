@@ -163,11 +163,6 @@ export class Calls {
     return exportCalls(new FoundPages(readAside, projectId, search), { ...options, read })
   }
 
-  /** The sizes of calls with their details. */
-  sizesWithDetails(projectId: number, places: Parameters<typeof sizesOf>[2]): ReturnType<typeof sizesOf> {
-    return sizesOf(this.#options.store(projectId).read, { isDetailed: true }, places)
-  }
-
   /** The number of the call's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
     const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })

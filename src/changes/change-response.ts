@@ -1,8 +1,8 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
-import type { ChangeEntry, ChangePage, Changes, ChangesRequest } from './changes.ts'
-import { includes } from './schemas.ts'
+import { type ChangeEntry, type ChangePage, type Changes, type ChangesRequest, charsOf } from './changes.ts'
+import { type Include, includes } from './schemas.ts'
 
 const limitDefault = 100
 const changesPerPageMax = 1_000
@@ -17,6 +17,7 @@ eventHeaders.set('Content-Type', 'text/event-stream; charset=utf-8')
 eventHeaders.set('X-Accel-Buffering', 'no')
 
 export interface ChangesQuery extends ChangesRequest {
+  include: Include
   waitMs: number
   /** Whether the answer is a stream of events. */
   isStream: boolean
@@ -49,11 +50,11 @@ export async function toChangesResponse(
   reader: Reader,
   page: ChangePage,
   entries: AsyncIterable<ChangeEntry[]>,
-  buffers: ResponseBuffers,
+  { include, buffers }: { include: Include; buffers: ResponseBuffers },
 ): Promise<Response> {
   const { changes, next, hasMore } = page
   const tail = `],"next":${next},"hasMore":${hasMore}}`
-  const largest = changes.reduce((most, { chars }) => Math.max(most, chars), 0)
+  const largest = Math.max(0, ...changes.map((changed) => charsOf(changed, include)))
   const body = await buffers.streamOf(reader, '{"data":[', joined(entries), tail, largest)
   return new Response(body, { headers: jsonHeaders })
 }

@@ -16,29 +16,17 @@ interface Documents {
   documents(projectId: number, seqs: readonly number[], isDetailed?: boolean): Promise<Map<number, string>>
 }
 
-interface CallDocuments extends Documents {
-  /** The row number and the size of each call with its details. */
-  sizesWithDetails(
-    projectId: number,
-    calls: { seq: number; chars: number }[],
-  ): Promise<(readonly [number, number])[]>
-}
-
 interface ChangesOptions {
   store: StoreOf
   /** See Reader.dataVersion. */
   dataVersion: () => number
   recordHash: RecordHash
   watch: ChangeWatch
-  calls: CallDocuments
+  calls: Documents
   knowledge: Documents
 }
 
-export interface ChangesRequest extends PageRequest {
-  include: Include
-}
-
-interface PageRequest {
+export interface ChangesRequest {
   /** The `next` of the previous page; 0 for the first. */
   after: number
   limit: number
@@ -46,7 +34,6 @@ interface PageRequest {
 
 export interface ChangePage {
   changes: ChangedRecord[]
-  include: Include
   next: number
   hasMore: boolean
 }
@@ -58,8 +45,9 @@ interface ChangedRecord {
   row: number | null
   /** The record's id; null for a deletion, which does not keep it. */
   id: string | null
-  /** The length of what is included of it. */
+  /** The length of its document, and of a call's details. */
   chars: number
+  detailChars: number
 }
 
 /** A row of `changesAfter`. */
@@ -72,6 +60,7 @@ interface ChangeRow {
   /** Milliseconds since 1970. */
   at: number
   chars: number
+  detailChars: number
 }
 
 /** A change as it is sent. */
@@ -82,6 +71,7 @@ export interface ChangeEntry {
 }
 
 export interface EntriesOptions {
+  include: Include
   /** Whether changes without documents come with ids. */
   withIds?: boolean
   /** Called with the number of characters about to be read. @throws unavailable when there is no room for them */
@@ -106,6 +96,9 @@ const queries = preparedQueries((db) => {
         id: sql<string>`id`,
         at: sql<number>`at`,
         chars: sql<number>`chars`,
+        detailChars: sql<number>`coalesce((
+          select coalesce(octet_length(details), 0) + coalesce(octet_length(metadata), 0)
+            from call_details where type = 'call.changed' and call_details.seq = row), 0)`,
       })
       .from(changesAfter(projectId, after, rows))
       .orderBy(sql`seq`)
@@ -157,12 +150,7 @@ export class Changes {
    * Reads a page. Readers woken together share it: it is read again only after a commit. @throws unavailable if the
    * project was deleted
    */
-  read(projectId: number, { include, ...request }: ChangesRequest): Promise<ChangePage> {
-    const page = this.#page(projectId, request)
-    return include === 'call' ? page : page.then((read) => this.#including(projectId, read, include))
-  }
-
-  #page(projectId: number, { after, limit }: PageRequest): Promise<ChangePage> {
+  read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
     const name = `${this.#options.dataVersion()} ${after} ${limit}`
     const known = this.#pages.get(projectId)
     if (known?.name === name) return known.page
@@ -172,7 +160,7 @@ export class Changes {
     return page
   }
 
-  async #read(projectId: number, { after, limit }: PageRequest): Promise<ChangePage> {
+  async #read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
     const { read } = this.#options.store(projectId)
     // One more row shows whether there are more.
     const rows = await queries(read).page.all({ projectId, after, rows: limit + 1 })
@@ -184,31 +172,18 @@ export class Changes {
     const hasMore = first.seq !== null && rows.length > limit
     // Some change numbers have no record any more, so the next page begins after the newest number.
     const next = hasMore ? changes.at(-1)?.change.seq : first.newest
-    return { changes, include: 'call', next: Math.max(after, next ?? 0), hasMore }
-  }
-
-  /** The page with other records in it, and the sizes of these. */
-  async #including(projectId: number, page: ChangePage, include: Include): Promise<ChangePage> {
-    const isCall = ({ change, row }: ChangedRecord) => change.type === 'call.changed' && row !== null
-    const places = page.changes.flatMap((each) =>
-      include === 'details' && isCall(each) ? { seq: each.row ?? 0, chars: each.chars } : [],
-    )
-    const sizes = new Map(await this.#options.calls.sizesWithDetails(projectId, places))
-    const sizeOf = (each: ChangedRecord) =>
-      (isCall(each) ? sizes.get(each.row ?? 0) : undefined) ?? each.chars
-    const changes = page.changes.map((each) => ({ ...each, chars: include === 'none' ? 0 : sizeOf(each) }))
-    return { ...page, changes, include }
+    return { changes, next: Math.max(after, next ?? 0), hasMore }
   }
 
   /** The same, but waits up to `withinMs` while there are no changes. */
   async wait(
     projectId: number,
-    { after, ...request }: ChangesRequest,
+    { after, limit }: ChangesRequest,
     { withinMs, signal }: { withinMs: number } & Pick<Follow, 'signal'>,
   ): Promise<ChangePage> {
     const endsAt = performance.now() + withinMs
     for (let position = after; ; ) {
-      const page = await this.read(projectId, { after: position, ...request })
+      const page = await this.read(projectId, { after: position, limit })
       const leftMs = endsAt - performance.now()
       if (page.changes.length > 0 || page.hasMore || leftMs <= 0) return page
       position = page.next
@@ -220,11 +195,11 @@ export class Changes {
   /** The changes of a page, in slices. A record deleted meanwhile is left out: its deletion comes later. */
   async *entries(
     projectId: number,
-    { changes, include }: ChangePage,
-    { withIds = false, admit }: EntriesOptions = {},
+    { changes }: ChangePage,
+    { include, withIds = false, admit }: EntriesOptions,
   ): AsyncGenerator<ChangeEntry[]> {
     const { calls, knowledge } = this.#options
-    const sizes = changes.map(({ chars }, at) => [at, chars] as const)
+    const sizes = changes.map((changed, at) => [at, charsOf(changed, include)] as const)
     for (const slice of inSlices(sizes, sliceCharsMax)) {
       const some = slice.flatMap((at) => changes[at] ?? [])
       if (include === 'none') {
@@ -233,7 +208,7 @@ export class Changes {
         )
         continue
       }
-      admit?.(some.reduce((sum, { chars }) => sum + chars, 0))
+      admit?.(some.reduce((sum, changed) => sum + charsOf(changed, include), 0))
       const rows = rowsOf(some, 'call.changed')
       const callsByRow = await calls.documents(projectId, rows, include === 'details')
       const itemsByRow = await knowledge.documents(projectId, rowsOf(some, 'knowledge.changed'))
@@ -249,12 +224,12 @@ export class Changes {
   /** All changes from here on, in slices, and null while there are none. */
   async *follow(
     projectId: number,
-    { after, ...request }: ChangesRequest,
+    { after, limit }: ChangesRequest,
     { everyMs, signal, ...options }: Follow,
   ): AsyncGenerator<ChangeEntry[] | null> {
     const { watch } = this.#options
     for (let position = after; !signal.aborted; ) {
-      const page = await this.read(projectId, { after: position, ...request })
+      const page = await this.read(projectId, { after: position, limit })
       yield* this.entries(projectId, page, options)
       position = page.next
       if (page.hasMore) continue
@@ -265,14 +240,19 @@ export class Changes {
     }
   }
 
-  #toChanged(projectId: number, { seq, type, row, id, at, chars }: ChangeRow): ChangedRecord {
+  #toChanged(projectId: number, { seq, type, row, id, at, ...sizes }: ChangeRow): ChangedRecord {
     const kind = type === 'call.changed' ? 'call' : 'item'
     const ref = row === null ? id : this.#options.recordHash(projectId, kind, id)
     return {
       change: { seq, type, ref, at: new Date(at).toISOString() },
-      ...{ row, id: row === null ? null : id, chars },
+      ...{ row, id: row === null ? null : id, ...sizes },
     }
   }
+}
+
+/** The length of what is included of a record. */
+export function charsOf({ chars, detailChars }: ChangedRecord, include: Include): number {
+  return include === 'none' ? 0 : chars + (include === 'details' ? detailChars : 0)
 }
 
 function rowsOf(changes: readonly ChangedRecord[], type: ChangeType): number[] {

@@ -38,11 +38,8 @@ export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
       if (request.method === 'HEAD') return toEventsResponse(null)
       const reader = { projectId, check: () => sessions.check(projectId, person.sessionId) }
       const follow = (_: unknown, signal: AbortSignal) => {
-        const options = { withIds: true, everyMs: heartbeatMs, signal }
-        return toConsoleEvents(
-          after,
-          changes.follow(projectId, { ...asked, after, include: 'none' }, options),
-        )
+        const options = { include: 'none' as const, withIds: true, everyMs: heartbeatMs, signal }
+        return toConsoleEvents(after, changes.follow(projectId, { ...asked, after }, options))
       }
       return toEventsResponse(buffers.endlessOf(reader, follow, (error) => onFailure(error, request)))
     })

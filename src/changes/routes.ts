@@ -46,13 +46,14 @@ export function changeRoutes({
           ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
           : changes.read(projectId, asked))
         if (asked.waitMs > 0) await caller.check()
-        return await toChangesResponse(caller, page, changes.entries(projectId, page), buffers)
+        const entries = changes.entries(projectId, page, asked)
+        return await toChangesResponse(caller, page, entries, { ...asked, buffers })
       }
       changeWatch.checkRoom(projectId)
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
       if (request.method === 'HEAD') return toEventsResponse(null)
       const follow = (admit: (chars: number) => void, signal: AbortSignal) =>
-        toEvents(changes.follow(projectId, asked, { admit, everyMs: heartbeatMs, signal }))
+        toEvents(changes.follow(projectId, asked, { ...asked, admit, everyMs: heartbeatMs, signal }))
       return toEventsResponse(buffers.endlessOf(caller, follow, (error) => onFailure(error, request)))
     },
     { detail: listChanges(records) },

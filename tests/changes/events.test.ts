@@ -166,8 +166,8 @@ describe('GET /v1/changes as server-sent events', () => {
         toEvents(
           service.services.changes.follow(
             project.projectId,
-            { after: 0, limit: 5, include: 'call' },
-            { everyMs: 20, signal },
+            { after: 0, limit: 5 },
+            { include: 'call', everyMs: 20, signal },
           ),
         ),
       (error) => expect(error).toBeUndefined(),
