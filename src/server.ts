@@ -44,10 +44,6 @@ import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { describeWebhooks } from './webhooks/docs.ts'
 
-/** The routes that take a file, and the largest form with one. */
-const uploadRoutes = ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read']
-const uploadBytesMax = fileBytesMax + 65_536
-
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
 
@@ -105,7 +101,7 @@ export function createServer(
       jsonBody({
         ...{ ...judgement, judge: judgeConsole },
         deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
-        uploads: { routes: uploadRoutes, bytesMax: uploadBytesMax },
+        uploads: ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read'],
       }),
     )
     .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
@@ -160,7 +156,7 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
     surfaces({ protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol], docsHeaders }),
-    bodyLimit(bodyBytesMax),
+    bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.

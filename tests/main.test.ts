@@ -284,9 +284,7 @@ describe('SIGTERM', () => {
         return socket
       }),
     )
-    const startedMs = performance.now()
     expect(await service.stop()).toBe(0)
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
     for (const socket of sockets) socket.destroy()
   })
 
@@ -294,9 +292,7 @@ describe('SIGTERM', () => {
     const service = await start(folder())
     await ready(service)
     const { socket } = await halfSent(service)
-    const startedMs = performance.now()
     expect(await service.stop()).toBe(0)
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
     socket.destroy()
   })
 

@@ -109,9 +109,8 @@ function asDocumented({ 'x-documented': more, ...schema }: Json, isNullable: boo
   }
 }
 
-/** Files have a limit of their own. */
 function tellBodyLimit(body: Json, bytesMax: number): void {
-  if (body.content === undefined || 'multipart/form-data' in asObject(body.content)) return
+  if (body.content === undefined) return
   body.description = [body.description, `At most ${bytesMax} bytes.`].filter(Boolean).join(' ')
 }
 

@@ -52,8 +52,8 @@ interface JsonBodyOptions {
   contexts: RequestContexts
   /** Patterns of the routes whose DELETE takes a body; on any other route a DELETE's body is ignored. */
   deletesWithBody: readonly string[]
-  /** Patterns of the routes that take an `Upload`, and the most that one may have. */
-  uploads: { routes: readonly string[]; bytesMax: number }
+  /** Patterns of the routes that take an `Upload`. */
+  uploads: readonly string[]
   /** Checks the sender again, whose rights may have ended while the body arrived. */
   judge: (request: Request) => Promise<unknown>
 }
@@ -63,19 +63,11 @@ export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge 
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
-    const context = contexts.of(request)
-    const bodyBytesMax = contexts.bodyBytesMaxOf(request)
-    if (uploads.routes.includes(route)) {
-      const upload = await readUpload(request, {
-        bytesMax: Math.min(uploads.bytesMax, bodyBytesMax),
-        admission,
-      })
-      await judge(request)
-      return upload
-    }
-    const body = await readJson(request, { bytesMax: bodyBytesMax, admission })
+    const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
+    const isUpload = uploads.includes(route)
+    const body = await (isUpload ? readUpload(request, limits) : readJson(request, limits))
     await judge(request)
-    context.body = body
+    if (!isUpload) contexts.of(request).body = body
     return body
   })
 }

@@ -110,25 +110,29 @@ const KiB = 1_024
 const MiB = 1_048_576
 /** Of a body whose signature, checked when it has arrived, is all that shows who sent it. */
 export const signedBodyBytesMax = 4 * MiB
-const otherBodyBytesMax = 256 * KiB
-
-/** By the first prefix that fits. A project's part of the console has the limits of /v1. */
-const bodyLimits: readonly (readonly [prefix: string, bytesMax: number])[] = [
-  ['/v1/knowledge/search', 64 * KiB],
-  ['/v1/knowledge', Number.POSITIVE_INFINITY],
-  ['/ingest', Number.POSITIVE_INFINITY],
-  ['/integrations', MiB],
-  // Enough for a password, from people who are not signed in.
-  ['/console/api/session', 16 * KiB],
-  ['/console/api/links', 16 * KiB],
-]
 
 /** @param bytesMax the limit of every body */
-export function bodyLimit(bytesMax: number): BodyLimit {
+export function bodyLimit({
+  bytesMax,
+  fileBytesMax,
+}: Record<'bytesMax' | 'fileBytesMax', number>): BodyLimit {
+  const formBytesMax = fileBytesMax + 64 * KiB
+  // The first prefix that fits counts. A project's part of the console has the limits of /v1.
+  const limits = [
+    ['/v1/knowledge/search', 64 * KiB],
+    ['/v1/knowledge/files', formBytesMax],
+    ['/v1/knowledge/read', formBytesMax],
+    ['/v1/knowledge', bytesMax],
+    ['/ingest', bytesMax],
+    ['/integrations', MiB],
+    // Enough for a password, from people who are not signed in.
+    ['/console/api/session', 16 * KiB],
+    ['/console/api/links', 16 * KiB],
+  ] as const
   return (path) => {
     const bare = path.replace(/^\/console\/api\/projects\/[^/]+/, '/v1')
-    const [, ofPath] = bodyLimits.find(([prefix]) => isUnder(bare, prefix)) ?? []
-    return Math.min(ofPath ?? otherBodyBytesMax, bytesMax)
+    const [, ofPath = 256 * KiB] = limits.find(([prefix]) => isUnder(bare, prefix)) ?? []
+    return Math.min(ofPath, bytesMax)
   }
 }
 

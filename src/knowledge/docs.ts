@@ -10,6 +10,7 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
+import { readableFiles } from './files/file-kind.ts'
 import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
 
@@ -149,7 +150,7 @@ export const createKnowledgeFromFile = {
   operationId: 'createKnowledgeFromFile',
   summary: 'Create a knowledge item from a file',
   description:
-    'Reads a .md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv file as Markdown and keeps its headings, lists and tables. The item is named ' +
+    `Reads ${readableFiles} as Markdown and keeps their headings, lists and tables. The item is named ` +
     "by the file's title, else by its name. A file has at most 20 MiB, a PDF at most 2,000 pages, and reading takes at " +
     'most 10 seconds, that of a web page at most 3. Nothing that the file refers to is fetched.',
   parameters: [idempotencyKey],

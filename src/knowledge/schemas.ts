@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named, plainNamePattern } from '../validation.ts'
 import type { ChunkFate } from './chunking/chunk-changes.ts'
+import { readableFiles } from './files/file-kind.ts'
 
 export const notBlank = {
   minLength: 1,
@@ -42,7 +43,7 @@ export type ItemChange = Static<typeof ItemChange>
 export const UploadedFile = named('KnowledgeFile', {
   file: Type.String({
     format: 'binary',
-    description: 'A .md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv file, with its name.',
+    description: `With its name, which says its kind: ${readableFiles} can be read.`,
     example: '## Refunds\n\nWe refund any order within 30 days.',
   }),
 })

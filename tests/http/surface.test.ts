@@ -59,7 +59,8 @@ describe('the largest body', () => {
     ['/v1/knowledge', configured],
     ['/v1/knowledge/searching', configured],
     ['/v1/knowledge/preview', configured],
-    ['/v1/knowledge/files', configured],
+    ['/v1/knowledge/files', 20_544 * kib],
+    ['/console/api/projects/prj_1/knowledge/read', 20_544 * kib],
     ['/console/api/projects/prj_1/knowledge', configured],
     ['/console/api/projects/prj_1/knowledge/kn_1', configured],
     ['/ingest/calls', configured],
@@ -75,7 +76,8 @@ describe('the largest body', () => {
     ['/v1/calls', 256 * kib],
     ['/anything/new', 256 * kib],
   ])('of %s has %d bytes, but no more than the configuration allows', (path, bytes) => {
-    expect(bodyLimit(configured)(path)).toBe(bytes)
-    expect(bodyLimit(1_000)(path)).toBe(1_000)
+    const fileBytesMax = 20_480 * kib
+    expect(bodyLimit({ bytesMax: configured, fileBytesMax })(path)).toBe(bytes)
+    expect(bodyLimit({ bytesMax: 1_000, fileBytesMax })(path)).toBe(1_000)
   })
 })

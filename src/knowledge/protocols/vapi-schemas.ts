@@ -10,9 +10,14 @@ const phoneCall = Type.Optional(
     description: 'The phone call. Its `id` is kept with the question, where the project keeps questions.',
   }),
 )
-// Not `false`: many generators cannot read a schema that is a boolean.
-const absent = { not: {} }
-const turns = { description: 'The conversation so far. Only turns of the user are read.' }
+/** Only for the OpenAPI document: at least one of these. Not `false`, since many generators read no boolean schema. */
+const havingOneOf = (...names: string[]) => ({
+  ...plainMembers,
+  not: { properties: Object.fromEntries(names.map((name) => [name, { not: {} }])) },
+})
+const turns = Type.Optional(
+  Type.Array(Type.Unknown(), { description: 'The conversation so far. Only turns of the user are read.' }),
+)
 
 /** https://docs.vapi.ai/knowledge-base/custom-knowledge-base; `messages` is optional in Vapi's own SDKs. */
 export const VapiKnowledgeRequest = named('VapiKnowledgeRequest', {
@@ -20,15 +25,12 @@ export const VapiKnowledgeRequest = named('VapiKnowledgeRequest', {
     'VapiKnowledgeMessage',
     {
       type: Type.Unsafe<'knowledge-base-request'>({ type: 'string', enum: ['knowledge-base-request'] }),
-      messages: Type.Optional(Type.Array(Type.Unknown(), turns)),
-      messagesOpenAIFormatted: Type.Optional(Type.Array(Type.Unknown(), turns)),
+      messages: turns,
+      messagesOpenAIFormatted: turns,
       call: phoneCall,
     },
     {
-      'x-documented': {
-        ...plainMembers,
-        not: { properties: { messages: absent, messagesOpenAIFormatted: absent } },
-      },
+      'x-documented': havingOneOf('messages', 'messagesOpenAIFormatted'),
       example: {
         type: 'knowledge-base-request',
         messages: [
@@ -55,10 +57,12 @@ export type VapiDocument = Static<typeof VapiDocument>
 export const VapiKnowledgeAnswer = named('VapiKnowledgeAnswer', { documents: Type.Array(VapiDocument) })
 export type VapiKnowledgeAnswer = Static<typeof VapiKnowledgeAnswer>
 
-const calls = {
-  maxItems: toolCallsMax,
-  description: 'Each `{id, name, parameters}`, or `{id, function: {name, arguments}}`.',
-}
+const calls = Type.Optional(
+  Type.Array(Type.Unknown(), {
+    maxItems: toolCallsMax,
+    description: 'Each `{id, name, parameters}`, or `{id, function: {name, arguments}}`.',
+  }),
+)
 
 /** One list under three names: https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/tools/custom-tools */
 export const VapiToolRequest = named('VapiToolRequest', {
@@ -66,16 +70,13 @@ export const VapiToolRequest = named('VapiToolRequest', {
     'VapiToolMessage',
     {
       type: Type.Optional(Type.String({ description: 'Vapi says `tool-calls`.' })),
-      toolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
-      toolCalls: Type.Optional(Type.Array(Type.Unknown(), calls)),
-      toolWithToolCallList: Type.Optional(Type.Array(Type.Unknown(), calls)),
+      toolCallList: calls,
+      toolCalls: calls,
+      toolWithToolCallList: calls,
       call: phoneCall,
     },
     {
-      'x-documented': {
-        ...plainMembers,
-        not: { properties: { toolCallList: absent, toolCalls: absent, toolWithToolCallList: absent } },
-      },
+      'x-documented': havingOneOf('toolCallList', 'toolCalls', 'toolWithToolCallList'),
       example: {
         type: 'tool-calls',
         toolCallList: [
