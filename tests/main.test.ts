@@ -146,7 +146,7 @@ describe('a start that fails', () => {
     expect(service.stdout()).toBe('')
     expect(service.stderr()).toBe(
       'Callbook cannot start: The database was written by a newer version of Callbook than this one. ' +
-        'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.\n',
+        'Start that version, or point DATA_DIR or DATABASE_URL at another database.\n',
     )
     expect(database.prepare('select name from sqlite_master').all()).toHaveLength(before)
     database.close()

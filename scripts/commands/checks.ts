@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { recount, wrongCounts } from '../../src/calls/counts.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
+import { OtherSchema } from '../../src/db/migrate.ts'
 import { loadAddon } from '../../src/knowledge/index/addon.ts'
 import { isWritable } from '../../src/services/folder.ts'
 import type { Services } from '../../src/services/services.ts'
@@ -161,11 +162,12 @@ async function findMiscounted({ read, write }: Services['database'], repair: boo
 }
 
 function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, error: unknown): Check {
-  const advice =
+  const usual =
     databaseFile && databaseSyncUrl === null
       ? `Check that this user may read and write ${databaseFile} and its folder, and that the disk is not full. ` +
         'If the file is not a database, restore a backup.'
       : 'Check the address, DATABASE_AUTH_TOKEN and that the server can be reached.'
+  const advice = error instanceof OtherSchema ? error.advice : usual
   const detail = `${databaseSyncUrl ?? databaseUrl} cannot be used: ${sentenceOf(error)}`
   return { check: 'database', ok: false, detail, advice }
 }

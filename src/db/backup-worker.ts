@@ -30,7 +30,6 @@ function inspect(file: string) {
     if (line !== 'ok') throw new Error(`The database is damaged: ${line}`)
     return {
       generation: String(column(connection, "select value from meta where name = 'generation'")[0] ?? ''),
-      newestMigration: Number(column(connection, 'select max(created_at) from __drizzle_migrations')[0] ?? 0),
       projects: Number(column(connection, 'select count(*) from projects')[0]),
       calls: Number(column(connection, 'select count(*) from calls')[0]),
       knowledgeItems: Number(column(connection, 'select count(*) from knowledge_items')[0]),

@@ -17,7 +17,7 @@ import Database from 'libsql'
 import { Thread } from '../threads/thread.ts'
 import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
-import { newestKnownMigration } from './migrate.ts'
+import { refuseOthers } from './migrate.ts'
 
 // A backup is a folder of two files: a snapshot of the database, and a manifest. Index files are rebuilt from the rows.
 const databaseName = 'callbook.db'
@@ -32,8 +32,6 @@ export interface BackupManifest {
   createdAt: string
   /** The generation of the source; a restored database gets a new one. */
   generation: string
-  /** When the database's newest migration was made. */
-  newestMigration: number
   database: { file: string; bytes: number; sha256: string }
   holds: { projects: number; calls: number; knowledgeItems: number }
 }
@@ -67,13 +65,12 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
   try {
     await refuseInside(folder, dataDir)
     const createdAt = new Date(now()).toISOString()
-    const { newestMigration, generation, ...holds } = await copyDatabase(source, database, signal)
+    const { generation, ...holds } = await copyDatabase(source, database, signal)
     const manifest: BackupManifest = {
       format: formatVersion,
       callbook: version,
       createdAt,
       generation,
-      newestMigration,
       database: { file: databaseName, ...(await digestOf(database)) },
       holds,
     }
@@ -168,7 +165,7 @@ async function readManifest(folder: string): Promise<BackupManifest> {
   })
   const manifest = parseManifest(text)
   if (!manifest) throw new Error(`${path} is damaged. Nothing was restored.`)
-  if (manifest.format !== formatVersion || manifest.newestMigration > newestKnownMigration())
+  if (manifest.format !== formatVersion)
     throw new Error('The backup was made by a newer version of Callbook than this one.')
   return manifest
 }
@@ -177,7 +174,7 @@ function parseManifest(text: string): BackupManifest | null {
   try {
     const value: BackupManifest = JSON.parse(text)
     const { bytes, sha256 } = value.database
-    const isWhole = [bytes, value.format, value.newestMigration].every(Number.isSafeInteger)
+    const isWhole = [bytes, value.format].every(Number.isSafeInteger)
     return isWhole && /^[0-9a-f]{64}$/.test(sha256) ? value : null
   } catch {
     // Not a manifest that we wrote.
@@ -193,10 +190,15 @@ function refuseToOverwrite(target: string): void {
   )
 }
 
-/** @returns whether the console has an owner */
+/** @returns whether the console has an owner @throws OtherSchema */
 function beginGeneration(file: string, setupHash: string): boolean {
   const connection = new Database(file)
   try {
+    const applied = connection
+      .prepare("select json_object('hash', hash, 'at', created_at) from __drizzle_migrations")
+      .pluck()
+      .all()
+    refuseOthers(applied.map((row) => JSON.parse(String(row))))
     connection.exec('pragma secure_delete = on')
     connection.exec('begin')
     connection

@@ -11,6 +11,7 @@ import type { WriteDatabase } from './writer.ts'
 const lockTimeoutMs = 60_000
 const leaseMs = 60_000
 const leaseRetryMs = 200
+const otherSchemaAdvice = 'Start that version, or point DATA_DIR or DATABASE_URL at another database.'
 const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /**
@@ -38,24 +39,37 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
   }
 }
 
-/** Whether the database has this version's schema. @throws when this version cannot bring it to that. */
+/** Whether the database has this version's schema. @throws OtherSchema */
 export async function isMigrated(db: ReadDatabase | WriteDatabase): Promise<boolean> {
-  const applied = await appliedMigrations(db)
+  const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
+  if (tables.length === 0) return false
+  const applied = await db.all<{ hash: string; at: number }>(
+    sql`select hash, created_at as at from __drizzle_migrations`,
+  )
+  refuseOthers(applied)
+  return applied.length === readMigrationFiles({ migrationsFolder }).length
+}
+
+/** @throws OtherSchema if any of these migrations is not one of this version's */
+export function refuseOthers(applied: readonly { hash: string; at: number }[]): void {
   const known = readMigrationFiles({ migrationsFolder })
-  const newest = Math.max(0, ...applied.map(({ at }) => at))
-  if (newest > Math.max(...known.map(({ folderMillis }) => folderMillis))) {
-    throw new Error(
-      'The database was written by a newer version of Callbook than this one. ' +
-        'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.',
+  const newest = Math.max(...known.map(({ folderMillis }) => folderMillis))
+  if (applied.some(({ at }) => at > newest))
+    throw new OtherSchema('a newer version of Callbook than this one')
+  if (applied.some(({ hash }) => !known.some((one) => one.hash === hash)))
+    throw new OtherSchema(
+      'an earlier development version of Callbook, whose tables differ from those of this one',
     )
+}
+
+/** Another version has written the database, and this one cannot bring it to its schema. */
+export class OtherSchema extends Error {
+  readonly advice = otherSchemaAdvice
+
+  /** @param version the version that has written it */
+  constructor(version: string) {
+    super(`The database was written by ${version}. ${otherSchemaAdvice}`)
   }
-  if (applied.some(({ hash }) => !known.some((one) => one.hash === hash))) {
-    throw new Error(
-      'The database was written by an earlier development version of Callbook, whose tables differ from those of this one. ' +
-        'Start that version, or point DATA_DIR or DATABASE_URL at another database.',
-    )
-  }
-  return applied.length === known.length
 }
 
 async function migrateAlone(db: WriteDatabase): Promise<void> {
@@ -81,15 +95,4 @@ async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {
     delayMs: leaseRetryMs,
     isWorthIt: (error) => error === held,
   })
-}
-
-/** When this version's newest migration was made. */
-export function newestKnownMigration(): number {
-  return Math.max(...readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis))
-}
-
-async function appliedMigrations(db: ReadDatabase | WriteDatabase): Promise<{ hash: string; at: number }[]> {
-  const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
-  if (tables.length === 0) return []
-  return await db.all(sql`select hash, created_at as at from __drizzle_migrations`)
 }

@@ -301,9 +301,7 @@ describe('a restore', () => {
       { folder: tamper(rewrite('manifest.json', () => 'null')), says: 'is damaged' },
       {
         folder: tamper(
-          rewrite('manifest.json', (bytes) =>
-            bytes.toString().replace(/"newestMigration": \d/, '"newestMigration": 9'),
-          ),
+          rewrite('manifest.json', (bytes) => bytes.toString().replace('"format": 1', '"format": 2')),
         ),
         says: 'newer version',
       },

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import type { Dataset } from '../../scripts/bench/dataset.ts'
@@ -73,16 +74,27 @@ test.skipIf(ofFilesOnly)(
   'a database that an earlier form of a migration made is refused in a sentence',
   async () => {
     const { folder, remove } = freshFolder()
-    await (await startService({ dataDir: folder })).stop()
-    const database = new Database(join(folder, 'callbook.db'))
+    const [data, backup, restored] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'restored')]
+    await (await startService({ dataDir: data })).stop()
+    const database = new Database(join(data, 'callbook.db'))
     database.exec(
       "alter table projects drop column end_silent_after; update __drizzle_migrations set hash = 'earlier'",
     )
     database.close()
     const refused = 'was written by an earlier development version of Callbook'
-    expect(String(await startService({ dataDir: folder }).catch(String))).toContain(refused)
-    const { code, err } = await new CommandLine(folder).run(['project', 'list'])
+    expect(String(await startService({ dataDir: data }).catch(String))).toContain(refused)
+    const callbook = new CommandLine(data)
+    const { code, err } = await callbook.run(['project', 'list'])
     expect([code, err]).toEqual([1, expect.stringContaining(refused)])
+    const { value } = await callbook.json(['doctor'])
+    expect(value.at(-1)).toMatchObject({
+      detail: expect.stringContaining(refused),
+      advice: 'Start that version, or point DATA_DIR or DATABASE_URL at another database.',
+    })
+    await callbook.run(['backup', backup])
+    const ran = await new CommandLine(restored).run(['restore', backup])
+    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining(refused)])
+    expect(existsSync(join(restored, 'callbook.db'))).toBe(false)
     remove()
   },
 )

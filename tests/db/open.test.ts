@@ -71,7 +71,7 @@ describe('a database', () => {
     const error = await openDatabase(file).catch((error) => error)
     expect(error.message).toBe(
       'The database was written by a newer version of Callbook than this one. ' +
-        'Start the newer version, or point DATA_DIR or DATABASE_URL at another database.',
+        'Start that version, or point DATA_DIR or DATABASE_URL at another database.',
     )
     const [row] = await database.read.all<{ n: number }>(sql`select count(*) as n from __drizzle_migrations`)
     expect(row?.n).toBe(journal.entries.length + 1)
