@@ -12,14 +12,12 @@ interface SharedLimitOptions {
  * that there is room for the next one.
  */
 export class SharedLimit {
-  readonly #max: number
-  readonly #ofStranger: number
+  readonly #options: SharedLimitOptions
   readonly #held = new Map<Party, number>()
   #total = 0
 
-  constructor({ max, ofStranger = 0 }: SharedLimitOptions) {
-    this.#max = max
-    this.#ofStranger = ofStranger
+  constructor(options: SharedLimitOptions) {
+    this.#options = options
   }
 
   get total(): number {
@@ -27,10 +25,10 @@ export class SharedLimit {
   }
 
   hasRoom(party: Party, more = 1): boolean {
+    const { max, ofStranger = 0 } = this.#options
     const own = this.#held.get(party) ?? 0
-    const ofProject = own < this.#total ? this.#max / 2 : (this.#max * 3) / 4
-    const most = typeof party === 'number' ? ofProject : this.#ofStranger
-    return own + more <= most && this.#total + more <= this.#max
+    const ofProject = own < this.#total ? max / 2 : (max * 3) / 4
+    return own + more <= (typeof party === 'number' ? ofProject : ofStranger) && this.#total + more <= max
   }
 
   /** @param amount negative to give some back */

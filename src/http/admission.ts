@@ -5,13 +5,10 @@ import type { RequestContext, RequestContexts } from './request-context.ts'
 const requestsMax = 1_000
 /** Requests whose body is still arriving: they wait for their client and delay nobody. */
 const arriving = { max: 4_000, ofStranger: 200 }
-/** Requests of senders who are not known yet: in all, and of one of them. */
-const strangers = {
-  /** Changing requests from people who are not signed in, by network. */
-  people: { max: 400, ofStranger: 20 },
-  /** Requests to sources that are not verified yet, by source: a platform sends all of them from few networks. */
-  sources: { max: 2_000, ofStranger: 200 },
-}
+/** Changing requests from people who are not signed in, by network. */
+const people = { max: 400, ofStranger: 20 }
+/** Requests to sources that are not verified yet, by source: a platform sends all of them from few networks. */
+const sources = { max: 2_000, ofStranger: 200 }
 /** Smaller bodies are not counted: the limit on requests bounds them. */
 const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
@@ -37,8 +34,7 @@ export class Admission {
   readonly #bodies = new Map<Request, { party: Party; bytes: number }>()
   /** The limit that each stranger's request counts against, and for whom. */
   readonly #strangers = new Map<Request, { limit: SharedLimit; party: Party }>()
-  readonly #people = new SharedLimit(strangers.people)
-  readonly #sources = new SharedLimit(strangers.sources)
+  readonly #limitsOfStrangers = { people: new SharedLimit(people), sources: new SharedLimit(sources) }
   readonly #arriving = new SharedLimit(arriving)
   #requests = 0
 
@@ -79,15 +75,12 @@ export class Admission {
   /**
    * Counts a request among those of unknown senders, so that these cannot affect others, until its answer or until its
    * sender is recognized.
-   * @param stranger a network: see `networkOf`; or a source
+   * @param party the network of a person (see `networkOf`), or the id of a source
    * @throws unavailable
    */
-  enterAsStranger(request: Request, stranger: { network: string } | { source: string }): void {
-    const [limit, party, many] =
-      'network' in stranger
-        ? [this.#people, stranger.network, 'people are signing in']
-        : [this.#sources, stranger.source, 'requests are being verified']
-    if (!limit.hasRoom(party)) throw tooMuch(`Too many ${many}.`)
+  enterAsStranger(request: Request, kind: 'people' | 'sources', party: string): void {
+    const limit = this.#limitsOfStrangers[kind]
+    if (!limit.hasRoom(party)) throw tooMuch('Too many requests of unknown senders are being checked.')
     limit.add(party)
     this.#strangers.set(request, { limit, party })
     this.#contexts.of(request).party = party

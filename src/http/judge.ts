@@ -85,7 +85,7 @@ export function judge(options: JudgeOptions) {
       const { person, member } = await judgeConsole(request)
       known.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
       if (person) context.person = person
-      else if (changesSomething) admission.enterAsStranger(request, { network: networkOf(context.address) })
+      else if (changesSomething) admission.enterAsStranger(request, 'people', networkOf(context.address))
       if (member) context.member = member
     })
 }
