@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { minimatch } from 'minimatch'
@@ -109,7 +110,10 @@ async function reasonToSkip(path: string, root: string, choice: Choice): Promise
   const isLink = info.isSymbolicLink()
   if (isLink && (await isFolder(path))) return 'it is a link to a folder'
   if (!isChosen(pathIn(root, path), choice)) return leftOut
-  if (fileKind(path) === null) return `only ${readableFiles} can be read`
+  if (fileKind(path) === null)
+    return isLink && !existsSync(path)
+      ? 'it is a link that leads nowhere'
+      : `only ${readableFiles} can be read`
   if (!isLink) return info.isFile() ? null : 'it is not a file'
   // Throws for a link that leads nowhere, which is an error, like a file that cannot be read.
   const target = pathIn(await realpath(root), await realpath(path))

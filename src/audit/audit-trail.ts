@@ -242,14 +242,10 @@ export class AuditTrail {
   async *csv(projectId: number, filter: AuditFilter): AsyncGenerator<string> {
     yield csvLine(csvColumns)
     for (let cursor: string | undefined; ; ) {
-      const { data, nextCursor }: AuditRows = await this.list(
-        projectId,
-        { limit: csvPageRows, cursor },
-        filter,
-      )
-      yield data.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
-      if (nextCursor === null) return
-      cursor = nextCursor
+      const page: AuditRows = await this.list(projectId, { limit: csvPageRows, cursor }, filter)
+      yield page.data.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
+      if (page.nextCursor === null) return
+      cursor = page.nextCursor
     }
   }
 

@@ -106,6 +106,7 @@ describe('callbook knowledge sync', () => {
       symlinkSync(join(outside, '.env'), join(folder, 'notes.md'))
       symlinkSync('.env', join(folder, 'settings.txt'))
       symlinkSync(outside, join(folder, 'linked'))
+      symlinkSync(join(outside, 'removed'), join(folder, 'dangling'))
       const sync = ['knowledge', 'sync', folder, '--project', project.id]
       const { code, value } = await callbook.json(sync)
       expect([code, value]).toMatchObject([0, { created: 2, failed: 0 }])
@@ -113,6 +114,7 @@ describe('callbook knowledge sync', () => {
       expect(value.skipped).toEqual([
         { path: join(folder, '.env'), reason: 'its name starts with a dot' },
         { path: join(folder, '.git'), reason: 'its name starts with a dot' },
+        { path: join(folder, 'dangling'), reason: 'it is a link that leads nowhere' },
         { path: join(folder, 'linked'), reason: 'it is a link to a folder' },
         { path: join(folder, 'logo.png'), reason: expect.stringContaining('.mdx, .rst') },
         { path: join(folder, 'notes.md'), reason: link },
