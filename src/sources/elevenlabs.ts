@@ -5,7 +5,7 @@ import {
   evaluationOf,
   isoTime,
   latencyOf,
-  medianLatency,
+  medianOf,
   numbersOf,
   positive,
   updateOf,
@@ -72,7 +72,7 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
       agent: agentOf(data.text('agent_id'), data.text('agent_name')),
       direction: directionOf(phone),
       costUsd: metadata.number('cost_fiat'),
-      latencyMs: medianLatency(conversation.timeline.map(({ latencyMs }) => latencyMs)),
+      latencyMs: medianOf(conversation.timeline.flatMap(({ latencyMs }) => latencyMs?.total ?? [])),
       timeline: conversation.timeline,
     },
   )

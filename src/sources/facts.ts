@@ -8,8 +8,8 @@ import type {
 } from './event.ts'
 import { instantMax } from './fields.ts'
 
-export const turnsMax = 10_000
-export const timelineEntriesMax = 2 * turnsMax
+const turnsMax = 10_000
+const timelineEntriesMax = 2 * turnsMax
 const nameCharsMax = 200
 const metadataBytesMax = 65_536
 /** How many members that are left out are named, and in how many characters: six bytes each in JSON, at most. */
@@ -107,19 +107,16 @@ export function latencyOf(parts: Known<TurnLatency>, unitMs = 1): TurnLatency {
   return Object.fromEntries(known)
 }
 
-/** The median of the turns' total latencies. */
-export function medianLatency(turns: readonly TimelineEntry['latencyMs'][]): number | undefined {
-  return medianOf(turns.flatMap((turn) => turn?.total ?? []))
-}
-
 export function medianOf(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
   return low === undefined || high === undefined ? undefined : (low + high) / 2
 }
 
-/** What platforms tell about an entry beside its time and its name. */
-type EntryFacts = Known<Pick<TimelineEntry, 'interrupted' | 'agentId' | 'latencyMs'>>
+/** What is known of an entry beside its time and its name. */
+export type EntryFacts = Known<Pick<TimelineEntry, 'interrupted' | 'agentId' | 'latencyMs'>>
+/** What can be done in a call beside talking. */
+export type DoneKind = 'tool_call' | 'tool_result' | 'transfer'
 
 /** Collects what was said and done in a call, in order. */
 export class Conversation {
@@ -130,30 +127,31 @@ export class Conversation {
   say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number, facts?: EntryFacts): void {
     const content = text?.trim()
     if (!content || this.transcript.length >= turnsMax) return
-    this.#add({ kind: 'turn', turn: this.transcript.length, name: null }, atSeconds, facts)
+    this.#add({ kind: 'turn', turn: this.transcript.length, name: null, text: null }, atSeconds, facts)
     this.transcript.push({ role, content })
   }
 
   /**
-   * Adds a tool or a transfer. Keeps only the name of a tool: its arguments and result may hold secrets.
+   * Adds a tool or a transfer. Platforms leave out `text`: a tool's arguments and result may hold secrets.
    * @param name of the tool, or of whatever the call was transferred to
    */
   use(
-    kind: 'tool_call' | 'tool_result' | 'transfer',
+    kind: DoneKind,
     name: string | undefined,
     atSeconds: number | undefined,
-    facts?: EntryFacts,
+    { text, ...facts }: EntryFacts & { text?: string | undefined } = {},
   ): void {
-    this.#add({ kind, turn: null, name: name === undefined ? null : cut(name) }, atSeconds, facts)
+    this.#add({ kind, turn: null, name: name ? cut(name) : null, text: text ?? null }, atSeconds, facts)
   }
 
-  /** See `engagementIn`. */
-  isEngaged(isUnanswered?: boolean): boolean | undefined {
-    return engagementIn(this.transcript, isUnanswered)
+  /** Whether the caller took part. Undefined without a transcript, unless no person answered. */
+  isEngaged(isUnanswered = false): boolean | undefined {
+    if (isUnanswered) return false
+    return this.transcript.length > 0 ? this.transcript.some(({ role }) => role === 'user') : undefined
   }
 
   #add(
-    entry: Pick<TimelineEntry, 'kind' | 'turn' | 'name'>,
+    entry: Pick<TimelineEntry, 'kind' | 'turn' | 'name' | 'text'>,
     atSeconds: number | undefined,
     { interrupted, agentId, latencyMs }: EntryFacts = {},
   ): void {
@@ -163,14 +161,8 @@ export class Conversation {
       agentId: agentId ? cut(agentId) : undefined,
       latencyMs,
     })
-    this.timeline.push({ atSeconds, ...entry, text: null, ...known })
+    this.timeline.push({ atSeconds, ...entry, ...known })
   }
-}
-
-/** Whether the caller took part. Undefined without a transcript, unless no person answered. */
-export function engagementIn(transcript: readonly SourceTurn[], isUnanswered = false): boolean | undefined {
-  if (isUnanswered) return false
-  return transcript.length > 0 ? transcript.some(({ role }) => role === 'user') : undefined
 }
 
 /** The turns of a text whose lines begin with the speaker. A line without one continues the line before. */

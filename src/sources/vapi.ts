@@ -12,7 +12,7 @@ import {
   evaluationOf,
   isoTime,
   latencyOf,
-  medianLatency,
+  medianOf,
   numbersOf,
   positive,
   readLabelled,
@@ -152,7 +152,7 @@ function readReport(message: Fields): SourceUpdate {
         artifact.openUrl('recordingUrl') ??
         message.openUrl('recordingUrl'),
       costUsd: message.number('cost'),
-      latencyMs: medianLatency(latencies),
+      latencyMs: medianOf(latencies.flatMap(({ total }) => total ?? [])),
       timeline: withLatencies(conversation, latencies),
       metadata: withoutUnknown({ interruptions: performance.number('numAssistantInterrupted') }),
     },

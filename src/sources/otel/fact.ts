@@ -52,22 +52,15 @@ export interface Framework {
 /** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
 export type Kept = Readonly<Record<string, readonly string[]>>
 
-/** Attributes that users set on a resource or on any span, since neither framework has them, and our names for them. */
-const toldNames: Readonly<Record<string, string>> = {
-  'callbook.call.id': 'callId',
-  'callbook.caller_number': 'callerNumber',
-  'callbook.called_number': 'calledNumber',
-  'callbook.direction': 'direction',
-  'callbook.agent': 'agent',
-  'callbook.cost_usd': 'cost',
-}
 /** Before the key of a member of the call's metadata. */
 export const toldMetadata = 'callbook.metadata.'
+/** Attributes that users set on a resource or on any span, since neither framework has them. */
+const toldForm = /^callbook\.(call\.id|caller_number|called_number|direction|agent|cost_usd|metadata\..+)$/s
 const metadataKeyCharsMax = 200
 const textCharsMax = 65_536
-/** Our names of attributes with phone numbers, and of those with ids, which are not redacted. */
-const numbers = ['callerNumber', 'calledNumber', 'person', 'own']
-const ids = ['callId', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
+/** The names of values that are phone numbers, and of ids, which are not redacted. */
+const numbers = ['callbook.caller_number', 'callbook.called_number', 'person', 'own']
+const ids = ['callbook.call.id', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
 
 /** A span reduced to the attributes that are kept. */
 export function toFact(span: Span, kept: Kept): Fact {
@@ -83,7 +76,7 @@ export function toFact(span: Span, kept: Kept): Fact {
 
 /** Whether an attribute tells something about the call. */
 export function isTold(name: string): boolean {
-  return Object.hasOwn(toldNames, name) || (name.startsWith(toldMetadata) && name !== toldMetadata)
+  return toldForm.test(name)
 }
 
 /** What users have told, each a fact of its own: a processor may set it on every span. Spans overrule the resource. */
@@ -92,7 +85,7 @@ export function toldFactsOf({ attributes, told, startMs, endMs }: Span): Record<
   const add = ([key, value]: [string, AttributeValue], times: Pick<Fact, 'startMs' | 'endMs'>) => {
     if (!isTold(key) || value === '') return
     const name = storable(key).slice(0, toldMetadata.length + metadataKeyCharsMax)
-    const values = { [toldNames[key] ?? 'text']: typeof value === 'string' ? storable(value) : value }
+    const values = { [name]: typeof value === 'string' ? storable(value) : value }
     facts[name] = { name: 'told', ...times, parent: '', values }
   }
   for (const entry of told) add(entry, { startMs: 0, endMs: 0 })
@@ -114,12 +107,14 @@ export function* redactFacts(
   const redacted: Record<string, Fact> = {}
   for (const [key, fact] of Object.entries(facts)) {
     const values: Record<string, AttributeValue> = {}
-    // Our own names give no context: a `text` is nothing to send to a phone.
-    const label = key.startsWith(toldMetadata) ? key.slice(toldMetadata.length) : ''
     for (const [name, value] of Object.entries(fact.values)) {
       if (typeof value !== 'string' || ids.includes(name)) values[name] = value
       else if (numbers.includes(name)) values[name] = keptNumber(value, settings) ?? ''
-      else values[name] = yield* redact(value, label, {})
+      else {
+        // Our own names give no context: a `text` is nothing to send to a phone.
+        const label = name.startsWith(toldMetadata) ? name.slice(toldMetadata.length) : ''
+        values[name] = yield* redact(value, label, {})
+      }
     }
     redacted[key] = { ...fact, values }
   }
@@ -137,6 +132,17 @@ export function inOrder(facts: Facts): KeyedFact[] {
     .filter(([, { name }]) => name !== 'told')
     .map(([key, fact]) => ({ ...fact, key }))
     .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.key < b.key ? -1 : 1))
+}
+
+/** The facts of each parent span, in the same order. */
+export function byParent(facts: readonly KeyedFact[]): Map<string, KeyedFact[]> {
+  const children = new Map<string, KeyedFact[]>()
+  for (const fact of facts) {
+    const siblings = children.get(fact.parent)
+    if (siblings) siblings.push(fact)
+    else children.set(fact.parent, [fact])
+  }
+  return children
 }
 
 export function textOf(fact: Fact | undefined, name: string): string | undefined {

@@ -1,9 +1,9 @@
 import type { Work } from '../../threads/time-slices.ts'
-import { agentOf, engagementIn, isoTime, latencyOf, numbersOf, updateOf, withoutUnknown } from '../facts.ts'
+import { latencyOf } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
+  byParent,
   type Fact,
-  type Facts,
   type Framework,
   inOrder,
   type Kept,
@@ -14,7 +14,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, medianMs, nameOf, Said, toldIn, unquoted, usageOf } from './said.ts'
+import { medianMs, nameOf, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
 
 // Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
 // github.com/livekit. Versions before 1.7 use the names without `pii`.
@@ -86,45 +86,32 @@ export const livekit: Framework = {
   },
 
   *read(facts, { traceId, isOver }) {
-    const session = new Session(facts)
-    const root = session.named('agent_session').at(-1)
-    if (!root && !session.hasTurns) return null
-    const told = toldIn(facts)
-    const isCompleted = root !== undefined || isOver
-    const startMs = root?.startMs ?? session.startMs
-    const close = session.named('session_close').at(-1)
-    const said = yield* session.said()
-    const { transcript, timeline } = said.inOrder(startMs)
-    const direction = told.direction ?? directionOf(root)
-    const numbers = numbersOf(direction, {
+    const all = inOrder(facts)
+    const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
+    const root = named('agent_session').at(-1)
+    const [heard, replies] = [named('user_turn'), named(...agentTurns)]
+    if (!root && heard.length + replies.length === 0) return null
+    const close = named('session_close').at(-1)
+    return toUpdate(facts, {
+      ...{ id: traceId, all, root, isOver, closedMs: close?.startMs },
+      endedReason: textOf(close, 'reason'),
+      isMachine: named('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-')),
+      direction: directionOf(root),
       person: textOf(root, 'person'),
       own: textOf(root, 'own'),
+      agent: textOf(root, 'agent') ?? replies.flatMap((turn) => textOf(turn, 'agent') ?? [])[0],
+      events: yield* eventsIn(all),
+      turns: replies,
+      metadata: {
+        jobId: nameOf(root, 'job'),
+        roomId: nameOf(root, 'room'),
+        ...usageOf(named('llm_request', 'realtime_inference')),
+        transcriptionDelayMs: medianMs(heard, 'transcriptionDelay'),
+        endOfTurnDelayMs: medianMs(heard, 'endOfTurnDelay'),
+        firstTokenMs: medianMs(named('llm_node'), 'firstToken'),
+        firstByteMs: medianMs(named('tts_node'), 'firstByte'),
+      },
     })
-    const endMs = (root && close?.startMs) ?? root?.endMs ?? session.endMs
-    const agent = told.agent ?? textOf(root, 'agent') ?? session.firstAgent
-    return updateOf(
-      callIdOf(told.id ?? traceId),
-      {
-        status: isCompleted ? 'completed' : 'live',
-        // A later request could not correct it, so it waits until the start is known.
-        createdAt: isCompleted ? isoTime(startMs) : undefined,
-        duration: isCompleted ? durationOf(startMs, endMs) : undefined,
-        endedReason: textOf(close, 'reason'),
-        callerNumber: told.callerNumber ?? numbers.callerNumber,
-        calledNumber: told.calledNumber ?? numbers.calledNumber,
-        isEngaged: isCompleted ? engagementIn(transcript, session.isMachine) : undefined,
-        transcript,
-        occurredAt: isoTime(session.endMs),
-      },
-      {
-        agent: agentOf(undefined, agent),
-        direction,
-        costUsd: told.costUsd,
-        latencyMs: medianMs(session.named(...agentTurns), 'latency'),
-        timeline,
-        metadata: withoutUnknown({ ...session.metadata(root), ...told.metadata }),
-      },
-    )
   },
 }
 
@@ -162,166 +149,96 @@ function directionOf(root: Fact | undefined) {
   return textOf(root, 'participant') ? 'web' : undefined
 }
 
-/** The facts of a session, in order. Never searched once for each fact, since a session may have very many. */
-class Session {
-  readonly all: readonly KeyedFact[]
-  readonly #parts = new Map<string, KeyedFact[]>()
-
-  constructor(facts: Facts) {
-    this.all = inOrder(facts)
-    for (const fact of this.all) {
-      const parts = this.#parts.get(fact.parent)
-      if (parts) parts.push(fact)
-      else this.#parts.set(fact.parent, [fact])
-    }
+function* eventsIn(all: readonly KeyedFact[]): Work<SessionEvent[]> {
+  const events: SessionEvent[] = []
+  const children = byParent(all)
+  // Whether the input of the next reply was spoken. If so, it has a span of its own and is not added again.
+  let wasSpoken = false
+  for (const fact of all) {
+    yield
+    const { name, startMs: atMs } = fact
+    const text = textOf(fact, 'text')
+    if (name === 'user_turn') {
+      events.push({ atMs, role: 'user', text })
+      wasSpoken ||= text !== undefined
+    } else if (agentTurns.includes(name)) {
+      const input = textOf(fact, 'input')
+      if (!wasSpoken) events.push({ atMs, role: 'user', text: input })
+      if (input !== undefined) wasSpoken = false
+      events.push(...repliesIn(fact, children.get(fact.key) ?? []))
+    } else if (name === 'function_tool') events.push(...toolIn(fact))
+    // The first agent of a session is no transfer.
+    else if (name === 'update_agent' && textOf(fact, 'from') && textOf(fact, 'to'))
+      events.push({ atMs, kind: 'transfer', name: textOf(fact, 'to'), text: undefined })
   }
+  return events
+}
 
-  named(...names: string[]): KeyedFact[] {
-    return this.all.filter(({ name }) => names.includes(name))
+/** The span of a reply has only the text of its last step. What was said before tool calls is in the earlier steps. */
+function repliesIn(turn: KeyedFact, parts: readonly KeyedFact[]): SessionEvent[] {
+  const named = (name: string) => parts.filter((part) => part.name === name)
+  const [steps, tools] = [named('llm_node'), named('function_tool')]
+  const [voices, played] = [named('tts_node'), named('agent_speaking')]
+  const toolIds = new Set<unknown>(tools.map((tool) => textOf(tool, 'id')))
+  const isSaid = (step: Fact) => {
+    const calls = listIn(textOf(step, 'calls') ?? '[]')
+    return textOf(step, 'text') !== undefined && calls.some((call) => toolIds.has(call))
   }
-
-  get hasTurns(): boolean {
-    return this.named('user_turn', ...agentTurns).length > 0
-  }
-
-  get startMs(): number {
-    return this.all[0]?.startMs ?? 0
-  }
-
-  get endMs(): number {
-    return this.all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
-  }
-
-  get firstAgent(): string | undefined {
-    return this.named(...agentTurns).flatMap((turn) => textOf(turn, 'agent') ?? [])[0]
-  }
-
-  get isMachine(): boolean {
-    return this.named('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-'))
-  }
-
-  *said(): Work<Said> {
-    const said = new Said()
-    // Whether the input of the next reply was spoken. If so, it has a span of its own and is not added again.
-    let wasSpoken = false
-    for (const turn of this.named('user_turn', ...agentTurns)) {
-      yield
-      const [text, input] = [textOf(turn, 'text'), textOf(turn, 'input')]
-      if (turn.name === 'user_turn') {
-        said.say(turn.startMs, 'user', text)
-        wasSpoken ||= text !== undefined
-        continue
-      }
-      if (input !== undefined) {
-        if (!wasSpoken) said.say(turn.startMs, 'user', input)
-        wasSpoken = false
-      }
-      this.#sayReply(said, turn)
-    }
-    for (const tool of this.named('function_tool')) addTool(said, tool)
-    for (const update of this.named('update_agent')) {
-      const name = nameOf(update, 'to')
-      // The first agent of a session is no transfer.
-      if (name && textOf(update, 'from')) said.add({ atMs: update.startMs, kind: 'transfer', name })
-    }
-    return said
-  }
-
-  /** The span of a reply has only the text of its last step. What was said before tool calls is in the earlier steps. */
-  #sayReply(said: Said, turn: KeyedFact): void {
-    const parts = this.#parts.get(turn.key) ?? []
-    const ofParts = (name: string) => parts.filter((part) => part.name === name)
-    const steps = ofParts('llm_node')
-    const tools = ofParts('function_tool')
-    const toolIds = new Set<unknown>(tools.map((tool) => textOf(tool, 'id')))
-    const isSaid = (step: Fact) => {
-      const calls = listIn(textOf(step, 'calls') ?? '[]')
-      return textOf(step, 'text') !== undefined && calls.some((call) => toolIds.has(call))
-    }
-    const hasSteps = Number(turn.values.generations ?? 1) > 1
-    const before = hasSteps ? steps.slice(0, -1).filter(isSaid) : []
-    const last = tools.length > 0 && steps.length > 1 ? steps.at(-1) : steps[0]
-    const used = new Queue(tools)
-    const [voices, played] = [new Queue(ofParts('tts_node')), new Queue(ofParts('agent_speaking'))]
-    const pieces = [...before, last]
-    for (const [at, step] of pieces.entries()) {
-      const [isFirst, isLast] = [at === 0, at === before.length]
-      const untilMs = pieces[at + 1]?.startMs
-      const fromMs = (tools.length > 0 && step?.startMs) || 0
-      const fallback = (!isLast || tools.length > 0) && step ? step : turn
-      said.say(
-        (played.from(fromMs, played.size < pieces.length ? untilMs : undefined) ?? fallback).startMs,
-        'assistant',
-        textOf(isLast ? turn : step, 'text'),
-        {
-          interrupted: isLast && turn.values.wasInterrupted === true,
-          agentId: nameOf(turn, 'agent'),
-          latencyMs: latencyOf(
-            {
-              // The caller waited for the first words of a reply.
-              total: isFirst ? numberOf(turn, 'latency') : undefined,
-              endOfTurn: isFirst ? numberOf(turn, 'endOfTurnDelay') : undefined,
-              transcription: isFirst ? numberOf(turn, 'transcriptionDelay') : undefined,
-              model: numberOf(step, 'firstToken'),
-              voice: numberOf(voices.from(fromMs, untilMs), 'firstByte'),
-              tool: secondsOf(used.before(fromMs)),
-            },
-            1_000,
-          ),
-        },
-      )
-    }
-  }
-
-  metadata(root: Fact | undefined): Record<string, unknown> {
-    const turns = this.named('user_turn')
+  const hasSteps = Number(turn.values.generations ?? 1) > 1
+  const before = hasSteps ? steps.slice(0, -1).filter(isSaid) : []
+  const last = tools.length > 0 && steps.length > 1 ? steps.at(-1) : steps[0]
+  const pieces = [...before, last]
+  let playedMs = -1
+  return pieces.map((step, at) => {
+    const [isFirst, isLast] = [at === 0, at === before.length]
+    const [previousMs, untilMs] = [pieces[at - 1]?.startMs, pieces[at + 1]?.startMs]
+    const fromMs = (tools.length > 0 && step?.startMs) || 0
+    // A tool may be so fast that the next step begins before this one is heard.
+    const toPlay = within(played, fromMs, played.length < pieces.length ? untilMs : undefined)
+    const speech = toPlay.find(({ startMs }) => startMs > playedMs)
+    playedMs = speech?.startMs ?? playedMs
+    const [voice] = within(voices, fromMs, untilMs)
+    const fallback = (!isLast || tools.length > 0) && step ? step : turn
     return {
-      jobId: root && nameOf(root, 'job'),
-      roomId: root && nameOf(root, 'room'),
-      ...usageOf(this.named('llm_request', 'realtime_inference')),
-      transcriptionDelayMs: medianMs(turns, 'transcriptionDelay'),
-      endOfTurnDelayMs: medianMs(turns, 'endOfTurnDelay'),
-      firstTokenMs: medianMs(this.named('llm_node'), 'firstToken'),
-      firstByteMs: medianMs(this.named('tts_node'), 'firstByte'),
+      atMs: (speech ?? fallback).startMs,
+      role: 'assistant',
+      text: textOf(isLast ? turn : step, 'text'),
+      interrupted: isLast && turn.values.wasInterrupted === true,
+      agentId: textOf(turn, 'agent'),
+      latencyMs: latencyOf(
+        {
+          // The caller waited for the first words of a reply.
+          ...(isFirst && {
+            total: numberOf(turn, 'latency'),
+            endOfTurn: numberOf(turn, 'endOfTurnDelay'),
+            transcription: numberOf(turn, 'transcriptionDelay'),
+          }),
+          model: numberOf(step, 'firstToken'),
+          voice: numberOf(voice, 'firstByte'),
+          tool: secondsOf(within(tools, previousMs, fromMs)),
+        },
+        1_000,
+      ),
     }
-  }
+  })
 }
 
-function addTool(said: Said, tool: Fact): void {
-  const [name, agentId] = [nameOf(tool, 'tool'), nameOf(tool, 'agent')]
-  said.add({ atMs: tool.startMs, kind: 'tool_call', name, text: textOf(tool, 'given'), agentId })
-  const text = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
-  said.add({ atMs: tool.endMs, kind: 'tool_result', name, text, agentId })
+function toolIn(tool: Fact): SessionEvent[] {
+  const [name, agentId] = [textOf(tool, 'tool'), textOf(tool, 'agent')]
+  const answered = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
+  return [
+    { atMs: tool.startMs, kind: 'tool_call', name, agentId, text: textOf(tool, 'given') },
+    { atMs: tool.endMs, kind: 'tool_result', name, agentId, text: answered },
+  ]
 }
 
-/** Takes facts in order of time, each once. */
-class Queue {
-  readonly #facts: readonly Fact[]
-  #at = 0
-
-  constructor(facts: readonly Fact[]) {
-    this.#facts = facts
-  }
-
-  get size(): number {
-    return this.#facts.length
-  }
-
-  /** Takes those that start before a time. */
-  before(ms: number): readonly Fact[] {
-    const first = this.#at
-    while ((this.#facts[this.#at]?.startMs ?? ms) < ms) this.#at++
-    return this.#facts.slice(first, this.#at)
-  }
-
-  /** Takes the first that starts within a time. */
-  from(ms: number, untilMs = Number.POSITIVE_INFINITY): Fact | undefined {
-    this.before(ms)
-    const next = this.#facts[this.#at]
-    if (!next || next.startMs >= untilMs) return undefined
-    this.#at++
-    return next
-  }
+/** The facts that start within a time. */
+function within<Each extends Fact>(
+  facts: readonly Each[],
+  fromMs = 0,
+  untilMs = Number.POSITIVE_INFINITY,
+): Each[] {
+  return facts.filter(({ startMs }) => startMs >= fromMs && startMs < untilMs)
 }
 
 /** From the first start to the last end; undefined without facts. */

@@ -1,7 +1,8 @@
 import type { Work } from '../../threads/time-slices.ts'
-import { agentOf, engagementIn, isoTime, latencyOf, updateOf, withoutUnknown } from '../facts.ts'
+import { latencyOf } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
+  byParent,
   type Facts,
   type Framework,
   inOrder,
@@ -13,7 +14,7 @@ import {
   textOf,
   toFact,
 } from './fact.ts'
-import { callIdOf, durationOf, medianMs, nameOf, Said, toldIn, unquoted, usageOf } from './said.ts'
+import { medianMs, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
 
 // Attribute names: src/pipecat/utils/tracing/service_attributes.py in github.com/pipecat-ai/pipecat.
 
@@ -24,9 +25,9 @@ const model: Kept = {
   outputTokens: ['gen_ai.usage.output_tokens'],
   firstToken: ['metrics.ttfb'],
 }
-/** In how many answers of the model before it, and in how many of their characters, a spoken text is looked for. */
+/** In how many answers of the model before it, and in how much of each, a spoken text is looked for. */
 const answersMax = 10
-const answerCharsMax = 65_536
+const answerCharsMax = 6_000
 /** How much of a spoken text is looked for. */
 const spokenCharsMax = 100
 /** By the name of the span. */
@@ -70,163 +71,112 @@ export const pipecat: Framework = {
     const sessions = named('turn', 'conversation')
     const id = sessions.flatMap((fact) => textOf(fact, 'conversation') ?? [])[0]
     if (id === undefined) return null
-    const told = toldIn(facts)
-    const root = named('conversation').at(-1)
-    const isCompleted = root !== undefined || isOver
-    const startMs = root?.startMs ?? all[0]?.startMs ?? 0
-    const newestMs = all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
-    const said = yield* saidIn(all)
-    const { transcript, timeline } = said.inOrder(startMs)
     const models = named('llm', 'llm_response')
-    return updateOf(
-      callIdOf(told.id ?? id),
-      {
-        status: isCompleted ? 'completed' : 'live',
-        // A later request could not correct it, so it waits until the start is known.
-        createdAt: isCompleted ? isoTime(startMs) : undefined,
-        duration: isCompleted ? durationOf(startMs, root?.endMs ?? newestMs) : undefined,
-        callerNumber: told.callerNumber,
-        calledNumber: told.calledNumber,
-        isEngaged: isCompleted ? engagementIn(transcript) : undefined,
-        transcript,
-        occurredAt: isoTime(newestMs),
+    return toUpdate(facts, {
+      ...{ id, all, root: named('conversation').at(-1), isOver },
+      agent: sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0],
+      events: yield* eventsIn(all, named('turn')),
+      turns: named('turn'),
+      metadata: {
+        ...usageOf(models),
+        transcriptionDelayMs: medianMs(named('stt'), 'transcriptionDelay'),
+        firstTokenMs: medianMs(models, 'firstToken'),
+        firstByteMs: medianMs(named('tts'), 'firstByte'),
       },
-      {
-        agent: agentOf(undefined, told.agent ?? sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0]),
-        direction: told.direction,
-        costUsd: told.costUsd,
-        latencyMs: medianMs(named('turn'), 'latency'),
-        timeline,
-        metadata: withoutUnknown({
-          ...usageOf(models),
-          transcriptionDelayMs: medianMs(named('stt'), 'transcriptionDelay'),
-          firstTokenMs: medianMs(models, 'firstToken'),
-          firstByteMs: medianMs(named('tts'), 'firstByte'),
-          ...told.metadata,
-        }),
-      },
-    )
+    })
   },
 }
 
-function* saidIn(all: readonly KeyedFact[]): Work<Said> {
-  const said = new Said()
-  // Consecutive spans within a turn are one message.
-  let heard: KeyedFact[] = []
-  const end = () => {
-    const words = heard.flatMap((segment) => textOf(segment, 'text') ?? [])
-    said.say(heard[0]?.startMs ?? 0, 'user', words.join(' '))
-    heard = []
+function* eventsIn(all: readonly KeyedFact[], turns: readonly KeyedFact[]): Work<SessionEvent[]> {
+  const events: SessionEvent[] = []
+  const byKey = new Map(turns.map((turn) => [turn.key, turn]))
+  const spoken = all.some(({ name }) => name === 'tts') ? 'tts' : 'llm_response'
+  for (const [parent, parts] of byParent(all)) {
+    const turn = byKey.get(parent)
+    // The last turn of every session says that it was interrupted.
+    const wasInterrupted = turn !== turns.at(-1) && turn?.values.wasInterrupted === true
+    events.push(...(yield* saidIn(parts, { turn, spoken, wasInterrupted })))
   }
-  for (const fact of all) {
-    yield
-    const isNext = fact.name === 'stt' && (heard[0]?.parent ?? fact.parent) === fact.parent
-    if (fact.name === 'tts' || (fact.name === 'stt' && !isNext)) end()
-    if (fact.name === 'stt') heard.push(fact)
-  }
-  end()
-  yield* addReplies(said, all)
-  yield* addTools(said, all)
-  return said
+  events.push(...(yield* toolsUsed(all)))
+  return events
 }
 
-/** Before version 1.6, a `tts` span often has only the last sentence, so the text of the `llm` span is used. */
-function* addReplies(said: Said, all: readonly KeyedFact[]): Work<void> {
-  const turns = turnsIn(all)
-  const isVoiced = all.some(({ name }) => name === 'tts')
+/** What was said in a turn. @param spoken the name of the spans with what the agent said */
+function* saidIn(
+  parts: readonly KeyedFact[],
+  { turn, spoken, wasInterrupted }: { turn: KeyedFact | undefined; spoken: string; wasInterrupted: boolean },
+): Work<SessionEvent[]> {
+  const events: SessionEvent[] = []
+  const replies: { fact: KeyedFact; answer: KeyedFact | undefined }[] = []
   const done = new Set<KeyedFact>()
-  const replies: { fact: KeyedFact; answer: KeyedFact | undefined; turn: Turn; isFirst: boolean }[] = []
-  for (const fact of all) {
+  /** The newest answers of the model so far, the newest first. */
+  let answers: KeyedFact[] = []
+  // Consecutive spans are one message.
+  let message: { atMs: number; role: 'user'; text: string } | null = null
+  let heard: KeyedFact | undefined
+  for (const fact of parts) {
     yield
     const text = textOf(fact, 'text')
-    const turn = turns.get(fact.parent)
-    if (!turn || text === undefined) continue
-    if (fact.name === 'llm') turn.answers = recent([...turn.answers, fact])
-    if (fact.name === 'stt') turn.heard = fact
-    if (fact.name !== (isVoiced ? 'tts' : 'llm_response')) continue
+    if (text === undefined) continue
+    if (fact.name === 'stt') {
+      heard = fact
+      if (message) message.text += ` ${text}`
+      else {
+        message = { atMs: fact.startMs, role: 'user', text }
+        events.push(message)
+      }
+    }
+    if (fact.name === 'tts') message = null
+    if (fact.name === 'llm') answers = [fact, ...answers].slice(0, answersMax)
+    if (fact.name !== spoken) continue
+    // Before version 1.6, a `tts` span often has only the last sentence, so the text of the `llm` span is used.
     const start = text.slice(0, spokenCharsMax)
-    const answer = turn.answers.findLast((each) => textOf(each, 'text')?.includes(start))
+    const answer = answers.find((each) => textOf(each, 'text')?.slice(0, answerCharsMax).includes(start))
     if (answer && done.has(answer)) continue
     if (answer) done.add(answer)
-    replies.push({ fact, answer, turn, isFirst: turn.last === undefined })
-    turn.last = fact
+    replies.push({ fact, answer })
   }
-  for (const { fact, answer, turn, isFirst } of replies) {
-    said.say(fact.startMs, 'assistant', textOf(answer ?? fact, 'text'), {
-      interrupted: turn.wasInterrupted && turn.last === fact,
-      latencyMs: latencyOf(
-        {
-          // The caller waited for the first words of a turn.
-          total: isFirst ? numberOf(turn.span, 'latency') : undefined,
-          transcription: isFirst ? numberOf(turn.heard, 'transcriptionDelay') : undefined,
-          model: numberOf(answer ?? fact, 'firstToken'),
-          voice: numberOf(fact, 'firstByte'),
-        },
-        1_000,
-      ),
+  for (const [at, { fact, answer }] of replies.entries()) {
+    const latencies = {
+      // The caller waited for the first words of a turn.
+      ...(at === 0 && {
+        total: numberOf(turn, 'latency'),
+        transcription: numberOf(heard, 'transcriptionDelay'),
+      }),
+      model: numberOf(answer ?? fact, 'firstToken'),
+      voice: numberOf(fact, 'firstByte'),
+    }
+    events.push({
+      ...{ atMs: fact.startMs, role: 'assistant', text: textOf(answer ?? fact, 'text') },
+      interrupted: wasInterrupted && at === replies.length - 1,
+      latencyMs: latencyOf(latencies, 1_000),
     })
   }
+  return events
 }
 
-/** What is known of a turn, by the id of its span, which comes after those of its parts. */
-interface Turn {
-  span: KeyedFact | undefined
-  wasInterrupted: boolean
-  /** The newest answers of the model so far. */
-  answers: readonly KeyedFact[]
-  /** What was heard last, and what was said last. */
-  heard: KeyedFact | undefined
-  last: KeyedFact | undefined
-}
-
-function turnsIn(all: readonly KeyedFact[]): Map<string, Turn> {
-  const spans = all.filter(({ name }) => name === 'turn')
-  const newest = spans.at(-1)
-  const turns = new Map<string, Turn>()
-  const add = (id: string, span?: KeyedFact) => {
-    // The last turn of every session says that it was interrupted.
-    const wasInterrupted = span !== newest && span?.values.wasInterrupted === true
-    turns.set(id, { span, wasInterrupted, answers: [], heard: undefined, last: undefined })
-  }
-  for (const { parent } of all) if (!turns.has(parent)) add(parent)
-  for (const span of spans) add(span.key, span)
-  return turns
-}
-
-/** The newest answers, of bounded length together. */
-function recent(answers: readonly KeyedFact[]): readonly KeyedFact[] {
-  let chars = 0
-  return answers
-    .slice(-answersMax)
-    .toReversed()
-    .filter((answer, back) => {
-      chars += textOf(answer, 'text')?.length ?? 0
-      return back === 0 || chars <= answerCharsMax
-    })
-    .toReversed()
-}
-
-function* addTools(said: Said, all: readonly KeyedFact[]): Work<void> {
+function* toolsUsed(all: readonly KeyedFact[]): Work<SessionEvent[]> {
+  const events: SessionEvent[] = []
   let askedMs: number | null = null
   for (const fact of all) {
     yield
     const { name, startMs, endMs } = fact
-    const call = { kind: 'tool_call' as const, name: nameOf(fact, 'tool'), text: textOf(fact, 'given') }
-    const answered = unquoted(textOf(fact, 'answered'))
-    const result = { kind: 'tool_result' as const, name: call.name, text: answered }
-    if (name === 'llm_tool_call') said.add({ ...call, atMs: startMs })
-    if (name === 'llm_tool_result') said.add({ ...result, atMs: endMs })
+    const tool = textOf(fact, 'tool')
+    const call = { kind: 'tool_call' as const, name: tool, text: textOf(fact, 'given') }
+    const result = { kind: 'tool_result' as const, name: tool, text: unquoted(textOf(fact, 'answered')) }
+    if (name === 'llm_tool_call') events.push({ ...call, atMs: startMs })
+    if (name === 'llm_tool_result') events.push({ ...result, atMs: endMs })
     if (name === 'llm') askedMs = endMs
     if (name !== 'tool') continue
     // The model's previous answer called the tool; the input of this one has the result.
-    said.add({ ...call, atMs: Math.min(askedMs ?? startMs, startMs) })
-    said.add({ ...result, atMs: startMs })
+    events.push({ ...call, atMs: Math.min(askedMs ?? startMs, startMs) }, { ...result, atMs: startMs })
   }
+  return events
 }
 
 /**
  * The tools in the input of a model. Each input repeats all earlier messages, so each tool has a key of its own, and the
- * earliest span that has it counts: see `addEarliest`.
+ * earliest span that has it counts: see `isBetter`.
  */
 function toolFactsOf(span: Span): Facts {
   if (span.name !== 'llm') return {}

@@ -18,7 +18,7 @@ import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf, 
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
-import { callIdOf } from './said.ts'
+import { callIdOf } from './session-update.ts'
 
 /** A session without spans for this long is completed: a killed process never reports the end. */
 const silentMsMax = 30 * 60_000
@@ -359,8 +359,7 @@ function* readUpdate({ framework, facts, traceId, isOver }: Session): Work<Sourc
 /** The id that the call has or will have: even before there is one, it may be that of a deleted call. */
 function likelyCallId({ update, facts, traceId }: Session): string {
   if (update) return update.id
-  const own = Object.values(facts).flatMap((fact) => textOf(fact, 'callId') ?? [])
-  return callIdOf(own[0] ?? traceId)
+  return callIdOf(textOf(facts['callbook.call.id'], 'callbook.call.id') ?? traceId)
 }
 
 function toInput({ update, framework }: Session): Input[] {

@@ -14,15 +14,16 @@ test('the ids of tool calls stay as they are, so that a step still names its too
 
 test('our names of attributes give no context, and the keys of metadata do', async () => {
   const settings = { redact: ['phone'], country: 'US', keepNumbers: 'all' } as const
-  const fact = (text: string) => ({ name: 'x', startMs: 0, endMs: 1, parent: '', values: { text } })
-  const order = 'Order 4242 4242 4242 4241'
+  const fact = (name: string, text: string) => ({
+    [name]: { name: 'x', startMs: 0, endMs: 1, parent: '', values: { [name]: text } },
+  })
   const facts = {
-    span: fact(order),
-    'callbook.metadata.orderId': fact('4155552671'),
-    'callbook.metadata.phone': fact('4155552671'),
+    ...fact('text', 'Order 4242 4242 4242 4241'),
+    ...fact('callbook.metadata.orderId', '4155552671'),
+    ...fact('callbook.metadata.phone', '4155552671'),
   }
   const redacted = finished(redactFacts(facts, settings, await interimRedactor(settings)))
-  expect(Object.values(redacted).map(({ values }) => values.text)).toEqual([
-    ...[order, '4155552671', '\ue000phone]'],
+  expect(Object.values(redacted).flatMap(({ values }) => Object.values(values))).toEqual([
+    ...['Order 4242 4242 4242 4241', '4155552671', '\ue000phone]'],
   ])
 })

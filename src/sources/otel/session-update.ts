@@ -1,0 +1,164 @@
+import type { SourceDetails, SourceTurn, SourceUpdate } from '../event.ts'
+import {
+  agentOf,
+  Conversation,
+  cut,
+  type DoneKind,
+  type EntryFacts,
+  isoTime,
+  latencyOf,
+  medianOf,
+  numbersOf,
+  updateOf,
+  withoutUnknown,
+} from '../facts.ts'
+import { type Fact, type Facts, type KeyedFact, numberOf, textOf, toldMetadata } from './fact.ts'
+
+const modelsMax = 20
+/** How much metadata users may tell, so that it fits beside that of others. */
+const toldMetadataBytesMax = 49_152
+const directions: NonNullable<SourceDetails['direction']>[] = ['inbound', 'outbound', 'web']
+
+/** Something said or done in a session. */
+export type SessionEvent = EntryFacts & { atMs: number; text: string | undefined } & (
+    | { role: SourceTurn['role'] }
+    | { kind: DoneKind; name: string | undefined }
+  )
+
+/** What a framework's spans tell about a session. */
+interface SessionParts {
+  /** The call's id, unless the user has told another. */
+  id: string
+  all: readonly KeyedFact[]
+  /** The span of the whole session, which arrives last. */
+  root: KeyedFact | undefined
+  /** Whether no span has arrived for a long time. */
+  isOver: boolean
+  /** When the session began to close, which takes seconds. */
+  closedMs?: number | undefined
+  endedReason?: string | undefined
+  isMachine?: boolean
+  direction?: SourceDetails['direction']
+  /** The phone numbers of the person and of the agent. */
+  person?: string | undefined
+  own?: string | undefined
+  agent: string | undefined
+  /** In any order. */
+  events: SessionEvent[]
+  /** The facts with the latency of a turn. */
+  turns: readonly Fact[]
+  metadata: Record<string, unknown>
+}
+
+/** What is known of a call from its session, and from what users have told about it. */
+export function toUpdate(facts: Facts, { id, all, root, isOver, ...session }: SessionParts): SourceUpdate {
+  const told = (name: string) => textOf(facts[`callbook.${name}`], `callbook.${name}`)
+  const isCompleted = root !== undefined || isOver
+  const startMs = root?.startMs ?? all[0]?.startMs ?? 0
+  const newestMs = all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
+  const endMs = (root && session.closedMs) ?? root?.endMs ?? newestMs
+  const conversation = conversationOf(session.events, startMs)
+  const direction = directions.find((each) => each === told('direction')) ?? session.direction
+  const { person, own } = session
+  const numbers = numbersOf(direction, { person, own })
+  return updateOf(
+    callIdOf(told('call.id') ?? id),
+    {
+      status: isCompleted ? 'completed' : 'live',
+      // A later request could not correct it, so it waits until the start is known.
+      createdAt: isCompleted ? isoTime(startMs) : undefined,
+      duration: isCompleted ? durationOf(startMs, endMs) : undefined,
+      endedReason: session.endedReason,
+      callerNumber: told('caller_number') ?? numbers.callerNumber,
+      calledNumber: told('called_number') ?? numbers.calledNumber,
+      isEngaged: isCompleted ? conversation.isEngaged(session.isMachine) : undefined,
+      transcript: conversation.transcript,
+      occurredAt: isoTime(newestMs),
+    },
+    {
+      agent: agentOf(undefined, told('agent') ?? session.agent),
+      direction,
+      costUsd: costIn(facts),
+      latencyMs: medianMs(session.turns, 'latency'),
+      timeline: conversation.timeline,
+      metadata: withoutUnknown({ ...session.metadata, ...toldMetadataIn(facts) }),
+    },
+  )
+}
+
+function conversationOf(events: SessionEvent[], startMs: number): Conversation {
+  const conversation = new Conversation()
+  for (const event of events.sort((a, b) => a.atMs - b.atMs)) {
+    const atSeconds = Math.max(0, Math.round((event.atMs - startMs) * 1_000) / 1_000_000)
+    if ('role' in event) conversation.say(event.role, event.text, atSeconds, event)
+    else conversation.use(event.kind, event.name, atSeconds, event)
+  }
+  return conversation
+}
+
+/** In seconds, to the millisecond; undefined unless positive. */
+function durationOf(startMs: number, endMs: number): number | undefined {
+  const seconds = Math.round(endMs - startMs) / 1_000
+  return seconds > 0 ? seconds : undefined
+}
+
+/** A name or an id, cut to its maximum length. */
+export function nameOf(fact: Fact | undefined, name: string): string | undefined {
+  const text = textOf(fact, name)
+  return text && cut(text)
+}
+
+/** The median of a value that the facts have in seconds, in milliseconds. */
+export function medianMs(facts: readonly Fact[], name: string): number | undefined {
+  return latencyOf({ total: medianOf(facts.flatMap((fact) => numberOf(fact, name) ?? [])) }, 1_000).total
+}
+
+/** The tokens and models of model requests. */
+export function usageOf(requests: readonly Fact[]) {
+  const sum = (name: string) =>
+    requests.reduce((total, request) => total + Math.max(0, numberOf(request, name) ?? 0), 0) || undefined
+  const models = new Set(requests.flatMap((request) => nameOf(request, 'model') ?? []))
+  models.delete('unknown')
+  return {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    models: [...models].sort().slice(0, modelsMax),
+  }
+}
+
+function costIn(facts: Facts): number | undefined {
+  const cost = facts['callbook.cost_usd']?.values['callbook.cost_usd'] ?? ''
+  const costUsd = typeof cost === 'boolean' || cost === '' ? Number.NaN : Number(cost)
+  return Number.isFinite(costUsd) ? costUsd : undefined
+}
+
+function toldMetadataIn(facts: Facts): Record<string, unknown> {
+  let bytes = 0
+  const members = Object.entries(facts)
+    .filter(([key]) => key.startsWith(toldMetadata))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, { values }]) => [key.slice(toldMetadata.length), values[key]] as const)
+    .filter((member) => {
+      bytes += Buffer.byteLength(JSON.stringify(member))
+      return bytes <= toldMetadataBytesMax
+    })
+  return Object.fromEntries(members)
+}
+
+/** A valid call id: other characters become `_`. */
+export function callIdOf(text: string): string {
+  const id = text.slice(0, 128).replace(/[^A-Za-z0-9._:-]/g, '_')
+  return /^\.{0,2}$/.test(id) ? `_${id}` : id
+}
+
+/** The text of a result that is a JSON string; other results stay as they are. */
+export function unquoted(json: string | undefined): string | undefined {
+  if (!json?.startsWith('"')) return json
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'string' ? value : json
+  } catch {
+    // Plain text that begins with a quotation mark.
+    return json
+  }
+}
