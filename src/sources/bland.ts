@@ -4,6 +4,7 @@ import {
   Conversation,
   isoTime,
   positive,
+  roleOf,
   secondsBetween,
   updateOf,
   withoutUnknown,
@@ -13,10 +14,6 @@ import { isHmac } from './signature.ts'
 
 // https://docs.bland.ai/tutorials/post-call-webhooks, https://docs.bland.ai/tutorials/webhook-signing
 
-const roles = new Map<string | undefined, 'user' | 'assistant'>([
-  ['user', 'user'],
-  ['assistant', 'assistant'],
-])
 const unanswered = new Set(['voicemail', 'no-answer'])
 
 export const bland: Platform = {
@@ -113,7 +110,7 @@ function readConversation(event: Fields, startedAt: number | undefined): Convers
     .map((entry) => ({ entry, at: entry.time('created_at') ?? 0, id: entry.number('id') ?? 0 }))
     .sort((a, b) => a.at - b.at || a.id - b.id)
   for (const { entry, at } of entries) {
-    const role = roles.get(entry.text('user'))
+    const role = roleOf(entry.text('user'))
     const atSeconds = startedAt === undefined || at === 0 ? undefined : (at - startedAt) / 1_000
     if (role) conversation.say(role, entry.text('text'), atSeconds)
   }

@@ -1,5 +1,5 @@
 import type { Platform } from './event.ts'
-import { agentOf, Conversation, isoTime, latencyOf, secondsBetween, updateOf } from './facts.ts'
+import { agentOf, Conversation, isoTime, latencyOf, roleOf, secondsBetween, updateOf } from './facts.ts'
 import type { Fields } from './fields.ts'
 import { isSecret } from './signature.ts'
 
@@ -11,11 +11,6 @@ const statuses = new Map<string, 'live' | 'completed'>([
   ['call_completed', 'completed'],
   ['call_failed', 'completed'],
   ['post_call_analysis', 'completed'],
-])
-const roles = new Map<string | undefined, 'user' | 'assistant'>([
-  ['user', 'user'],
-  ['assistant', 'assistant'],
-  ['agent', 'assistant'],
 ])
 
 /** Events of single turns do not tell their position, so only the transcript at the end is used. */
@@ -60,7 +55,7 @@ export const cartesia: Platform = {
 function readConversation(turns: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const turn of turns) {
-    const role = roles.get(turn.text('role'))
+    const role = roleOf(turn.text('role'))
     const [start, end] = [turn.number('start_timestamp'), turn.number('end_timestamp')]
     const interrupted = turn.boolean('was_interrupted') ?? turn.text('end_reason') === 'interrupted'
     const latencyMs = latencyOf({ voice: turn.number('tts_ttfb') }, 1_000)

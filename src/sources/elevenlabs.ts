@@ -8,6 +8,7 @@ import {
   medianOf,
   numbersOf,
   positive,
+  roleOf,
   updateOf,
   withoutUnknown,
 } from './facts.ts'
@@ -21,10 +22,6 @@ const window = { pastMs: 3_600_000, futureMs: 300_000 }
 const signatureForm = /^t=(\d+),v0=([0-9a-f]+)$/i
 const transferred = /^transfer_to_\w+_success$/
 const machines = new Set(['voicemail', 'busy', 'no_answer', 'failed'])
-const roles = new Map<string | undefined, 'user' | 'assistant'>([
-  ['user', 'user'],
-  ['agent', 'assistant'],
-])
 
 export const elevenlabs: Platform = {
   isSigned({ headers, body, now }, secret) {
@@ -117,7 +114,7 @@ function readConversation(turns: Fields[]): Conversation {
   /** How long tools have run since the last turn. */
   let toolSeconds: number | undefined
   for (const turn of turns) {
-    const role = roles.get(turn.text('role'))
+    const role = roleOf(turn.text('role'))
     const atSeconds = turn.number('time_in_call_secs')
     const isBackchannel = turn.plain('ignored_as_backchannel') === true
     const agentId = turn.object('agent_metadata').text('agent_id')

@@ -11,17 +11,24 @@ import { instantMax } from './fields.ts'
 const turnsMax = 10_000
 const timelineEntriesMax = 2 * turnsMax
 const nameCharsMax = 200
-const metadataBytesMax = 65_536
-/** How many members that are left out are named, and in how many characters: six bytes each in JSON, at most. */
-const leftOutNamesMax = 20
-const leftOutCharsMax = 60
-const leftOutBytesMax = 8_192
 const success = new Set(['true', 'passed', 'success', 'successful'])
 const fail = new Set(['false', 'failed', 'failure'])
+/** What platforms call who speaks. Others are tools, or people to whom the call was transferred. */
+const roles = new Map<string | undefined, SourceTurn['role']>([
+  ['user', 'user'],
+  ['agent', 'assistant'],
+  ['assistant', 'assistant'],
+  ['bot', 'assistant'],
+])
 
-/** An update without its unknown members. */
+/** An update without its unknown members, among which are negative costs and latencies. */
 export function updateOf(id: string, change: Known<CallFacts>, details: Known<SourceDetails>): SourceUpdate {
-  return { id, change: withoutUnknown(change), details: withoutUnknown(details) }
+  const [costUsd, latencyMs] = [notNegative(details.costUsd), notNegative(details.latencyMs)]
+  return { id, change: withoutUnknown(change), details: withoutUnknown({ ...details, costUsd, latencyMs }) }
+}
+
+function notNegative(value: number | undefined): number | undefined {
+  return value !== undefined && value >= 0 ? value : undefined
 }
 
 /** Members may be undefined. */
@@ -51,6 +58,10 @@ export function positive(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds > 0 ? seconds : undefined
 }
 
+export function roleOf(speaker: string | undefined): SourceTurn['role'] | undefined {
+  return roles.get(speaker)
+}
+
 /** `success`, `fail`, or the text of another rubric. */
 export function evaluationOf(value: unknown): string | undefined {
   if (!['string', 'boolean', 'number'].includes(typeof value)) return undefined
@@ -58,28 +69,6 @@ export function evaluationOf(value: unknown): string | undefined {
   const word = text.toLowerCase()
   if (word === '' || word === 'unknown') return undefined
   return success.has(word) ? 'success' : fail.has(word) ? 'fail' : text
-}
-
-/**
- * What a platform tells, and what its user attached to the call, of which later objects win. Members beyond the limit of
- * a call's metadata are left out, and named in `callbook.leftOut`.
- */
-export function metadataOf(
-  told: Record<string, unknown>,
-  attached: Record<string, unknown>[],
-): Record<string, unknown> {
-  const known = Object.entries(told)
-  const leftOut: string[] = []
-  let bytes = leftOutBytesMax
-  const kept = [...new Map([...known, ...attached.flatMap(Object.entries), ...known])].filter((member) => {
-    const size = Buffer.byteLength(JSON.stringify(member))
-    const fits = bytes + size <= metadataBytesMax
-    if (fits) bytes += size
-    else if (leftOut.length < leftOutNamesMax)
-      leftOut.push(member[0].slice(0, leftOutCharsMax).toWellFormed())
-    return fits
-  })
-  return withoutUnknown({ ...Object.fromEntries(kept), 'callbook.leftOut': leftOut })
 }
 
 export function agentOf(id: string | undefined, name: string | undefined): SourceDetails['agent'] {

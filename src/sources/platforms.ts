@@ -4,7 +4,7 @@ import type { PlatformName } from './catalog.ts'
 import { dograh } from './dograh.ts'
 import { elevenlabs } from './elevenlabs.ts'
 import type { Fault, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
-import { metadataOf, updateOf } from './facts.ts'
+import { withoutUnknown } from './facts.ts'
 import { FieldFault, Fields, type Reading } from './fields.ts'
 import { retell } from './retell.ts'
 import { synthflow } from './synthflow.ts'
@@ -53,8 +53,9 @@ export function readEvent(
 function readUpdate(platform: Platform, event: Fields, options: SourceOptions): SourceUpdate | null {
   const update = platform.read(event, options)
   if (update === null || options.metadata !== 'keep') return update
-  const metadata = metadataOf(update.details.metadata ?? {}, platform.attached?.(event) ?? [])
-  return updateOf(update.id, update.change, { ...update.details, metadata })
+  const sets = [...(platform.attached?.(event) ?? []), update.details.metadata ?? {}]
+  const metadata = Object.fromEntries(sets.flatMap(Object.entries))
+  return { ...update, details: withoutUnknown({ ...update.details, metadata }) }
 }
 
 /** The body to answer an event with; `{}` unless the event is a question. */

@@ -5,6 +5,7 @@ import {
   evaluationOf,
   isoTime,
   positive,
+  roleOf,
   secondsBetween,
   updateOf,
   withoutUnknown,
@@ -24,10 +25,6 @@ const liveEvents = [
   'transfer_cancelled',
 ]
 const machines = new Set(['voicemail_reached', 'ivr_reached', 'dial_busy', 'dial_no_answer', 'dial_failed'])
-const roles = new Map<string | undefined, 'user' | 'assistant'>([
-  ['user', 'user'],
-  ['agent', 'assistant'],
-])
 
 export const retell: Platform = {
   isSigned({ headers, body, now }, secret) {
@@ -106,7 +103,7 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       recordingUrl: call.openUrl('recording_url'),
       costUsd: cents === undefined ? undefined : cents / 100,
       latencyMs: call.object('latency').object('e2e').number('p50'),
-      timeline: conversation.timeline,
+      timeline: isWhole ? conversation.timeline : undefined,
       metadata: withoutUnknown({
         userSentiment: analysis.text('user_sentiment'),
         inVoicemail: analysis.boolean('in_voicemail'),
@@ -146,7 +143,7 @@ function readConversation(event: Fields): { conversation: Conversation; endSecon
   let endSeconds: number | undefined
   for (const entry of entriesOf(event)) {
     const name = entry.text('role')
-    const role = roles.get(name)
+    const role = roleOf(name)
     const words = entry.list('words')
     if (role) conversation.say(role, entry.text('content'), words[0]?.number('start'))
     if (name === 'tool_call_invocation' || name === 'tool_call_result') {

@@ -104,11 +104,15 @@ export class SourceEvents {
     const read = readEvent(platforms[source.platform], body, source.options)
     if (read === null || !('id' in read)) return read
     const { metadata, ...details } = read.details
-    const event = { ...read.change, details }
+    // The timeline refers to turns, so a new transcript comes with its own timeline or with none.
+    const event = {
+      ...read.change,
+      details: { ...(read.change.transcript && { timeline: null }), ...details },
+    }
     if (!metadata) return await this.#put(source, read.id, event)
-    const fault = await this.#put(source, read.id, { ...event, details: { ...details, metadata } })
+    const fault = await this.#put(source, read.id, { ...event, details: { ...event.details, metadata } })
     if (fault?.field !== 'details.metadata') return fault
-    // Others have filled the metadata. That must not cost the rest of the event.
+    // Too much metadata must not cost the rest of the event.
     return (await this.#put(source, read.id, event)) ?? fault
   }
 

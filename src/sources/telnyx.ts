@@ -21,8 +21,8 @@ const directions = new Map<string | undefined, 'inbound' | 'outbound'>([
 ])
 
 /**
- * Only events of an AI gather have a transcript. Each leg becomes a call, even one without an assistant: only later events tell, and events
- * arrive in any order. The option `summaryInsight` names the insight that is the summary.
+ * Only events of an AI gather have a transcript. Each leg becomes a call, even one without an assistant: only later
+ * events tell, and events arrive in any order. The option `summaryInsight` names the insight that is the summary.
  */
 export const telnyx: Platform = {
   /** @param secret the account's public key */

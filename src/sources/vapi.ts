@@ -16,6 +16,7 @@ import {
   numbersOf,
   positive,
   readLabelled,
+  roleOf,
   secondsBetween,
   updateOf,
   withoutUnknown,
@@ -27,11 +28,6 @@ import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './sign
 
 const window = { pastMs: 300_000, futureMs: 300_000 }
 const machines = new Set(['voicemail', 'customer-did-not-answer', 'customer-busy'])
-const roles = new Map<string | undefined, 'user' | 'assistant'>([
-  ['user', 'user'],
-  ['bot', 'assistant'],
-  ['assistant', 'assistant'],
-])
 const speakers = { ai: 'assistant', user: 'user' } as const
 
 export const vapi: Platform = {
@@ -61,7 +57,8 @@ export const vapi: Platform = {
     const call = event.object('message').object('call')
     const overrides = call.object('assistantOverrides')
     return [
-      ...['variableValues', 'metadata'].map((name) => overrides.ownMembers(name)),
+      overrides.ownMembers('variableValues'),
+      overrides.ownMembers('metadata'),
       call.ownMembers('metadata'),
     ]
   },
@@ -245,7 +242,7 @@ function readMessages(messages: Fields[], activations: Fields[], handOff: RegExp
   let at = 0
   for (const message of messages) {
     const [name, atSeconds] = [message.text('role'), message.number('secondsFromStart')]
-    const role = roles.get(name)
+    const role = roleOf(name)
     const agent = () => ({ agentId: areKnown ? agents[at]?.id : undefined })
     if (role) conversation.say(role, message.text('message'), atSeconds, role === 'user' ? {} : agent())
     for (const tool of toolsOf(message)) {
@@ -268,7 +265,7 @@ function toolsOf(message: Fields): (string | undefined)[] {
 function readOpenAi(messages: Fields[]): Conversation {
   const conversation = new Conversation()
   for (const message of messages) {
-    const role = roles.get(message.text('role'))
+    const role = roleOf(message.text('role'))
     // A message of parts or of tool calls has no text of its own.
     if (role && typeof message.plain('content') === 'string') conversation.say(role, message.text('content'))
   }

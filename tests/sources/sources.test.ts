@@ -212,6 +212,39 @@ describe('a source', () => {
     expect(await countsOf(project, source.id)).toMatchObject({ events: 9, failures: 5 })
   })
 
+  test('stores an event without a cost and a latency that cannot be', async () => {
+    const project = await service.mintProject()
+    const vapi = await addSource(service, project, 'vapi')
+    const call = { id: 'negative' }
+    await vapi.send({ message: { type: 'end-of-call-report', call, cost: -0.01, endedReason: 'hangup' } })
+    const retell = await addSource(service, project, 'retell')
+    const latency = { e2e: { p50: -5 } }
+    await retell.send({ event: 'call_ended', call: { call_id: 'negative-latency', latency } })
+    for (const id of ['negative', 'negative-latency'])
+      expect(await readCall(project, id)).toMatchObject({
+        ...{ status: 'completed', details: { costUsd: null, latencyMs: null } },
+      })
+    for (const { id } of [vapi, retell]) expect((await countsOf(project, id)).failures).toBe(0)
+  })
+
+  test('whose later transcript has no times leaves no timeline of the earlier one; without one it stays', async () => {
+    const project = await service.mintProject()
+    const source = await addSource(service, project, 'retell')
+    const said = (content: string, words: object[] = []) => ({ role: 'user', content, words })
+    const send = (event: string, id: string, rest: object) =>
+      source.send({ event, call: { call_id: id, ...rest } })
+    const timed = [said('One.', [{ start: 1, end: 2 }]), said('Two.', [{ start: 3, end: 4 }])]
+    const times = { start_timestamp: 1_700_000_000_000, end_timestamp: 1_700_000_009_000 }
+    for (const id of ['shorter', 'analysed'])
+      await send('call_ended', id, { ...times, transcript_object: timed })
+    await send('call_analyzed', 'shorter', { ...times, transcript_object: [said('One, two.')] })
+    expect(await readCall(project, 'shorter')).toMatchObject({
+      ...{ transcript: [{ content: 'One, two.' }], details: { timeline: [] } },
+    })
+    await send('call_analyzed', 'analysed', { ...times, transfer_destination: '+15550100003' })
+    expect((await readCall(project, 'analysed')).details.timeline).toHaveLength(2)
+  })
+
   test('is read again: what could not be read stays, what can be now becomes the call', async () => {
     const project = await service.mintProject()
     const source = await addSource(service, project, 'synthflow')
