@@ -88,11 +88,11 @@ export class CallWriter {
   }
 
   /** Notes that something arrived of these live calls, which changes nothing that readers see. */
-  async hear(projectId: number, ids: ReadonlySet<string>, at: number): Promise<void> {
-    if (ids.size === 0) return
+  async hear(projectId: number, ids: readonly string[], at: number): Promise<void> {
+    if (ids.length === 0) return
     await this.#store(projectId).write.run(sql`
       update ${calls} set heard_at = ${at} where project_id = ${projectId} and status = 'live'
-        and id in (select value from json_each(${JSON.stringify([...ids])}))`)
+        and id in (select value from json_each(${JSON.stringify(ids)}))`)
   }
 
   #createHeads({ projectId, writes }: Batch): SQL[] {

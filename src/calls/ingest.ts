@@ -202,10 +202,10 @@ export class Ingest {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
-      const { merged, writes, unchanged } = await this.#merge(projectId, open)
+      const { merged, writes, heard } = await this.#merge(projectId, open)
       const written = await this.#writeOnce(projectId, writes, attempt)
       // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
-      await this.#writer.hear(projectId, unchanged, this.#options.now()).catch(() => undefined)
+      await this.#writer.hear(projectId, heard, this.#options.now()).catch(() => undefined)
       if (written instanceof AppError) {
         // Calls that an earlier attempt has written keep their results.
         for (const { position } of open) results[position] = written
@@ -240,8 +240,8 @@ export class Ingest {
       readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
     ])
     const writes = new Map<string, PendingWrite>()
-    /** Live calls that sent what is stored already. */
-    const unchanged = new Set<string>()
+    /** Calls that sent only what is stored already. */
+    const heard = new Set<string>()
     const mergeOne = ({ id, change, own, audited, admit, isImport, redactions }: Input): IngestedCall => {
       if (audited && !stored.has(id)) throw callNotFound()
       checkId(id)
@@ -253,8 +253,7 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const isHeard = !audited
-      const options = { own, isImport, isHeard, redactions }
+      const options = { own, isImport, isHeard: !audited, redactions }
       const after = mergeCall(before, id, change, this.#options.now(), options)
       if (!before || !isSame(before, after)) {
         this.#checkSize(after)
@@ -262,10 +261,10 @@ export class Ingest {
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
         writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
-      } else if (after.call.status === 'live' && isHeard) unchanged.add(id)
+      } else if (after.heardAt !== before.heardAt) heard.add(id)
       return { document: after.document, isNew: !before }
     }
-    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, unchanged }
+    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, heard: [...heard] }
   }
 
   #checkSize({ document, details }: StoredCall): void {

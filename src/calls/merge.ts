@@ -7,6 +7,8 @@ import { replaces } from './late-events.ts'
 import { metadataPart, type PartCounts, type Redactions, sumOf } from './redaction.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from './schemas.ts'
 
+/** How often an arrival is noted: an entry of an index for each would cost more than to complete calls a minute later. */
+export const heardEveryMs = 60_000
 const mergedFields = [
   'duration',
   'summary',
@@ -98,10 +100,16 @@ export function mergeCall(
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
     completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
-    heardAt: isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? now : null,
+    heardAt:
+      isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heard(before, now) : null,
     metadata,
     ...beside,
   }
+}
+
+/** When something was last heard of a call of which something has arrived, to the minute. */
+export function heard({ heardAt }: { heardAt: number | null }, now: number): number {
+  return heardAt === null || Math.abs(now - heardAt) >= heardEveryMs ? now : heardAt
 }
 
 /**

@@ -1,23 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { and, count, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, countOf } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { calls, projects } from '../db/schema.ts'
-import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import type { CallDeletion } from './call-deletion.ts'
+import { dueCallsMax, writeDueCalls } from './due-calls.ts'
 import type { Holds } from './holds.ts'
 
 const dayMs = 86_400_000
 /** How often settings are checked, since another process may change them. */
 const checkMs = 60_000
 const retryMs = 60_000
-/** How many characters a slice deletes, in about 10 ms of the writer's time. */
-const sliceChars = 400_000
-const rowsPerSliceMax = 100
 
 interface RetentionOptions {
   /** Only the process that owns the folder deletes what is due. */
@@ -117,33 +113,21 @@ export class Retention {
     return this.#options.now() - retainDays * dayMs
   }
 
-  /**
-   * Deletes in slices, which leave half of the writer's time to other writes.
-   * @returns false if it stopped because the setting changed or another node does the work
-   */
+  /** @returns false if it stopped because the setting changed or another node does the work */
   async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<boolean> {
     const { lease, erasure } = this.#options
     const before = this.#dueBefore(retainDays)
     let deleted = 0
     try {
-      for (let last: DueCall | undefined; ; ) {
-        signal.throwIfAborted()
-        const some = await this.#readDue(projectId, before, last)
-        if (some.length === 0) return true
-        last = some.at(-1)
-        const bySeq = new Map(some.map((call) => [call.seq, call]))
-        for (const seqs of inSlices(
-          some.map(({ seq, chars }) => [seq, chars] as const),
-          sliceChars,
-        )) {
+      return await writeDueCalls<DueCall>({
+        read: (last) => this.#readDue(projectId, before, last),
+        write: async (slice) => {
           if (!(await this.#isAsked(projectId, retainDays)) || !(await lease.take())) return false
-          const startedAt = performance.now()
-          const slice = seqs.flatMap((seq) => bySeq.get(seq) ?? [])
           deleted += await this.#deleteSlice(projectId, slice, { before, deleted })
-          await sleep(performance.now() - startedAt)
-          signal.throwIfAborted()
-        }
-      }
+          return true
+        },
+        signal,
+      })
     } finally {
       if (deleted > 0) erasure.schedule(projectId)
     }
@@ -186,7 +170,7 @@ export class Retention {
       .from(calls)
       .where(sql`${isDue(projectId, before)} and (created_at, id) > (${createdAt}, ${id})`)
       .orderBy(calls.createdAt, calls.id)
-      .limit(rowsPerSliceMax)
+      .limit(dueCallsMax)
   }
 }
 

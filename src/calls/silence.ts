@@ -1,21 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { calls, projects } from '../db/schema.ts'
-import { inSlices } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
 import { spanMs } from '../text/time-span.ts'
 import { Background } from '../threads/background.ts'
+import { dueCallsMax, writeDueCalls } from './due-calls.ts'
 import type { Ingest } from './ingest.ts'
+import { heardEveryMs } from './merge.ts'
 
 const checkMs = 60_000
 const retryMs = 60_000
-/** How many characters of documents a slice rewrites. */
-const sliceChars = 400_000
-const rowsPerSliceMax = 100
 
 interface SilenceOptions {
   read: ReadDatabase
@@ -76,32 +73,27 @@ export class Silence {
       .from(projects)
       .where(isNotNull(projects.endSilentAfter))
     for (const { after } of settings) {
-      const before = now() - spanMs(after)
+      // An arrival within a minute of an earlier one is not noted.
+      const before = now() - spanMs(after) - heardEveryMs
       for (const { projectId } of await read.all<{ projectId: number }>(dueProjects(after, before)))
         await this.#endSilent(projectId, after, before, signal)
     }
   }
 
-  /** Completes in slices, which leave half of the writer's time to other writes. */
   async #endSilent(projectId: number, after: string, before: number, signal: AbortSignal): Promise<void> {
     const { store, ingest, audit, lease } = this.#options
     let ended = 0
     try {
-      for (let last: SilentCall | undefined; ; ) {
-        const due = dueCalls(projectId, after, before, last)
-        const some = await store(projectId).read.all<SilentCall>(due)
-        if (some.length === 0) return
-        last = some.at(-1)
-        const sizes = some.map(({ chars }, at) => [at, chars] as const)
-        for (const slice of inSlices(sizes, sliceChars)) {
-          signal.throwIfAborted()
-          if (!(await lease.take())) return
-          const startedAt = performance.now()
-          const ids = slice.flatMap((at) => some[at]?.id ?? [])
+      await writeDueCalls<SilentCall>({
+        read: (last) => store(projectId).read.all(dueCalls(projectId, after, before, last)),
+        write: async (slice) => {
+          if (!(await lease.take())) return false
+          const ids = slice.map(({ id }) => id)
           ended += await ingest.endSilent(projectId, ids, before)
-          await sleep(performance.now() - startedAt)
-        }
-      }
+          return true
+        },
+        signal,
+      })
     } finally {
       const target = `${ended} ${ended === 1 ? 'call' : 'calls'} silent for ${after}`
       if (ended > 0) await audit.record({ projectId, action: 'calls_ended', target })
@@ -125,5 +117,5 @@ export function dueCalls(
   return sql`select id, heard_at as heardAt, document_chars as chars from ${calls}
     where project_id = (select id from ${projects} where id = ${projectId} and end_silent_after = ${after})
       and status = 'live' and heard_at <= ${before} and (heard_at, id) > (${last.heardAt}, ${last.id})
-    order by heard_at, id limit ${rowsPerSliceMax}`
+    order by heard_at, id limit ${dueCallsMax}`
 }

@@ -4,7 +4,7 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import type { CallWords } from './call-words.ts'
 import { storedDetailsBytes } from './details.ts'
 import { type JsonBytes, readAtOnceCharsMax } from './document.ts'
-import { checkChange, eventTimes, onlyTurn } from './merge.ts'
+import { checkChange, eventTimes, heard, onlyTurn } from './merge.ts'
 import { endChars, servedDocument, upToUpdatedAtChars } from './parts.ts'
 import type { Redactions } from './redaction.ts'
 import { type CallChange, transcriptTurnsMax } from './schemas.ts'
@@ -30,6 +30,7 @@ const queries = preparedQueries((db) => ({
       seq: sql<number>`calls.seq`,
       changeSeq: sql<number>`change_seq`,
       occurredAt: sql<number | null>`occurred_at`,
+      heardAt: sql<number | null>`heard_at`,
       createdOnArrival: sql<number>`created_on_arrival`,
       documentChars: sql<number>`document_chars`,
       detailsBytes: storedDetailsBytes,
@@ -78,13 +79,15 @@ export class TurnAppender {
     const growsLong = call.documentChars <= readAtOnceCharsMax && chars > readAtOnceCharsMax
     if (turns === '' || isTooMuch || growsLong) return null
     const time = now()
+    const heardAt = heard(call, time)
     const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
     const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
     const document = appended(call.document, turns, servedUpdatedAt)
     if (document.length + call.detailsBytes > config.callBytesMax) return null
     const isWritten = await this.#write(projectId, {
       ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
-      ...{ turnCount, turns, updatedAt: servedUpdatedAt, heardAt: time, dueAt: time + indexedAfterMs },
+      ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
+      heardAt: heardAt === call.heardAt ? null : heardAt,
       words: ` ${words.of({ summary: null, transcript: appendTranscript.turns })}`,
     })
     return isWritten ? document : null
@@ -100,7 +103,8 @@ export class TurnAppender {
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.all<{ seq: number }>(sql`
         update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(part.updatedAt)},
-          occurred_at = ${part.occurredAt}, heard_at = ${part.heardAt}, document_chars = ${part.chars}
+          ${part.heardAt === null ? sql`` : sql`heard_at = ${part.heardAt},`}
+          occurred_at = ${part.occurredAt}, document_chars = ${part.chars}
         where seq = ${part.seq} and change_seq = ${part.seenChangeSeq} returning seq`),
       write.run(sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
@@ -136,7 +140,8 @@ interface Part {
   turns: string
   words: string
   updatedAt: string
-  heardAt: number
+  /** Null if an earlier arrival has been noted just before. */
+  heardAt: number | null
   dueAt: number
 }
 

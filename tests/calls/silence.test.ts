@@ -11,6 +11,7 @@ import { testMode } from '../support/test-mode.ts'
 
 setDefaultTimeout(commandsTimeoutMs)
 const hourMs = 3_600_000
+const minuteMs = 60_000
 let time = Date.parse('2026-06-01T12:00:00Z')
 let service: TestService
 beforeAll(async () => {
@@ -40,8 +41,9 @@ async function newProject() {
   }
 }
 
+/** Lets so many hours pass, and the minute within which later arrivals are not noted. */
 async function pass(hours: number): Promise<void> {
-  time += hours * hourMs
+  time += hours * hourMs + minuteMs
   await service.services.silence.run()
 }
 
@@ -105,6 +107,32 @@ test('heard is what arrived here, whatever times the request names and whether o
   for (const id of Object.keys(ways)) expect([id, (await callOf(id)).endedReason]).toEqual([id, 'silence'])
 })
 
+test('arrivals are noted once a minute, and no call is completed too early for it', async () => {
+  const { project, put, callOf } = await newProject()
+  const turns = (at: number) => ({ appendTranscript: { at, turns: [{ role: 'user', content: 'Hello?' }] } })
+  const start = time
+  const arrive = async (at: number) => {
+    for (const id of ['same', 'changed']) await put(id, { summary: 'Hello.' })
+    await put('changed', { duration: at })
+    await put('appended', turns(at))
+  }
+  const notedAt = async () => {
+    const rows = await service.services.database.read.all<{ ms: number }>(
+      sql`select heard_at - ${start} as ms from calls where project_id = ${project.projectId}`,
+    )
+    return rows.map(({ ms }) => ms)
+  }
+  await arrive(0)
+  time += minuteMs - 1
+  await arrive(1)
+  expect(await notedAt()).toEqual([0, 0, 0])
+  time = start + 24 * hourMs + minuteMs - 1
+  await service.services.silence.run()
+  for (const id of ['same', 'changed', 'appended']) expect((await callOf(id)).status).toBe('live')
+  await arrive(2)
+  expect(await notedAt()).toEqual(Array(3).fill(24 * hourMs + minuteMs - 1))
+})
+
 test('a source, a trace and an import are heard as well, even if they repeat what is known', async () => {
   const { project, callOf } = await newProject()
   const source = await addSource(service, project, 'vapi')
@@ -129,16 +157,15 @@ test('a source, a trace and an import are heard as well, even if they repeat wha
     for (const [id, arrive] of Object.entries(ways)) expect([id, await arrive()]).toEqual([id, 200])
   }
   await hear()
-  // A command has the machine's clock.
   const heardAt = async () => {
     const rows = await service.services.database.read.all<{ id: string; heardAt: number }>(
       sql`select id, heard_at as heardAt from calls where project_id = ${project.projectId} order by id`,
     )
     return new Map(rows.map((row) => [row.id, row.heardAt]))
   }
+  // A command has the machine's clock, so the first arrivals are dated back.
+  await service.services.database.write.run(sql`update calls set heard_at = heard_at - ${minuteMs}`)
   const first = await heardAt()
-  // Within the 30 minutes after which a session is over.
-  time += hourMs / 3
   await hear()
   for (const [id, at] of await heardAt()) expect([id, at > (first.get(id) ?? at)]).toEqual([id, true])
   expect(first.size).toBe(3)
