@@ -15,7 +15,7 @@ import {
   valuesOf,
 } from './call-query.ts'
 import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
-import { detailedDocument, detailsBytes, servedDetails } from './details.ts'
+import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import { type ExportOptions, exportCalls, sizesOf } from './export.ts'
 import { type CallFacets, readFacets } from './facets.ts'
@@ -51,9 +51,6 @@ const queries = preparedQueries((db) => {
     eq(calls.projectId, sql.placeholder('projectId')),
     eq(calls.id, sql.placeholder('id')),
   )
-  const theseCalls = sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
-    and project_id = ${sql.placeholder('projectId')}
-    cross join call_documents on call_documents.seq = calls.seq`
   return {
     changeSeqById: db.select({ changeSeq: calls.changeSeq }).from(calls).where(isThisCall).prepare(),
     /** The document is null if it has more than `bytesMax` bytes. */
@@ -78,10 +75,11 @@ const queries = preparedQueries((db) => {
       .from(sql`calls left join call_details on call_details.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
-    bySeqs: db.select({ seq: sql<number>`calls.seq`, document: servedDocument }).from(theseCalls).prepare(),
-    bySeqsWithDetails: db
-      .select({ seq: sql<number>`calls.seq`, document: detailedDocument })
-      .from(sql`${theseCalls} left join call_details on call_details.seq = calls.seq`)
+    bySeqs: db
+      .select({ seq: sql<number>`calls.seq`, document: documentInForm })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+        and project_id = ${sql.placeholder('projectId')}
+        cross join call_documents on call_documents.seq = calls.seq`)
       .prepare(),
   }
 })
@@ -187,11 +185,9 @@ export class Calls {
     isDetailed = false,
   ): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
-    const { bySeqs, bySeqsWithDetails } = queries(this.#options.store(projectId).read)
-    const rows = await (isDetailed ? bySeqsWithDetails : bySeqs).all({
-      projectId,
-      seqs: JSON.stringify(seqs),
-    })
+    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const wanted = { projectId, seqs: JSON.stringify(seqs), isDetailed: Number(isDetailed) }
+    const rows = await bySeqs.all(wanted)
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 

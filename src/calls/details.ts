@@ -109,8 +109,13 @@ export const servedDetails: SQL = sql`
   coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
 
-/** A document with its details as its last member, from call_documents left joined with call_details. */
-export const detailedDocument: SQL<string> = sql`rtrim(${servedDocument}, '}') || ',"details":' || ${servedDetails} || '}'`
+/** The same beside call_documents. */
+export const detailsBeside: SQL<string> = sql`(
+  select ${servedDetails} from (select 1) left join call_details on call_details.seq = call_documents.seq)`
+
+/** A document from call_documents; if the parameter `isDetailed` is 1, with its details as its last member. */
+export const documentInForm: SQL<string> = sql`case when ${sql.placeholder('isDetailed')}
+  then rtrim(${servedDocument}, '}') || ',"details":' || ${detailsBeside} || '}' else ${servedDocument} end`
 
 /** Details as JSON without timeline and metadata. Quotes inside a text are escaped, so these places are found exactly. */
 export const briefDetails: SQL<string | null> = sql`substr(details, 1, instr(details, ',"timeline":[') - 1)

@@ -3,10 +3,10 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { preparedQueries } from '../db/store.ts'
 import { csvLine } from '../text/csv.ts'
 import { escapeLineEnds } from '../text/lines.ts'
-import { briefDetails, detailedDocument, servedDetails } from './details.ts'
+import { briefDetails, detailsBeside, documentInForm } from './details.ts'
 import type { JsonBytes } from './document.ts'
 import { columnsOf, detailCell, isDetailColumn, pickFields, readStart } from './fields.ts'
-import { servedDocument, servedDocuments } from './parts.ts'
+import { servedDocument } from './parts.ts'
 
 // Milliseconds are added as whole numbers, because SQLite computes times with fractions in doubles.
 const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
@@ -15,39 +15,31 @@ const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
 const detailsField = sql`coalesce(',"details":' || details, '')`
 
 const queries = preparedQueries((db) => {
-  const seqs = sql`json_each(${sql.placeholder('seqs')}) as wanted`
-  const documents = sql`${seqs} cross join ${servedDocuments} on documents.seq = wanted.value`
-  const documentsAndDetails = sql`${seqs} cross join call_documents on call_documents.seq = wanted.value
-    left join call_details on call_details.seq = call_documents.seq`
-  const detailed = sql`(select ${detailedDocument} as document from ${documentsAndDetails})`
+  const wanted = sql`json_each(${sql.placeholder('seqs')}) as wanted`
+  const documents = sql`${wanted} cross join call_documents on call_documents.seq = wanted.value`
+  /** @param rows with a `document` each. Inside `group_concat`, its expression would make SQLite copy the joined text again. */
   const joined = (rows: SQL) =>
-    db.select({ text: sql<JsonBytes | null>`cast(group_concat(document, ',') as blob)` }).from(rows).prepare()
-  const linesOf = (line: SQL, rows: SQL) =>
     db
-      .select({ text: sql<JsonBytes | null>`cast(group_concat(${line}, '') as blob)` })
+      .select({
+        text: sql<JsonBytes | null>`cast(group_concat(document, ${sql.placeholder('separator')})
+          || ${sql.placeholder('end')} as blob)`,
+      })
       .from(rows)
       .prepare()
-  const line = sql`document || char(10)`
   return {
-    joined: joined(documents),
-    joinedWithDetails: joined(detailed),
-    lines: linesOf(line, documents),
-    linesWithDetails: linesOf(line, detailed),
-    importLines: linesOf(
-      sql`case when occurred_at is null and has_details is null then document
-        else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end || char(10)`,
-      sql`(select calls.seq, occurred_at, metadata, details, call_details.seq as has_details, ${servedDocument} as document from ${seqs}
+    joined: joined(sql`(select ${documentInForm} as document from ${documents})`),
+    joinedForImport: joined(sql`(
+      select case when occurred_at is null and has_details is null then document
+        else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end as document
+      from (select occurred_at, metadata, details, call_details.seq as has_details, ${servedDocument} as document from ${wanted}
         cross join calls on calls.seq = wanted.value cross join call_documents on call_documents.seq = calls.seq
-        left join call_details on call_details.seq = calls.seq)`,
-    ),
+        left join call_details on call_details.seq = calls.seq))`),
     documents: db
-      .select({ document: sql<string>`document`, details: sql<null>`null` })
+      .select({
+        document: servedDocument,
+        details: sql<string | null>`case when ${sql.placeholder('isDetailed')} then ${detailsBeside} end`,
+      })
       .from(documents)
-      .orderBy(sql`wanted.key`)
-      .prepare(),
-    documentsWithDetails: db
-      .select({ document: servedDocument, details: sql<string>`${servedDetails}` })
-      .from(documentsAndDetails)
       .orderBy(sql`wanted.key`)
       .prepare(),
     starts: db
@@ -55,10 +47,10 @@ const queries = preparedQueries((db) => {
         start: sql<string>`substr(document, 1, instr(document, ',"callAnalysis":') - 1)`,
         createdAt: sql<number>`created_at`,
         updatedAt: sql<number>`updated_at`,
-        details: sql<string | null>`case when ${sql.placeholder('withDetails')} then (
+        details: sql<string | null>`case when ${sql.placeholder('isDetailed')} then (
           select json_array(${briefDetails}, metadata) from call_details where call_details.seq = calls.seq) end`,
       })
-      .from(sql`${seqs} cross join calls on calls.seq = wanted.value
+      .from(sql`${wanted} cross join calls on calls.seq = wanted.value
         cross join call_documents on call_documents.seq = calls.seq`)
       .orderBy(sql`wanted.key`)
       .prepare(),
@@ -82,46 +74,33 @@ export interface CallParts {
 }
 
 /** Documents joined by commas. */
-export function documentsOf({ fields, isDetailed }: CallParts): CallForm {
+export function documentsOf({ fields, isDetailed }: CallParts, separator = ',', end = ''): CallForm {
   const read: CallForm['read'] = async (db, seqs) => {
-    if (fields) return (await readPicked(db, seqs, fields, isDetailed)).join(',')
-    const { joined, joinedWithDetails } = queries(db)
-    return (await (isDetailed ? joinedWithDetails : joined).get({ seqs }))?.text ?? ''
+    const wanted = { seqs, isDetailed: Number(isDetailed) }
+    const { joined, documents } = queries(db)
+    if (!fields) return (await joined.get({ ...wanted, separator, end }))?.text ?? ''
+    const picked = (await documents.all(wanted)).map(({ document, details }) => {
+      const some = pickFields(document, fields)
+      return details === null ? some : `${some.slice(0, -1)},"details":${details}}`
+    })
+    return picked.length > 0 ? picked.join(separator) + end : ''
   }
   return { read, isDetailed }
 }
 
 /** One document per line. */
-export function linesOf({ fields, isDetailed }: CallParts): CallForm {
-  const read: CallForm['read'] = async (db, seqs) => {
-    if (fields) {
-      const picked = await readPicked(db, seqs, fields, isDetailed)
-      return escapeLineEnds(picked.map((document) => `${document}\n`).join(''))
-    }
-    const { lines, linesWithDetails } = queries(db)
-    return escapeLineEnds((await (isDetailed ? linesWithDetails : lines).get({ seqs }))?.text ?? '')
-  }
-  return { read, isDetailed }
+export function linesOf(parts: CallParts): CallForm {
+  const { read, isDetailed } = documentsOf(parts, '\n', '\n')
+  return { read: async (db, seqs) => escapeLineEnds(await read(db, seqs)), isDetailed }
 }
 
 /** Lines that also have `occurredAt`, `metadata` and `details`, so that importing them loses nothing. */
 export const asImportLines: CallForm = {
-  read: async (db, seqs) => escapeLineEnds((await queries(db).importLines.get({ seqs }))?.text ?? ''),
+  async read(db, seqs) {
+    const row = await queries(db).joinedForImport.get({ seqs, separator: '\n', end: '\n' })
+    return escapeLineEnds(row?.text ?? '')
+  },
   isDetailed: true,
-}
-
-async function readPicked(
-  db: ReadDatabase,
-  seqs: string,
-  fields: ReadonlySet<string>,
-  isDetailed: boolean,
-): Promise<string[]> {
-  const { documents, documentsWithDetails } = queries(db)
-  const rows = await (isDetailed ? documentsWithDetails : documents).all({ seqs })
-  return rows.map(({ document, details }) => {
-    const picked = pickFields(document, fields)
-    return details === null ? picked : `${picked.slice(0, -1)},"details":${details}}`
-  })
 }
 
 /** Lines of CSV; `head` is the header line. */
@@ -129,7 +108,7 @@ export function csvOf({ fields, isDetailed: isWhole }: CallParts): { form: CallF
   const columns = columnsOf(fields, isWhole)
   const isDetailed = columns.some(isDetailColumn)
   const read: CallForm['read'] = async (db, seqs) => {
-    const rows = await queries(db).starts.all({ seqs, withDetails: isDetailed ? 1 : 0 })
+    const rows = await queries(db).starts.all({ seqs, isDetailed: Number(isDetailed) })
     return rows.map((row) => csvLine(cellsOf(row, columns))).join('')
   }
   return { form: { read, isDetailed }, head: csvLine(columns) }
@@ -144,12 +123,15 @@ interface StartRow {
 }
 
 function cellsOf({ start, createdAt, updatedAt, details: texts }: StartRow, columns: readonly string[]) {
-  const times = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(updatedAt).toISOString() }
-  const call: Record<string, string | number | boolean | null> = { ...readStart(start), ...times }
-  const [details, metadata] = JSON.parse(texts ?? '[]').map((text: string | null) =>
+  const [details, metadata] = (JSON.parse(texts ?? '[]') as (string | null)[]).map((text) =>
     JSON.parse(text ?? 'null'),
   )
   const known = { ...details, metadata }
+  const call: Record<string, string | number | boolean | null> = {
+    ...readStart(start),
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  }
   return columns.map((column) =>
     isDetailColumn(column) ? detailCell(known, column) : (call[column] ?? null),
   )

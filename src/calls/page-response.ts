@@ -35,16 +35,9 @@ export async function listCalls(
   const cursors = calls.cursors(projectId)
   const isCsv = type === 'text/csv'
   const { search, limit, offset, ...parts } = readListRequest(query, { isCsv, readCursor: cursors.read })
+  const sending = { buffers, check }
   if (type !== 'application/json')
-    return await exportCalls(calls, projectId, search, {
-      type,
-      hasMark,
-      ...parts,
-      limit,
-      offset,
-      buffers,
-      check,
-    })
+    return await exportCalls(calls, projectId, search, { type, hasMark, ...parts, limit, offset, ...sending })
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
   const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
     const next = end && cursors.write(end, search.order)
@@ -98,17 +91,14 @@ export async function exportCalls(
 
 /** The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept */
 function formOf(accept: string | null): { type: FormType; hasMark: boolean } {
-  let best: { type: FormType; hasMark: boolean } = { type: 'application/json', hasMark: false }
-  let weight = 0
+  let best = { type: 'application/json' as FormType, hasMark: false, weight: 0 }
   for (const range of (accept ?? '').toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
-    const form = (Object.keys(forms) as FormType[]).find((known) => known === type)
-    const hasMark = form === 'text/csv' && parameters.includes('header=bom')
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const type = (Object.keys(forms) as FormType[]).find((known) => known === name)
     const q = parameters.find((parameter) => parameter.startsWith('q='))
-    const asked = q === undefined ? 1 : Number(q.slice(2)) || 0
-    if (!form || asked <= weight) continue
-    best = { type: form, hasMark }
-    weight = asked
+    const weight = q === undefined ? 1 : Number(q.slice(2)) || 0
+    const hasMark = type === 'text/csv' && parameters.includes('header=bom')
+    if (type && weight > best.weight) best = { type, hasMark, weight }
   }
   return best
 }

@@ -22,9 +22,3 @@ export const servedDocument: SQL<string> = sql`case when not has_parts then call
 /** The size of that document. SQLite knows the size of a stored text without reading it. */
 export const servedBytes: SQL<number> = sql`octet_length(call_documents.document) + case when not has_parts then 0 else
   (select sum(octet_length(turns)) ${parts}) end`
-
-/**
- * For queries that join many documents: inside `group_concat`, the expression would make SQLite copy the joined text
- * again.
- */
-export const servedDocuments: SQL = sql`(select seq, ${servedDocument} as document from call_documents) as documents`
