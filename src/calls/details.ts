@@ -4,7 +4,13 @@ import { replaces } from './late-events.ts'
 import { servedDocument } from './parts.ts'
 import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './redaction.ts'
 import { marksOf } from './review/review.ts'
-import { type CallDetails, type CallDetailsUpdate, type Review, TurnLatency } from './schemas.ts'
+import {
+  type CallDetails,
+  type CallDetailsUpdate,
+  type Review,
+  TimelineEntry,
+  TurnLatency,
+} from './schemas.ts'
 
 type Details = Omit<CallDetails, 'metadata'>
 
@@ -20,7 +26,6 @@ const empty: Details = {
   redacted: null,
 }
 const emptyText = JSON.stringify(empty)
-const latencyParts = Object.keys(TurnLatency.properties) as (keyof typeof TurnLatency.properties)[]
 
 /** Details that only the service sets, never a request. */
 export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
@@ -87,21 +92,17 @@ function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }:
     timeline:
       timeline === null
         ? []
-        : timeline?.map(({ atSeconds, kind, latencyMs, ...entry }) => ({
-            ...{
-              atSeconds,
-              kind,
-              turn: entry.turn ?? null,
-              name: entry.name ?? null,
-              text: entry.text ?? null,
-            },
+        : timeline?.map((entry) => ({
+            ...whole(TimelineEntry.properties, entry),
             interrupted: entry.interrupted ?? false,
-            agentId: entry.agentId ?? null,
-            latencyMs: latencyMs
-              ? Object.fromEntries(latencyParts.map((part) => [part, latencyMs[part] ?? null]))
-              : null,
+            latencyMs: entry.latencyMs ? whole(TurnLatency.properties, entry.latencyMs) : null,
           })),
   }
+}
+
+/** All members of a schema in its order; absent ones are null. */
+function whole(properties: object, members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, members[name] ?? null]))
 }
 
 /** The details of a call from call_details, as the API returns them. */

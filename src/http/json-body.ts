@@ -277,7 +277,9 @@ function whereBroken(text: string): string {
   if (text.length > locatedCharsMax) return ''
   let at = ''
   const onError = (_error: number, _offset: number, _length: number, line: number, column: number) => {
-    at ||= `: the error is at line ${line + 1}, column ${column + 1}`
+    // The only line of a body may be one of many in NDJSON, whose answer has its number.
+    const inLine = text.includes('\n') ? `line ${line + 1}, ` : ''
+    at ||= `: the error is at ${inLine}column ${column + 1}`
   }
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })

@@ -24,6 +24,8 @@ const readCursor = () => undefined
 
 const time = (hour: number) => new Date(Date.UTC(2026, 0, 5, hour)).toISOString()
 const numbers = [null, '+15551', '+1 (555) 2', '5551', 'anonymous', '+2-15.55/1']
+/** Fewer runs than asked for would be a failure, not a pass that shows little. */
+const propertyTimeoutMs = 240_000
 const few = <Value>(values: readonly Value[]) => fc.constantFrom(...values)
 
 /** Few values of each field, so that filters find some calls. */
@@ -85,93 +87,99 @@ const query: fc.Arbitrary<Query> = fc
   .chain((chosen) => fc.record(Object.fromEntries(chosen)))
 
 describe('a list of calls', () => {
-  test('is what a look at each call finds, in every order, by pages, while calls change', async () => {
-    const write = fc.tuple(
-      few(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']),
-      fc.option(created),
-    )
-    const plan = fc.record({
-      calls: fc.array(created, { minLength: 3, maxLength: 12 }),
-      query,
-      order: few(callOrders),
-      limit: few([1, 2, 5]),
-      writes: fc.array(write, { maxLength: 6 }),
-      // So few that each way to find calls is gone.
-      counted: few([0, 2, 10_000]),
-      least: few([1, 2, 2_000]),
-      most: few([0, 2, 4, 2_000]),
-    })
-    await fc.assert(
-      fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, least, most }) => {
-        const project = await service.mintProject()
-        const stored = new Map<string, Call>()
-        const details = new Map<string, NonNullable<CallChange['details']>>()
-        const agentsOf = (id: string) => {
-          const { agent, timeline } = details.get(id) ?? {}
-          return [agent?.id ?? [], (timeline ?? []).map(({ agentId }) => agentId ?? [])].flat(2)
-        }
-        const isFound = (call: Call) => isListed(call, query, agentsOf(call.id))
-        /** Of so many calls with the whole words, those that have only a beginning of one are left out. */
-        const isFoundHere = (call: Call) => {
-          const { text = [] } = query
-          const whole = (each: Call) =>
-            text.some((words) => isSaid(wordsSaid(each), words, { asWhole: true }))
-          return (
-            isFound(call) &&
-            (!query.text || [...stored.values()].filter(whole).length <= counted || whole(call))
-          )
-        }
-        const put = async (id: string, change: CallChange) => {
-          const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
-          if (!answer.ok) return
-          const call: Call = await answer.json()
-          stored.set(id, call)
-          const { source, labels, reviewed } = besideOf(call)
-          const own = {
-            source,
-            review: { ...{ evaluation: null, note: null, by: null }, labels, reviewed, at: time(1) },
+  test(
+    'is what a look at each call finds, in every order, by pages, while calls change',
+    async () => {
+      const write = fc.tuple(
+        few(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']),
+        fc.option(created),
+      )
+      const plan = fc.record({
+        calls: fc.array(created, { minLength: 3, maxLength: 12 }),
+        query,
+        order: few(callOrders),
+        limit: few([1, 2, 5]),
+        writes: fc.array(write, { maxLength: 6 }),
+        // So few that each way to find calls is gone.
+        counted: few([0, 2, 10_000]),
+        least: few([1, 2, 2_000]),
+        most: few([0, 2, 4, 2_000]),
+      })
+      await fc.assert(
+        fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, least, most }) => {
+          const project = await service.mintProject()
+          const stored = new Map<string, Call>()
+          const details = new Map<string, NonNullable<CallChange['details']>>()
+          const agentsOf = (id: string) => {
+            const { agent, timeline } = details.get(id) ?? {}
+            return [agent?.id ?? [], (timeline ?? []).map(({ agentId }) => agentId ?? [])].flat(2)
           }
-          const { updatedAt } = call
-          await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
-          details.set(id, { ...details.get(id), ...change.details })
-        }
-        await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
-        const escaped = Object.entries(query).map(([name, values]) => [name, values.map(escapeValue)])
-        const asked = { ...Object.fromEntries(escaped), order: [order] }
-        const search = readCallSearch(asked, { orders: callOrders, readCursor }, [])
-        const finder = () =>
-          new CallFinder(service.services.database.readAside, project.projectId, search, {
-            counted,
-            window: { least, most },
-          })
-        let last: Call | undefined
-        for (let isOver = false; !isOver; ) {
-          const matching = [...stored.values()].filter(isFoundHere).sort(inOrder(order))
-          const expected = matching.filter((call) => !last || inOrder(order)(call, last) > 0).slice(0, limit)
-          const after = last && {
-            createdAt: Date.parse(last.createdAt),
-            id: last.id,
-            duration: last.duration,
+          const isFound = (call: Call) => isListed(call, query, agentsOf(call.id))
+          /** Of so many calls with the whole words, those that have only a beginning of one are left out. */
+          const isFoundHere = (call: Call) => {
+            const { text = [] } = query
+            const whole = (each: Call) =>
+              text.some((words) => isSaid(wordsSaid(each), words, { asWhole: true }))
+            return (
+              isFound(call) &&
+              (!query.text || [...stored.values()].filter(whole).length <= counted || whole(call))
+            )
           }
-          const found = await finder().places(limit, { ...(after ? { after } : {}) })
-          expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
-          const counts =
-            Object.keys(query).length === 0 ? matching.length : Math.min(matching.length, counted + 1)
-          expect(await finder().count()).toBe(counts)
-          const skipped = await finder().places(limit, { offset: 2 })
-          expect(skipped.map(({ id }) => id)).toEqual(matching.slice(2, 2 + limit).map(({ id }) => id))
-          last = expected.at(-1) ?? last
-          const [id, change] = writes.pop() ?? []
-          if (id && change) await put(id, change)
-          else if (id && stored.delete(id)) await service.services.calls.delete(project.projectId, id)
-          isOver = expected.length < limit
-        }
-        if (timeOrders.some((one) => one === order))
-          await expectLists(project, { asked, stored, query, order, limit, isFound })
-      }),
-      { numRuns: 150 },
-    )
-  }, 120_000)
+          const put = async (id: string, change: CallChange) => {
+            const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
+            if (!answer.ok) return
+            const call: Call = await answer.json()
+            stored.set(id, call)
+            const { source, labels, reviewed } = besideOf(call)
+            const own = {
+              source,
+              review: { ...{ evaluation: null, note: null, by: null }, labels, reviewed, at: time(1) },
+            }
+            const { updatedAt } = call
+            await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
+            details.set(id, { ...details.get(id), ...change.details })
+          }
+          await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
+          const escaped = Object.entries(query).map(([name, values]) => [name, values.map(escapeValue)])
+          const asked = { ...Object.fromEntries(escaped), order: [order] }
+          const search = readCallSearch(asked, { orders: callOrders, readCursor }, [])
+          const finder = () =>
+            new CallFinder(service.services.database.readAside, project.projectId, search, {
+              counted,
+              window: { least, most },
+            })
+          let last: Call | undefined
+          for (let isOver = false; !isOver; ) {
+            const matching = [...stored.values()].filter(isFoundHere).sort(inOrder(order))
+            const expected = matching
+              .filter((call) => !last || inOrder(order)(call, last) > 0)
+              .slice(0, limit)
+            const after = last && {
+              createdAt: Date.parse(last.createdAt),
+              id: last.id,
+              duration: last.duration,
+            }
+            const found = await finder().places(limit, { ...(after ? { after } : {}) })
+            expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+            const counts =
+              Object.keys(query).length === 0 ? matching.length : Math.min(matching.length, counted + 1)
+            expect(await finder().count()).toBe(counts)
+            const skipped = await finder().places(limit, { offset: 2 })
+            expect(skipped.map(({ id }) => id)).toEqual(matching.slice(2, 2 + limit).map(({ id }) => id))
+            last = expected.at(-1) ?? last
+            const [id, change] = writes.pop() ?? []
+            if (id && change) await put(id, change)
+            else if (id && stored.delete(id)) await service.services.calls.delete(project.projectId, id)
+            isOver = expected.length < limit
+          }
+          if (timeOrders.some((one) => one === order))
+            await expectLists(project, { asked, stored, query, order, limit, isFound })
+        }),
+        { numRuns: 60, interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
+      )
+    },
+    propertyTimeoutMs,
+  )
 
   test.skipIf(ofFilesOnly)('reads one index for each filter', async () => {
     const { projectId } = await service.mintProject()

@@ -87,7 +87,7 @@ describe('POST /ingest/calls', () => {
     const answers = await send(project, '{"id":"cut"', '7', '{}', ...lines, { id: 'good' })
     expect(answers.splice(0, 3)).toEqual([
       ...[
-        'body: must be valid JSON: the error is at line 1, column 12',
+        'body: must be valid JSON: the error is at column 12',
         'body: must be an object',
         'id: is required',
       ].map((detail, at) => ({

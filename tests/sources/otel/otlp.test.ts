@@ -164,7 +164,7 @@ describe('spans that cannot be taken', () => {
 
 describe('what cannot be read is answered by a Status in the type of the request', () => {
   test.each([
-    ['not JSON', '{', 400, 'body: must be valid JSON: the error is at line 1, column 2'],
+    ['not JSON', '{', 400, 'body: must be valid JSON: the error is at column 2'],
     ['null', 'null', 400, 'body: must be an object'],
     ['an empty string', '""', 400, 'body: must be an object'],
     [
