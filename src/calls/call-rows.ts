@@ -72,7 +72,7 @@ const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documen
 
 interface RowsOptions {
   db: ReadDatabase
-  matcher: Pick<TextMatcher, 'findAll'>
+  matcher: Pick<TextMatcher, 'ask'>
   cursors: Cursors
 }
 
@@ -183,7 +183,8 @@ async function readRows(
   const texts: WeighedText[] = []
   for (const words of query)
     texts.push({ text: words.text, weights: await readWeights(db, projectId, words) })
-  const matches = await matcher.findAll(
+  const matches = await matcher.ask(
+    'findAll',
     texts,
     shown.map(({ document }) => document),
   )

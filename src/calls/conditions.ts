@@ -163,20 +163,16 @@ function beginsOrEnds(
 
 /** The calls with these ids. */
 export function hasId(ids: readonly string[]): Condition {
-  const check = sql`${calls.id} in ${ids}`
-  return {
-    check,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_id', where: check }], isOrdered: false },
-  }
+  return byId(sql`${calls.id} in ${ids}`)
 }
 
 /** Calls whose id begins with a text. */
 export function beginsWithId(start: string): Condition {
-  const check = sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`
-  return {
-    check,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_id', where: check }], isOrdered: false },
-  }
+  return byId(sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`)
+}
+
+function byId(check: SQL): Condition {
+  return { check, path: { ranges: [by('id', check)], isOrdered: false } }
 }
 
 function beginsWith(column: Column, digits: string): SQL {

@@ -39,21 +39,17 @@ export function* redactChange(
   if (summary) next.summary = yield* redacted('summary', summary)
   if (callAnalysis) next.callAnalysis = yield* redacted('callAnalysis', callAnalysis)
   const redactedMetadata = function* (members: Record<string, unknown>) {
-    const entries: [string, unknown][] = []
-    for (const [key, value] of Object.entries(members)) {
-      const { [key]: member } = yield* redacted(metadataPart(key), { [key]: value })
-      entries.push([key, member])
-    }
-    return Object.fromEntries(entries)
+    const redactedMembers: [string, unknown][] = []
+    for (const [key, value] of Object.entries(members))
+      redactedMembers.push(...Object.entries(yield* redacted(metadataPart(key), { [key]: value })))
+    return Object.fromEntries(redactedMembers)
   }
   if (metadata) next.metadata = yield* redactedMetadata(metadata)
-  if (details?.metadata || details?.timeline) {
-    next.details = { ...details }
-    if (details.metadata) next.details.metadata = yield* redactedMetadata(details.metadata)
-    if (details.timeline) {
-      redactions.timeline = {}
-      next.details.timeline = yield* redactTimeline(details.timeline, redact, redactions.timeline)
-    }
+  if (details) next.details = { ...details }
+  if (next.details?.metadata) next.details.metadata = yield* redactedMetadata(next.details.metadata)
+  if (next.details?.timeline) {
+    redactions.timeline = {}
+    next.details.timeline = yield* redactTimeline(next.details.timeline, redact, redactions.timeline)
   }
   if (transcript) {
     const turns = yield* redactTurns(transcript, redact)

@@ -13,7 +13,7 @@ import { Overview } from '../calls/overview.ts'
 import { Retention } from '../calls/retention.ts'
 import { Reviews } from '../calls/review/reviews.ts'
 import { Silence } from '../calls/silence.ts'
-import { TextMatcher } from '../calls/text-matcher.ts'
+import { openTextMatcher } from '../calls/text-matcher.ts'
 import { WordBacklog } from '../calls/word-backlog.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
@@ -172,7 +172,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
   const selections = new CallSelections(common)
   const deletion = new CallDeletion(common)
-  const textMatcher = new TextMatcher()
+  const textMatcher = openTextMatcher()
   const calls = new Calls({ ...common, erasure, holds, deletion, matcher: textMatcher })
   const ingest = new Ingest(common)
   const allowPrivate = config.webhookAllowPrivate

@@ -162,8 +162,8 @@ export async function spansOf(
       let count = 0
       for (const sent of spansIn(ofScope)) {
         if (++count % spansPerSliceMax === 0) await setImmediate()
-        const fields = isFramework || mayTell(sent) ? fieldsOf(sent) : null
-        if (!fields) continue
+        if (!isFramework && !mayTell(sent)) continue
+        const fields = sent instanceof Uint8Array ? Fields.of(decodeSpan(sent)) : sent
         const span = toSpan(fields, scope, isFramework ? ofFramework : ofOther)
         if (span) spans.push(span)
         else if (isFramework) answer.rejectedSpans++
@@ -181,10 +181,6 @@ const ofOther = { service: undefined, told: new Map<string, AttributeValue>() }
 function spansIn(ofScope: Fields): readonly (Fields | Uint8Array)[] {
   const spans = ofScope.own('spans')
   return Array.isArray(spans) && spans[0] instanceof Uint8Array ? spans : ofScope.list('spans')
-}
-
-function fieldsOf(span: Fields | Uint8Array): Fields {
-  return span instanceof Uint8Array ? Fields.of(decodeSpan(span)) : span
 }
 
 /** Whether a span of another scope may tell something, without decoding it: there may be very many. */
