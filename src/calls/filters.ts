@@ -65,13 +65,11 @@ export type FilterName = CallFilter['name']
 /** A filter that suggests the values in use. */
 export type ValueFilter = Extract<CallFilter, { kind: 'value' }>
 const single: readonly CallFilter['kind'][] = ['since', 'before', 'least', 'most', 'digits', 'words']
-const several = new Set<string>(
-  callFilters.filter(({ kind }) => !single.includes(kind)).map(({ name }) => name),
-)
 
 /** Whether any of several values of a filter can match. Other filters have one value. */
 export function takesSeveral(name: string): boolean {
-  return several.has(name) || name.startsWith(analysisPrefix)
+  const filter = callFilters.find((each) => each.name === name)
+  return filter ? !single.includes(filter.kind) : name.startsWith(analysisPrefix)
 }
 
 /** The text that filters by value and label take for none. */

@@ -223,7 +223,7 @@ describe('what sources keep', () => {
         parentSpanId: 'root',
         scope: 'livekit-agents',
         service: undefined,
-        told: new Map(),
+        userAttributes: new Map(),
         name,
       },
       ...{ startMs: at, endMs: at + 1_000, events: [] },

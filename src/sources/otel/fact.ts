@@ -10,8 +10,8 @@ export interface Span {
   scope: string
   /** The resource's `service.name`. */
   service: string | undefined
-  /** The resource's attributes that tell something about the call: see `toldFactsOf`. */
-  told: ReadonlyMap<string, AttributeValue>
+  /** Those of the resource: see `userFactsOf`. */
+  userAttributes: ReadonlyMap<string, AttributeValue>
   name: string
   startMs: number
   endMs: number
@@ -53,9 +53,10 @@ export interface Framework {
 export type Kept = Readonly<Record<string, readonly string[]>>
 
 /** Before the key of a member of the call's metadata. */
-export const toldMetadata = 'callbook.metadata.'
+export const metadataPrefix = 'callbook.metadata.'
 /** Attributes that users set on a resource or on any span, since neither framework has them. */
-const toldForm = /^callbook\.(call\.id|caller_number|called_number|direction|agent|cost_usd|metadata\..+)$/s
+const userAttribute =
+  /^callbook\.(call\.id|caller_number|called_number|direction|agent|cost_usd|metadata\..+)$/s
 const metadataKeyCharsMax = 200
 const textCharsMax = 65_536
 /** The names of values that are phone numbers, and of ids, which are not redacted. */
@@ -74,21 +75,21 @@ export function toFact(span: Span, kept: Kept): Fact {
   return { name, startMs, endMs, parent, values }
 }
 
-/** Whether an attribute tells something about the call. */
-export function isTold(name: string): boolean {
-  return toldForm.test(name)
+/** Whether users set it, to tell something about the call. */
+export function isUserAttribute(name: string): boolean {
+  return userAttribute.test(name)
 }
 
-/** What users have told, each a fact of its own: a processor may set it on every span. Spans overrule the resource. */
-export function toldFactsOf({ attributes, told, startMs, endMs }: Span): Record<string, Fact> {
+/** What users have set, each a fact of its own: a processor may set it on every span. Spans overrule the resource. */
+export function userFactsOf({ attributes, userAttributes, startMs, endMs }: Span): Record<string, Fact> {
   const facts: Record<string, Fact> = {}
   const add = ([key, value]: [string, AttributeValue], times: Pick<Fact, 'startMs' | 'endMs'>) => {
-    if (!isTold(key) || value === '') return
-    const name = storable(key).slice(0, toldMetadata.length + metadataKeyCharsMax)
+    if (!isUserAttribute(key) || value === '') return
+    const name = storable(key).slice(0, metadataPrefix.length + metadataKeyCharsMax)
     const values = { [name]: typeof value === 'string' ? storable(value) : value }
-    facts[name] = { name: 'told', ...times, parent: '', values }
+    facts[name] = { name: 'user', ...times, parent: '', values }
   }
-  for (const entry of told) add(entry, { startMs: 0, endMs: 0 })
+  for (const entry of userAttributes) add(entry, { startMs: 0, endMs: 0 })
   for (const entry of attributes) add(entry, { startMs, endMs })
   return facts
 }
@@ -112,7 +113,7 @@ export function* redactFacts(
       else if (numbers.includes(name)) values[name] = keptNumber(value, settings) ?? ''
       else {
         // Our own names give no context: a `text` is nothing to send to a phone.
-        const label = name.startsWith(toldMetadata) ? name.slice(toldMetadata.length) : ''
+        const label = name.startsWith(metadataPrefix) ? name.slice(metadataPrefix.length) : ''
         values[name] = yield* redact(value, label, {})
       }
     }
@@ -126,10 +127,10 @@ export interface KeyedFact extends Fact {
   key: string
 }
 
-/** The facts sorted by time, without what users have told. */
+/** The facts sorted by time, without what users have set. */
 export function inOrder(facts: Facts): KeyedFact[] {
   return Object.entries(facts)
-    .filter(([, { name }]) => name !== 'told')
+    .filter(([, { name }]) => name !== 'user')
     .map(([key, fact]) => ({ ...fact, key }))
     .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.key < b.key ? -1 : 1))
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
-import { type AttributeValue, isTold, type Span } from './fact.ts'
+import { type AttributeValue, isUserAttribute, type Span } from './fact.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
 
@@ -135,7 +135,7 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * The spans of these scopes, and those of others that tell something about a call. Other requests get a turn in between.
+ * The spans of these scopes, and those of others with attributes of users. Other requests get a turn in between.
  * @throws FieldFault for a malformed request
  */
 export async function spansOf(
@@ -154,7 +154,7 @@ export async function spansOf(
     const service = resource.get('service.name')
     const ofFramework = {
       service: typeof service === 'string' ? service : undefined,
-      told: new Map([...resource].filter(([name]) => isTold(name))),
+      userAttributes: new Map([...resource].filter(([name]) => isUserAttribute(name))),
     }
     for (const ofScope of ofResource.list('scopeSpans')) {
       const scope = ofScope.object('scope').text('name') ?? ''
@@ -162,9 +162,9 @@ export async function spansOf(
       let count = 0
       for (const sent of spansIn(ofScope)) {
         if (++count % spansPerSliceMax === 0) await setImmediate()
-        if (!isFramework && !mayTell(sent)) continue
+        if (!isFramework && !mayHaveUserAttributes(sent)) continue
         const fields = sent instanceof Uint8Array ? Fields.of(decodeSpan(sent)) : sent
-        const span = toSpan(fields, scope, isFramework ? ofFramework : ofOther)
+        const span = toSpan(fields, scope, isFramework ? ofFramework : ofOtherScope)
         if (span) spans.push(span)
         else if (isFramework) answer.rejectedSpans++
       }
@@ -175,7 +175,7 @@ export async function spansOf(
   return answer
 }
 
-const ofOther = { service: undefined, told: new Map<string, AttributeValue>() }
+const ofOtherScope = { service: undefined, userAttributes: new Map<string, AttributeValue>() }
 
 /** The spans, in protobuf each still as bytes. */
 function spansIn(ofScope: Fields): readonly (Fields | Uint8Array)[] {
@@ -183,15 +183,15 @@ function spansIn(ofScope: Fields): readonly (Fields | Uint8Array)[] {
   return Array.isArray(spans) && spans[0] instanceof Uint8Array ? spans : ofScope.list('spans')
 }
 
-/** Whether a span of another scope may tell something, without decoding it: there may be very many. */
-function mayTell(span: Fields | Uint8Array): boolean {
+/** Checks a span of another scope without decoding it, since there may be very many. */
+function mayHaveUserAttributes(span: Fields | Uint8Array): boolean {
   if (span instanceof Uint8Array)
     return Buffer.from(span.buffer, span.byteOffset, span.byteLength).includes(ownPrefix)
-  return [...attributesOf(span.own('attributes')).keys()].some(isTold)
+  return [...attributesOf(span.own('attributes')).keys()].some(isUserAttribute)
 }
 
 /** Null if a required field is missing. */
-function toSpan(fields: Fields, scope: string, of: Pick<Span, 'service' | 'told'>): Span | null {
+function toSpan(fields: Fields, scope: string, of: Pick<Span, 'service' | 'userAttributes'>): Span | null {
   const [traceId, spanId] = [hexOf(fields, 'traceId', 32), hexOf(fields, 'spanId', 16)]
   const [startMs, endMs] = [msOf(fields, 'startTimeUnixNano'), msOf(fields, 'endTimeUnixNano')]
   const name = fields.text('name')

@@ -12,11 +12,11 @@ import {
   updateOf,
   withoutUnknown,
 } from '../facts.ts'
-import { type Fact, type Facts, type KeyedFact, numberOf, textOf, toldMetadata } from './fact.ts'
+import { type Fact, type Facts, type KeyedFact, metadataPrefix, numberOf, textOf } from './fact.ts'
 
 const modelsMax = 20
-/** How much metadata users may tell, so that it fits beside that of others. */
-const toldMetadataBytesMax = 49_152
+/** How much metadata users may set, so that it fits beside that of others. */
+const userMetadataBytesMax = 49_152
 const directions: NonNullable<SourceDetails['direction']>[] = ['inbound', 'outbound', 'web']
 
 /** Something said or done in a session. */
@@ -27,7 +27,7 @@ export type SessionEvent = EntryFacts & { atMs: number; text: string | undefined
 
 /** What a framework's spans tell about a session. */
 interface SessionParts {
-  /** The call's id, unless the user has told another. */
+  /** The call's id, unless the user has set another. */
   id: string
   all: readonly KeyedFact[]
   /** The span of the whole session, which arrives last. */
@@ -50,38 +50,38 @@ interface SessionParts {
   metadata: Record<string, unknown>
 }
 
-/** What is known of a call from its session, and from what users have told about it. */
+/** What is known of a call from its session, and from what users have set on its spans. */
 export function toUpdate(facts: Facts, { id, all, root, isOver, ...session }: SessionParts): SourceUpdate {
-  const told = (name: string) => textOf(facts[`callbook.${name}`], `callbook.${name}`)
+  const attribute = (name: string) => textOf(facts[`callbook.${name}`], `callbook.${name}`)
   const isCompleted = root !== undefined || isOver
   const startMs = root?.startMs ?? all[0]?.startMs ?? 0
   const newestMs = all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
   const endMs = (root && session.closedMs) ?? root?.endMs ?? newestMs
   const conversation = conversationOf(session.events, startMs)
-  const direction = directions.find((each) => each === told('direction')) ?? session.direction
+  const direction = directions.find((each) => each === attribute('direction')) ?? session.direction
   const { person, own } = session
   const numbers = numbersOf(direction, { person, own })
   return updateOf(
-    callIdOf(told('call.id') ?? id),
+    callIdOf(attribute('call.id') ?? id),
     {
       status: isCompleted ? 'completed' : 'live',
       // A later request could not correct it, so it waits until the start is known.
       createdAt: isCompleted ? isoTime(startMs) : undefined,
       duration: isCompleted ? durationOf(startMs, endMs) : undefined,
       endedReason: session.endedReason,
-      callerNumber: told('caller_number') ?? numbers.callerNumber,
-      calledNumber: told('called_number') ?? numbers.calledNumber,
+      callerNumber: attribute('caller_number') ?? numbers.callerNumber,
+      calledNumber: attribute('called_number') ?? numbers.calledNumber,
       isEngaged: isCompleted ? conversation.isEngaged(session.isMachine) : undefined,
       transcript: conversation.transcript,
       occurredAt: isoTime(newestMs),
     },
     {
-      agent: agentOf(undefined, told('agent') ?? session.agent),
+      agent: agentOf(undefined, attribute('agent') ?? session.agent),
       direction,
       costUsd: costIn(facts),
       latencyMs: medianMs(session.turns, 'latency'),
       timeline: conversation.timeline,
-      metadata: withoutUnknown({ ...session.metadata, ...toldMetadataIn(facts) }),
+      metadata: withoutUnknown({ ...session.metadata, ...userMetadataIn(facts) }),
     },
   )
 }
@@ -132,15 +132,15 @@ function costIn(facts: Facts): number | undefined {
   return Number.isFinite(costUsd) ? costUsd : undefined
 }
 
-function toldMetadataIn(facts: Facts): Record<string, unknown> {
+function userMetadataIn(facts: Facts): Record<string, unknown> {
   let bytes = 0
   const members = Object.entries(facts)
-    .filter(([key]) => key.startsWith(toldMetadata))
+    .filter(([key]) => key.startsWith(metadataPrefix))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { values }]) => [key.slice(toldMetadata.length), values[key]] as const)
+    .map(([key, { values }]) => [key.slice(metadataPrefix.length), values[key]] as const)
     .filter((member) => {
       bytes += Buffer.byteLength(JSON.stringify(member))
-      return bytes <= toldMetadataBytesMax
+      return bytes <= userMetadataBytesMax
     })
   return Object.fromEntries(members)
 }

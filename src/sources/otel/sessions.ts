@@ -14,7 +14,7 @@ import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
-import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf, toldFactsOf } from './fact.ts'
+import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf, userFactsOf } from './fact.ts'
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
@@ -300,7 +300,7 @@ function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
   for (const span of spans) {
     yield
     const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
-    const facts = { ...found?.[1].factsOf(span), ...toldFactsOf(span) }
+    const facts = { ...found?.[1].factsOf(span), ...userFactsOf(span) }
     if (Object.keys(facts).length === 0) continue
     const session = sessions.get(span.traceId) ?? newSession(span.traceId, '')
     session.framework ||= found?.[0] ?? ''
@@ -339,16 +339,16 @@ function continueFrom(
 }
 
 function isLast({ framework }: Session, { name }: Fact): boolean {
-  return name === 'told' || (frameworks[framework]?.lastSpans.includes(name) ?? false)
+  return name === 'user' || (frameworks[framework]?.lastSpans.includes(name) ?? false)
 }
 
 /**
  * Whether a fact replaces another with its key, whichever arrives first. The earlier counts, since a tool is used once;
- * of what users have told, the later, so that they may correct it.
+ * of what users have set, the later, so that they may correct it.
  */
 function isBetter(fact: Fact, known: Fact): boolean {
   if (fact.startMs === known.startMs) return JSON.stringify(fact.values) > JSON.stringify(known.values)
-  return fact.startMs > known.startMs === (fact.name === 'told')
+  return fact.startMs > known.startMs === (fact.name === 'user')
 }
 
 function* readUpdate({ framework, facts, traceId, isOver }: Session): Work<SourceUpdate | null> {
