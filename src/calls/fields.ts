@@ -1,17 +1,7 @@
-import type { Call } from './schemas.ts'
-import { CallDetails, Call as CallSchema } from './schemas.ts'
-
-export type CallField = keyof Call
+import { Call, CallDetails } from './schemas.ts'
 
 /** A call's fields in order. */
-export const callFields = Object.keys(CallSchema.properties) as CallField[]
-
-/** The fields that can be columns of a table: all but the transcript and the analysis. */
-export type CallColumn = Exclude<CallField, 'transcript' | 'callAnalysis'>
-
-export function isColumn(field: CallField): field is CallColumn {
-  return field !== 'transcript' && field !== 'callAnalysis'
-}
+export const callFields = Object.keys(Call.properties)
 
 /** The members of the details that can be columns: all but the timeline. */
 const detailColumns = Object.entries(CallDetails.properties).flatMap(([name, { type, properties }]) => {
@@ -20,7 +10,11 @@ const detailColumns = Object.entries(CallDetails.properties).flatMap(([name, { t
 })
 const metadataColumn = /^details\.metadata\../
 
-export const columns: readonly string[] = [...callFields.filter(isColumn), ...detailColumns]
+/** The columns of a table. A transcript and an analysis fit no cell. */
+export const columns: readonly string[] = [
+  ...callFields.filter((name) => name !== 'transcript' && name !== 'callAnalysis'),
+  ...detailColumns,
+]
 
 export function isDetailColumn(name: string): boolean {
   return detailColumns.includes(name) || metadataColumn.test(name)
@@ -55,7 +49,7 @@ const analysisStart = ',"callAnalysis":'
 const transcriptStart = ',"transcript":['
 
 /** The values of the fields before the analysis. @param start the document up to its analysis */
-export function readStart(start: string): Omit<Pick<Call, CallColumn>, 'createdAt' | 'updatedAt'> {
+export function readStart(start: string): Record<string, string | number | boolean | null> {
   return JSON.parse(`${start}}`)
 }
 

@@ -123,11 +123,10 @@ interface StartRow {
 }
 
 function cellsOf({ start, createdAt, updatedAt, details: texts }: StartRow, columns: readonly string[]) {
-  const [details, metadata] = (JSON.parse(texts ?? '[]') as (string | null)[]).map((text) =>
-    JSON.parse(text ?? 'null'),
-  )
+  const read: (string | null)[] = JSON.parse(texts ?? '[]')
+  const [details, metadata] = read.map((text) => JSON.parse(text ?? 'null'))
   const known = { ...details, metadata }
-  const call: Record<string, string | number | boolean | null> = {
+  const call: ReturnType<typeof readStart> = {
     ...readStart(start),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),

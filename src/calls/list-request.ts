@@ -62,7 +62,7 @@ function readCount(query: CallQuery, field: 'limit' | 'offset', errors: FieldErr
 function readFields(query: CallQuery, isCsv: boolean, errors: FieldError[]): ReadonlySet<string> | undefined {
   const names = valuesOf(query, 'fields')
   if (!names) return undefined
-  const allowed: readonly string[] = isCsv ? columns : callFields
+  const allowed = isCsv ? columns : callFields
   const unknown = names.filter((name) => !allowed.includes(name) && !(isCsv && isDetailColumn(name)))
   if (unknown.length > 0) {
     const message = `${unknown.join(', ') || 'an empty name'} is not one of ${allowed.join(', ')}`
