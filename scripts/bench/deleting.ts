@@ -3,7 +3,8 @@ import Database from 'libsql'
 import { randomCallPaths } from './by-id.ts'
 import { copyDataset, type Dataset } from './dataset.ts'
 import { chunksDataset } from './datasets.ts'
-import { latencyOf, type PacedRequest, startPaced } from './paced.ts'
+import type { LoadRequest } from './load.ts'
+import { latencyOf, startPaced } from './paced.ts'
 import type { Running } from './processes.ts'
 import type { Options } from './runner.ts'
 import { formatLatency, type Row } from './table.ts'
@@ -87,7 +88,7 @@ async function measureOthers({ url }: Running, { key, ingestKey }: Dataset, mean
 }
 
 /** Writes of new calls. No other run has used their ids. */
-function newCalls(): PacedRequest[] {
+function newCalls(): LoadRequest[] {
   const run = randomUUID()
   return Array.from({ length: writesPerSecond * secondsMax * 2 }, (_, n) => ({
     method: 'PUT',

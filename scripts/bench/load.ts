@@ -6,13 +6,13 @@ export interface LoadRequest {
   path: string
   /** JSON. */
   body?: string
-  /** Beside those of the load. */
-  headers?: Record<string, string>
+  /** Instead of that of the load. */
+  key?: string
 }
 
 export interface Load {
   url: string
-  headers: Record<string, string>
+  key: string
   /** Sent in this order, again and again. `{n}` stands for the number of the request, counted from 0. */
   requests: LoadRequest[]
   connections: number

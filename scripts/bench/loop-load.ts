@@ -41,17 +41,14 @@ await serveLoad(async (load: Load, isEnding): Promise<LoadResult> => {
   }
 })
 
-function messageOf({ url, headers }: Load, request: LoadRequest) {
-  const { method = 'GET', path, body = '' } = request
-  const lines = Object.entries({ host: new URL(url).host, ...headers, ...request.headers }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  )
+function messageOf(load: Load, { method = 'GET', path, body = '', key = load.key }: LoadRequest) {
+  const head = `host: ${new URL(load.url).host}\r\nauthorization: Bearer ${key}\r\n`
   const build = (number: string) => {
     const numbered = body.replaceAll('{n}', number)
     const entity =
       body && `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(numbered)}\r\n`
     const target = path.replaceAll('{n}', number)
-    return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}${entity}\r\n${numbered}`)
+    return Buffer.from(`${method} ${target} HTTP/1.1\r\n${head}${entity}\r\n${numbered}`)
   }
   if (`${path}${body}`.includes('{n}')) return (number: number) => build(String(number))
   const built = build('')

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** In megabytes of 10^6 bytes. Pages of a mapped file count as resident, but not as the process's own. */
 export interface Memory {
@@ -24,7 +24,7 @@ const ticksPerSecond = 100
 export interface ProcessUse {
   /** Of all threads. */
   processorSeconds: number
-  /** To files. */
+  /** Handed to the system: `write_bytes` counts a whole folio, up to 2 MB, for each page in it. Not what sockets send. */
   bytesWritten: number
 }
 
@@ -36,7 +36,7 @@ export function processOf(pid: number): ProcessUse {
       // Fields 14 to 17, counted from the name's closing bracket: the name may hold spaces.
       const fields = readFileSync(`/proc/${process}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-      const written = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${process}/io`, 'utf8'))?.[1]
+      const written = /^wchar: (\d+)$/m.exec(readFileSync(`/proc/${process}/io`, 'utf8'))?.[1]
       use.processorSeconds += ticks / ticksPerSecond
       use.bytesWritten += Number(written)
     } catch {
@@ -44,6 +44,19 @@ export function processOf(pid: number): ProcessUse {
     }
   }
   return use
+}
+
+/** Megabytes of a process and its children. What they share, such as buffers and the program, counts once. */
+export function memoryOfTree(pid: number): number {
+  const shared = new Map<string, number>()
+  let own = 0
+  for (const process of treeOf(pid)) {
+    const { residentMb, ownMb } = memoryOf(process)
+    const program = readlinkSync(`/proc/${process}/exe`)
+    own += ownMb
+    shared.set(program, Math.max(shared.get(program) ?? 0, residentMb - ownMb))
+  }
+  return [...shared.values()].reduce((sum, each) => sum + each, own)
 }
 
 function treeOf(pid: number): number[] {

@@ -38,11 +38,10 @@ await serveLoad(async (load: PacedLoad, isEnding): Promise<PacedResult> => {
 })
 
 /** Resolves at the answer's last byte, to whether the request succeeded. */
-async function send({ url, key, requests }: PacedLoad, index: number): Promise<boolean> {
-  const { method, path, body } = requests[index % requests.length] ?? { method: 'GET', path: '/' }
-  const headers: Record<string, string> = { authorization: `Bearer ${key}` }
-  if (body !== undefined) headers['content-type'] = 'application/json'
-  const response = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body }) })
+async function send({ url, requests, ...load }: PacedLoad, index: number): Promise<boolean> {
+  const { method = 'GET', path = '/', key = load.key, body = null } = requests[index % requests.length] ?? {}
+  const headers = { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) }
+  const response = await fetch(url + path, { method, headers, body })
   await response.arrayBuffer()
   return response.ok
 }

@@ -1,16 +1,11 @@
+import type { LoadRequest } from './load.ts'
 import { type LoadRun, startLoad } from './load-process.ts'
-
-export interface PacedRequest {
-  method: string
-  path: string
-  body?: string
-}
 
 export interface PacedLoad {
   url: string
   key: string
   /** Sent in this order, `repeats` times at most. */
-  requests: PacedRequest[]
+  requests: LoadRequest[]
   repeats: number
   requestsPerSecond: number
   secondsMax: number

@@ -1,5 +1,9 @@
 import { type CallPeers, startCallPeers } from './peers/call-peers.ts'
 import { callCases } from './peers/calls.ts'
+import { benchErasing } from './peers/erasing.ts'
+import { benchProjects } from './peers/projects.ts'
+import { benchRest } from './peers/rest.ts'
+import { benchVectors } from './peers/vectors.ts'
 import { type Options, runSuite } from './runner.ts'
 import type { Texts } from './texts.ts'
 
@@ -13,7 +17,13 @@ await runSuite({
     '`scripts/bench/peers/postgres-server.ts`; it, PocketBase and the service sync each write before they answer. The ' +
     'time of the processor is that of the whole server, with all its processes.',
   defaults: { rounds: 3, calls: 20_000 },
-  cases: callCases(filled),
+  cases: [
+    ...callCases(filled),
+    { name: 'erase', run: benchErasing },
+    { name: 'vector', run: benchVectors },
+    { name: 'rest', run: benchRest },
+    { name: 'projects', run: benchProjects },
+  ],
   close,
 })
 

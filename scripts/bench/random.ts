@@ -8,3 +8,12 @@ export function createRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }
+
+/** In an order that is the same in every run. */
+export function shuffled<Value>(values: readonly Value[]): Value[] {
+  const random = createRandom(1)
+  return values
+    .map((value) => ({ value, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value)
+}

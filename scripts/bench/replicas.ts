@@ -232,8 +232,7 @@ async function startJoined(
 
 async function readLoad({ service, key }: Node): Promise<number> {
   const requests = Array.from({ length: 200 }, (_, n) => ({ path: `/v1/calls/call-${n}` }))
-  const headers = { authorization: `Bearer ${key}` }
-  return (await applyLoad({ url: service.url, requests, headers, connections, seconds })).perSecond
+  return (await applyLoad({ url: service.url, requests, key, connections, seconds })).perSecond
 }
 
 /** Returns how many calls it wrote: fewer than `count` when the machine is too slow. */

@@ -50,7 +50,7 @@ export async function measureRatio({ service, ceiling, paths, key, rounds }: Rat
 /** GETs of the paths in turn. */
 export function readsOf({ url, pid }: Running, paths: string[], key: string): Target {
   const requests = paths.map((path) => ({ path }))
-  const load = { url, requests, headers: { authorization: `Bearer ${key}` }, connections: connectionsDefault }
+  const load = { url, requests, key, connections: connectionsDefault }
   return { pid, load: () => load }
 }
 

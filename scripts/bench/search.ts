@@ -1,7 +1,7 @@
 import { searchDataset, searchedItemsCount } from './datasets.ts'
 import { applyLoad, type LoadResult } from './load.ts'
 import { processOf } from './memory.ts'
-import { createRandom } from './random.ts'
+import { shuffled } from './random.ts'
 import { readQuestions } from './retrieval/questions.ts'
 import { readQuestionSets } from './retrieval/sets.ts'
 import { median } from './rounds.ts'
@@ -22,14 +22,13 @@ export async function benchSearch(texts: Texts, { start, data }: Options): Promi
   const dataset = await searchDataset(texts, readQuestionSets(data, sets))
   const service = await start(dataset)
   const questions = shuffled(readQuestions(data, texts, sets)).slice(0, questionsCount)
-  const headers = { authorization: `Bearer ${dataset.key}` }
   const load = (mode: string, seconds: number) => {
     const requests = questions.map((query) => ({
       method: 'POST',
       path: '/v1/knowledge/search',
       body: JSON.stringify({ query, mode }),
     }))
-    return applyLoad({ url: service.url, requests, headers, seconds, connections: clients })
+    return applyLoad({ url: service.url, requests, key: dataset.key, seconds, connections: clients })
   }
   // Each question once, so that what the service keeps is there.
   for (let asked = 0; asked < questions.length; ) asked += (await load('hybrid', roundSeconds)).served
@@ -55,13 +54,4 @@ export async function benchSearch(texts: Texts, { start, data }: Options): Promi
 function reported(mode: string, { perSecond, p50Ms }: LoadResult): Row {
   const measured = `${formatCount(perSecond)} a second, p50 ${p50Ms.toFixed(1)} ms`
   return { what: `  ${mode} alone`, measured, target: 'reported', isMet: null }
-}
-
-/** In an order that is the same in every run. */
-function shuffled(values: readonly string[]): string[] {
-  const random = createRandom(1)
-  return values
-    .map((value) => ({ value, place: random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ value }) => value)
 }

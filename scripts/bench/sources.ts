@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Turn } from '../../src/calls/schemas.ts'
 import { emptyDataset } from './dataset.ts'
-import { latencyOf, type PacedRequest, startPaced } from './paced.ts'
+import type { LoadRequest } from './load.ts'
+import { latencyOf, startPaced } from './paced.ts'
 import { runCommand } from './processes.ts'
 import { checkoutOf } from './project.ts'
 import { bodyOf } from './requests.ts'
@@ -26,7 +27,7 @@ export async function benchSources(texts: Texts, { main, start }: Options): Prom
   const { id }: { id: string } = JSON.parse(await runCommand(command, { DATA_DIR: dataset.folder }))
   const service = await start(dataset)
   const requests = [...interleaved(texts)].map(
-    (event): PacedRequest => ({ method: 'POST', path: `/ingest/from/${id}`, body: JSON.stringify(event) }),
+    (event): LoadRequest => ({ method: 'POST', path: `/ingest/from/${id}`, body: JSON.stringify(event) }),
   )
   const load = { url: service.url, key: dataset.ingestKey, requests, repeats: 1 }
   const sent = startPaced({ ...load, requestsPerSecond: perSecond, secondsMax: seconds })

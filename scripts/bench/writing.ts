@@ -30,8 +30,7 @@ export async function benchWriting(texts: Texts, { start, rounds }: Options): Pr
   const rates = { service: [] as number[], commits: [] as number[] }
   for (let round = 0; round < Math.min(rounds, 2); round++) {
     const requests = bodies.map((body) => ({ method: 'PUT', path: `/ingest/calls/round-${round}-{n}`, body }))
-    const headers = { authorization: `Bearer ${dataset.ingestKey}` }
-    const load = { url: service.url, headers, requests, connections, seconds: roundSeconds }
+    const load = { url: service.url, key: dataset.ingestKey, requests, connections, seconds: roundSeconds }
     rates.service.push((await applyLoad(load)).perSecond)
     rates.commits.push(bareCommits(median(bodies.map(({ length }) => length))))
   }

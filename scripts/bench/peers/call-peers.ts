@@ -47,16 +47,17 @@ export async function startCallPeers(texts: Texts, { main, calls: count }: Optio
         calls.slice(from, from + callsPerLoad).flatMap(({ id, call }) => peer.requests.put?.(id, call) ?? []),
       )
   }
+  for (const { analyze } of peers) analyze?.()
   return { peers: [...peers, await startBare(callbook)], calls }
 }
 
 /** Sends each request once, or `count` of them in turn. */
 export async function sendAll(
-  { url, headers }: Peer,
+  { url, key }: Peer,
   requests: LoadRequest[],
   count = requests.length,
 ): Promise<void> {
-  const load = { url, headers, requests, count, connections: loadConnections }
+  const load = { url, key, requests, count, connections: loadConnections }
   await applyLoad({ ...load, seconds: loadSecondsMax })
 }
 
@@ -75,5 +76,5 @@ function toBeFound({ id: _, ...call }: CallChange, index: number): MadeCall['cal
 async function startBare({ databaseFile }: { databaseFile: string }): Promise<Peer> {
   const [project] = readRows<{ id: number }>(databaseFile, 'select id from projects')
   const running = await startScript('ceiling.ts', [databaseFile, String(project?.id), 'call'])
-  return { ...running, name: 'bare server', headers: {}, requests: { get: (id) => ({ path: `/${id}` }) } }
+  return { ...running, name: 'bare server', key: '', requests: { get: (id) => ({ path: `/${id}` }) } }
 }

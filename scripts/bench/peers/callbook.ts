@@ -8,18 +8,18 @@ import type { Peer } from './peer.ts'
 export async function startCallbook(main: string): Promise<Peer & { databaseFile: string }> {
   const project = await createProject(main, { folder: temporaryFolder('run') })
   const running = await startService(main, project)
-  const headers = { authorization: `Bearer ${project.key}` }
+  const { key } = project
   return {
     ...running,
     name: 'Callbook',
     databaseFile: project.databaseFile,
-    headers,
+    key,
     requests: {
       put: (id, call) => ({
         method: 'PUT',
         path: `/ingest/calls/${id}`,
         body: JSON.stringify(call),
-        headers: { authorization: `Bearer ${project.ingestKey}` },
+        key: project.ingestKey,
       }),
       get: (id) => ({ path: `/v1/calls/${id}` }),
       delete: (id) => ({ method: 'DELETE', path: `/v1/calls/${id}` }),
@@ -31,7 +31,7 @@ export async function startCallbook(main: string): Promise<Peer & { databaseFile
     },
     isErased: async (id) => {
       const path = `/v1/erasures/${id}`
-      const { status } = JSON.parse(await bodyOf(running.url, { method: 'GET', path, key: project.key }))
+      const { status } = JSON.parse(await bodyOf(running.url, { method: 'GET', path, key }))
       return status === 'done'
     },
   }

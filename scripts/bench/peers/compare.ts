@@ -23,7 +23,7 @@ export async function compare(
     pid: peer.pid,
     load: (round: number) => ({
       url: peer.url,
-      headers: peer.headers,
+      key: peer.key,
       requests: requests(peer, round) ?? [],
       connections,
     }),
@@ -36,7 +36,7 @@ export async function compare(
       `${name} ${formatRound(medianRound(others[index] ?? []))}: ${ratios.get(name)?.toFixed(2)} ×`,
   )
   return {
-    what: `${what}, ${connections} client${connections === 1 ? '' : 's'}`,
+    what: `${what}, ${formatClients(connections)}`,
     measured: [formatRound(medianRound(ours)), ...theirs].join('; '),
     ...verdict(target, ratios),
   }
@@ -52,6 +52,10 @@ export function verdict(
     target: target ? `≥ ${target.ratioMin} × ${target.peer}` : 'reported',
     isMet: ratio === undefined ? null : ratio >= (target?.ratioMin ?? 0),
   }
+}
+
+export function formatClients(connections: number): string {
+  return `${connections} client${connections === 1 ? '' : 's'}`
 }
 
 function formatRound({ requestsPerSecond, processorUsPerRequest, bytesEach }: Round): string {

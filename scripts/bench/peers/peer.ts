@@ -5,10 +5,14 @@ import type { Running } from '../processes.ts'
 /** A server that is compared, and how it is asked. */
 export interface Peer extends Running {
   name: string
-  headers: Record<string, string>
+  key: string
   requests: PeerRequests
   /** Whether no byte of a deleted call is left. A peer without it only marks rows as free. */
   isErased?(id: string): Promise<boolean>
+  /** What it does in the background after many writes. */
+  analyze?(): void
+  /** Writes what it would write later. */
+  checkpoint?(): void
 }
 
 /** A peer lacks the requests that it cannot answer. */
@@ -22,4 +26,6 @@ export interface PeerRequests {
   filter?(status: string, evaluation: string): LoadRequest
   /** The newest 100 calls with this word. */
   word?(word: string): LoadRequest
+  /** The 10 nearest passages. A peer that does not embed takes the vector. */
+  search?(query: string, vector: Float32Array): LoadRequest
 }

@@ -13,7 +13,8 @@ const [identity, password] = ['bench@example.com', 'only-for-this-run']
 export async function startPocketBase(): Promise<Peer | string> {
   if (!existsSync(program))
     return 'PocketBase is not installed: go install github.com/pocketbase/pocketbase/examples/base@v0.36.0.'
-  const folder = `--dir=${temporaryFolder('run')}`
+  // It also writes beside this folder.
+  const folder = `--dir=${join(temporaryFolder('run'), 'data')}`
   execFileSync(program, ['superuser', 'upsert', identity, password, folder], { stdio: 'ignore' })
   const port = await freePort()
   const args = ['serve', `--http=127.0.0.1:${port}`, folder]
@@ -34,7 +35,7 @@ export async function startPocketBase(): Promise<Peer | string> {
   return {
     ...running,
     name: 'PocketBase',
-    headers: { authorization: token },
+    key: token,
     requests: {
       put: (id, call) => ({ method: 'POST', path: records, body: JSON.stringify({ ...call, id }) }),
       get: (id) => ({ path: `${records}/${id}` }),

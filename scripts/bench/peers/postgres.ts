@@ -17,9 +17,9 @@ export async function startPostgres(): Promise<Peer | string> {
   }
   // Postgres refuses to run as root. It ends with its parent, however that ends.
   const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : []
-  const command = ['setpriv', ...user, '--pdeathsig', 'INT']
+  const launcher = ['setpriv', ...user, '--pdeathsig', 'INT']
   const data = join(folder, 'data')
-  const [program = '', ...args] = command
+  const [program = '', ...args] = launcher
   execFileSync(program, [...args, join(programs, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'], {
     cwd: folder,
     stdio: 'ignore',
@@ -33,13 +33,16 @@ export async function startPostgres(): Promise<Peer | string> {
     'log_min_messages=fatal',
   ]
   const running = await startScript('peers/postgres-server.ts', [
-    ...[key, port, ...command, join(programs, 'postgres'), '-D', data],
+    ...[key, port, ...launcher, join(programs, 'postgres'), '-D', data],
     ...settings.flatMap((setting) => ['-c', setting]),
   ])
+  const command = (sql: string) => {
+    execFileSync(join(programs, 'psql'), ['-h', '127.0.0.1', '-p', port, '-U', 'postgres', '-qc', sql])
+  }
   return {
     ...running,
     name: 'Postgres',
-    headers: { authorization: `Bearer ${key}` },
+    key,
     requests: {
       put: (id, call) => ({ method: 'PUT', path: `/calls/${id}`, body: JSON.stringify(call) }),
       get: (id) => ({ path: `/calls/${id}` }),
@@ -50,5 +53,7 @@ export async function startPostgres(): Promise<Peer | string> {
       }),
       word: (word) => ({ path: `/calls?text=${word}&limit=100` }),
     },
+    analyze: () => command('vacuum analyze calls'),
+    checkpoint: () => command('checkpoint'),
   }
 }

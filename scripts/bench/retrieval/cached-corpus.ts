@@ -14,10 +14,10 @@ import { cacheFolder } from '../dataset.ts'
 import { startService } from '../processes.ts'
 import { addItems, checkoutOf, createProject, type Project } from '../project.ts'
 import { temporaryFolder } from '../temporary.ts'
-import type { Texts } from '../texts.ts'
+import type { Document, Texts } from '../texts.ts'
 import { corpusOf } from './corpus.ts'
 
-const chunksCount = 50_000
+const chunksDefault = 50_000
 const manifestName = 'bench.json'
 /** Increase it when the items change. A digest covers the code that indexes them. */
 const version = 2
@@ -31,10 +31,14 @@ const makesRows = [
   'src/text',
 ]
 
-/** 50,000 chunks, indexed by the service under test or by an earlier run of the same code. */
-export async function cachedCorpus(texts: Texts, main: string): Promise<Project> {
+/** An indexed corpus, made by the service under test or by an earlier run of the same code. */
+export async function cachedCorpus(
+  texts: Texts,
+  main: string,
+  chunksCount = chunksDefault,
+): Promise<Project> {
   const folder = join(cacheFolder, `retrieval-${chunksCount}-${texts.kind}-v${version}-${digestOf(main)}`)
-  if (!existsSync(join(folder, manifestName))) await build(folder, texts, main)
+  if (!existsSync(join(folder, manifestName))) await build(folder, corpusOf(texts, chunksCount), main)
   return readProject(folder)
 }
 
@@ -45,12 +49,12 @@ export function copyProject(project: Project): Project {
   return readProject(folder)
 }
 
-async function build(folder: string, texts: Texts, main: string): Promise<void> {
+async function build(folder: string, items: Iterable<Document>, main: string): Promise<void> {
   process.stderr.write(`Building ${folder} …\n`)
   const project = await createProject(main)
   const service = await startService(main, project)
   try {
-    await addItems(service, project, [...corpusOf(texts, chunksCount)])
+    await addItems(service, project, [...items])
   } finally {
     await service.stop()
   }

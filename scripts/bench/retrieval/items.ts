@@ -21,7 +21,8 @@ const atLeast = 0.98
 /** Whether a search within a few items finds their nearest chunks. */
 export async function benchItems(texts: Texts, { main, start, data }: Options): Promise<Row[]> {
   const project = await cachedCorpus(texts, main)
-  const [space, chunksByItem] = [spaceOf(project), readChunks(project)]
+  const space = spaceOf(project)
+  const chunksByItem = Map.groupBy(readChunks(project), ({ itemId }) => itemId)
   const embedder = await embedderOf(main)
   if (space !== embedder.space) throw new Error(`The chunks are of ${space}, not of ${embedder.space}`)
   const queries = readQuestions(data, texts).slice(0, queriesCount + warmUpCount)
@@ -73,7 +74,7 @@ function drawIds(ids: string[], seed: number): string[] {
 }
 
 /** The builtin embedder of the checkout under test. */
-async function embedderOf(main: string): Promise<Embedder> {
+export async function embedderOf(main: string): Promise<Embedder> {
   const file = join(checkoutOf(main), 'src/knowledge/embedding/builtin.ts')
   const { createBuiltinEmbedder }: typeof import('../../../src/knowledge/embedding/builtin.ts') =
     await import(file)
@@ -86,14 +87,13 @@ function spaceOf({ databaseFile }: Project): string | undefined {
   return spaces.length === 1 ? spaces[0]?.space : undefined
 }
 
-function readChunks({ databaseFile }: Project): Map<string, ChunkRow[]> {
+export function readChunks({ databaseFile }: Project): ChunkRow[] {
   const rows = readRows<{ itemId: string; position: number; text: string; embedding: Buffer }>(
     databaseFile,
     `select knowledge_items.id as itemId, position, chunks.text, embedding
       from chunks join knowledge_items on knowledge_items.seq = chunks.item_seq`,
   )
-  const chunks = rows.map(({ embedding, ...chunk }) => ({ ...chunk, vector: toVector(embedding) }))
-  return Map.groupBy(chunks, ({ itemId }) => itemId)
+  return rows.map(({ embedding, ...chunk }) => ({ ...chunk, vector: toVector(embedding) }))
 }
 
 /** Copied, because a float array has to start at a multiple of four bytes. */
