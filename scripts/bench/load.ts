@@ -44,7 +44,7 @@ export function startLoop(load: Load): LoadRun<LoadResult> {
 /** @throws unless all requests succeed */
 export async function applyLoad(load: Load): Promise<LoadResult> {
   const result = await startLoop(load).done
-  if (result.served < result.sent)
-    throw new Error(`${result.sent - result.served} of ${result.sent} requests of the load failed`)
+  const { sent, refused, failed } = result
+  if (refused + failed > 0) throw new Error(`${refused + failed} of ${sent} requests of the load failed`)
   return result
 }

@@ -62,7 +62,7 @@ function useConnection({ url }: Load, next: () => Buffer | null, counts: Counts)
   let sentAt = 0
   let answer = new Answer()
   let isDone = false
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const send = (socket: Bun.Socket) => {
       const message = next()
       if (message === null) {
@@ -99,7 +99,10 @@ function useConnection({ url }: Load, next: () => Buffer | null, counts: Counts)
         },
         timeout: (socket) => socket.terminate(),
       },
-    }).catch(reject)
+    }).catch(() => {
+      counts.failed++
+      resolve()
+    })
   })
 }
 

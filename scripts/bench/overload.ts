@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
-import { startLoad } from './load-process.ts'
+import { startLoop } from './load.ts'
 import { memoryOf } from './memory.ts'
-import type { OverloadLoad, OverloadResult } from './overload-load.ts'
 import type { Running } from './processes.ts'
 import { createProject, type Project } from './project.ts'
 import { bodyOf } from './requests.ts'
@@ -21,8 +20,8 @@ interface Request {
   method: string
   path: string
   kind: 'live' | 'ingest'
-  /** Each request replaces `#` with another number. */
-  body: string | null
+  /** `{n}` stands for another number in each. */
+  body?: string
 }
 
 const requests: Request[] = [
@@ -32,7 +31,6 @@ const requests: Request[] = [
     method: 'GET',
     path: '/v1/calls/call-1',
     kind: 'live',
-    body: null,
   },
   {
     name: 'search',
@@ -40,15 +38,15 @@ const requests: Request[] = [
     method: 'POST',
     path: '/v1/knowledge/search',
     kind: 'live',
-    body: JSON.stringify({ query: 'how long do refunds of order # take', timeoutMs: 300 }),
+    body: JSON.stringify({ query: 'how long do refunds of order {n} take', timeoutMs: 300 }),
   },
   {
     name: 'ingest',
     what: 'PUT /ingest/calls/:id',
     method: 'PUT',
-    path: '/ingest/calls/call-#',
+    path: '/ingest/calls/call-{n}',
     kind: 'ingest',
-    body: JSON.stringify({ summary: 'A caller asked for a refund of order #.' }),
+    body: JSON.stringify({ summary: 'A caller asked for a refund of order {n}.' }),
   },
   {
     name: 'knowledge',
@@ -56,7 +54,7 @@ const requests: Request[] = [
     method: 'POST',
     path: '/v1/knowledge',
     kind: 'live',
-    body: JSON.stringify({ name: 'Item #', text: 'Refunds of orders take a week, item #. '.repeat(500) }),
+    body: JSON.stringify({ name: 'Item {n}', text: 'Refunds of orders take a week, item {n}. '.repeat(500) }),
   },
 ]
 
@@ -77,19 +75,15 @@ async function measure(request: Request, { main, start }: Options): Promise<Row[
   const service = await start(project)
   await fill(service, project)
   const key = request.kind === 'live' ? project.key : project.ingestKey
-  const load = (connections: number, perSecond: number | null) =>
-    startLoad<OverloadLoad, OverloadResult>('overload-load.ts', {
-      ...request,
-      url: service.url,
-      key,
-      connections,
-      perSecond,
-      seconds,
-    }).done
-  await load(peakConnections, null)
-  const peak = await load(peakConnections, null)
+  const { method, path, body } = request
+  const load = (connections: number) =>
+    startLoop({ url: service.url, key, requests: [{ method, path, body }], connections, seconds }).done
+  await load(peakConnections)
+  const peak = await load(peakConnections)
   const idle = request.method === 'GET' ? await holdIdle(service.url) : null
-  const over = await load(peakConnections * overloadFactor * 4, (peak.served / seconds) * overloadFactor)
+  const over = await load(peakConnections * overloadFactor * 4)
+  // A request that is due while every connection is busy counts as offered, too.
+  const offered = Math.max(over.sent, peak.served * overloadFactor)
   idle?.release()
   const share = over.served / peak.served
   const perSecond = (count: number) => `${formatCount(count / seconds)}/s`
@@ -98,7 +92,7 @@ async function measure(request: Request, { main, start }: Options): Promise<Row[
       what: `${request.what}${idle ? ` beside ${formatCount(idle.count)} idle connections` : ''}`,
       measured:
         `${Math.round(share * 100)} % of the peak: ${perSecond(over.served)} of ${perSecond(peak.served)}, ` +
-        `p99 ${over.p99Ms} against ${peak.p99Ms} ms; ${perSecond(over.offered)} offered, ` +
+        `p99 ${over.p99Ms.toFixed(1)} against ${peak.p99Ms.toFixed(1)} ms; ${perSecond(offered)} offered, ` +
         `${perSecond(over.refused)} refused, ${over.failed} failed otherwise; ` +
         `${memoryOf(service.pid).residentMbMax} MB at most`,
       target: `≥ ${servedShareMin * 100} %, none failed`,

@@ -9,7 +9,7 @@ import type { Options } from '../runner.ts'
 import { formatCount, type Row } from '../table.ts'
 import type { Texts } from '../texts.ts'
 import { fillChroma, startChroma } from './chroma.ts'
-import { compare } from './compare.ts'
+import { compare, sideBySide } from './compare.ts'
 import type { Peer } from './peer.ts'
 
 const questionsCount = 1_000
@@ -64,8 +64,6 @@ export async function benchVectors(texts: Texts, options: Options): Promise<Row[
       sum += recallOf(vector, { chunks, hits: await hitsOf(peer, { query, vector, chunks }), neighbours })
     recalls.push(sum / recallsCount)
   }
-  const withPeer = (values: string[]) =>
-    values.map((value, at) => (at === 0 ? value : `Chroma ${value}`)).join('; ')
   const memories = peers.map(({ pid }) => `${memoryOfTree(pid)} MB`)
   const requests = questions.map((query) => search(query, 'hybrid'))
   const hybrid = await applyLoad({
@@ -78,11 +76,14 @@ export async function benchVectors(texts: Texts, options: Options): Promise<Row[
     ...rows,
     {
       what: `  recall@${neighbours} of ${recallsCount} questions`,
-      measured: withPeer(recalls.map((recall) => recall.toFixed(3))),
+      measured: sideBySide(
+        peers,
+        recalls.map((recall) => recall.toFixed(3)),
+      ),
       target: `≥ ${recallMin}`,
       isMet: (recalls[0] ?? 0) >= recallMin,
     },
-    { what: '  memory after it', measured: withPeer(memories), target: 'reported', isMet: null },
+    { what: '  memory after it', measured: sideBySide(peers, memories), target: 'reported', isMet: null },
     {
       what: '  hybrid search, 1 client',
       measured: `p50 ${hybrid.p50Ms.toFixed(1)}, p99 ${hybrid.p99Ms.toFixed(1)} ms`,
