@@ -2,8 +2,9 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { cachedDataset, type Dataset } from './dataset.ts'
 import { loadCalls } from './load-calls.ts'
-import { madeCalls, msPerHour } from './made-calls.ts'
+import { callId, madeCalls } from './made-calls.ts'
 import { madeItems } from './made-items.ts'
+import { createRandom } from './random.ts'
 import type { QuestionSet } from './retrieval/sets.ts'
 import type { Document, Texts } from './texts.ts'
 
@@ -13,9 +14,6 @@ const itemsCount = 5_000
 export const chunksEach = 10
 export const searchedItemsCount = 3_000
 
-export const manyCallsCount = 1_000_000
-export const fewCallsCount = 10_000
-
 const callsPerBatch = 1_000
 
 /** 100,000 calls of 20 turns. */
@@ -23,6 +21,12 @@ export function callsDataset(texts: Texts): Promise<Dataset> {
   return cachedDataset(`calls-${callsCount}-${texts.kind}`, (services, projectId) =>
     putCalls(services, projectId, madeCalls(texts, { count: callsCount, turns: turnsEach })),
   )
+}
+
+/** Requests for those calls in random order. */
+export function randomCallPaths(count: number): string[] {
+  const random = createRandom(1)
+  return Array.from({ length: count }, () => `/v1/calls/${callId(Math.floor(random() * callsCount))}`)
 }
 
 /** The same calls, and 50,000 chunks in 5,000 items. */
@@ -45,17 +49,6 @@ export function searchDataset(texts: Texts, sets: QuestionSet[]): Promise<Datase
   return cachedDataset(`items-${searchedItemsCount}-${texts.kind}`, (services, projectId) =>
     storeItems(services, projectId, items),
   )
-}
-
-/** Calls of one year with unchanged dialogues. */
-export function yearDataset(texts: Texts, count: number): Promise<Dataset> {
-  return loadedDataset(`year-${count}-${texts.kind}`, madeCalls(texts, { count, turns: null }))
-}
-
-/** Calls of one hour with unchanged dialogues. */
-export function hourDataset(texts: Texts, count: number): Promise<Dataset> {
-  const calls = madeCalls(texts, { count, turns: null, spanMs: msPerHour })
-  return loadedDataset(`hour-${count}-${texts.kind}`, calls)
 }
 
 /** Calls of one year that filters find: each rare value has `rareCallsCount` of them, however many there are. */

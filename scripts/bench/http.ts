@@ -1,5 +1,4 @@
 import { benchAppend } from './append.ts'
-import { benchById } from './by-id.ts'
 import { benchChanging } from './changing.ts'
 import { benchConsole } from './console.ts'
 import { benchDeleting } from './deleting.ts'
@@ -10,12 +9,9 @@ import { benchIndexing } from './indexing.ts'
 import { benchPage } from './pages.ts'
 import { benchRedaction } from './redaction.ts'
 import { runSuite } from './runner.ts'
-import { benchHour, benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
 import { benchSources } from './sources.ts'
-import { benchStart } from './starting.ts'
 import { benchWebhooks } from './webhooks.ts'
-import { benchWriting } from './writing.ts'
 
 await runSuite({
   command: 'bench',
@@ -24,7 +20,6 @@ await runSuite({
     'the real server, driven over HTTP. The ceiling is a bare `Bun.serve` over one cached prepared statement on the ' +
     'same rows, without keys, routes or log, measured in turns with the service.',
   cases: [
-    { name: 'by-id', run: benchById },
     { name: 'list-100', run: (texts, options) => benchPage(texts, 100, options) },
     { name: 'list-1000', run: (texts, options) => benchPage(texts, 1_000, options) },
     { name: 'search', run: benchSearch },
@@ -32,16 +27,12 @@ await runSuite({
     { name: 'deleting', run: benchDeleting },
     { name: 'changing', run: benchChanging },
     { name: 'console', run: benchConsole },
-    { name: 'writing', run: benchWriting },
     { name: 'append', run: benchAppend },
     { name: 'sources', run: benchSources },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
     { name: 'import', run: benchImport },
-    { name: 'start', run: benchStart },
     { name: 'erasures', run: benchErasures, isLarge: true },
-    { name: 'scale', run: benchScale, isLarge: true },
-    { name: 'hour', run: benchHour, isLarge: true },
     { name: 'find', run: benchFind, isLarge: true },
   ],
 })

@@ -1,6 +1,5 @@
-import { randomCallPaths } from './by-id.ts'
 import { copyDataset, type Dataset } from './dataset.ts'
-import { callsDataset } from './datasets.ts'
+import { callsDataset, randomCallPaths } from './datasets.ts'
 import { latencyOf, type PacedResult, startPaced } from './paced.ts'
 import { endlessDocuments, postChunks } from './posting.ts'
 import type { Running } from './processes.ts'

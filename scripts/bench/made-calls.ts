@@ -1,25 +1,22 @@
 import type { CallChange, Turn } from '../../src/calls/schemas.ts'
 import type { Texts } from './texts.ts'
 
-export const msPerHour = 3_600_000
-const msPerYear = 365 * 24 * msPerHour
+const msPerYear = 365 * 24 * 3_600_000
 const firstAt = Date.UTC(2025, 0, 1)
 
 interface MadeCallsOptions {
   count: number
   /** Turns of each transcript; null keeps the transcripts of the dialogues. */
   turns: number | null
-  /** From the oldest to the newest. */
-  spanMs?: number
 }
 
-/** Calls spread evenly over a year or another span, oldest first. The newest calls are the same for every count. */
-export function* madeCalls(texts: Texts, { count, turns, spanMs = msPerYear }: MadeCallsOptions) {
+/** Calls spread evenly over a year, oldest first. The newest calls are the same for every count. */
+export function* madeCalls(texts: Texts, { count, turns }: MadeCallsOptions) {
   const said = texts.dialogues.flatMap(({ transcript }) => transcript ?? [])
   for (let index = 0; index < count; index++) {
     const age = count - 1 - index
     const dialogue = texts.dialogues[age % texts.dialogues.length] ?? {}
-    const createdAt = new Date(firstAt + Math.floor((index * spanMs) / count)).toISOString()
+    const createdAt = new Date(firstAt + Math.floor((index * msPerYear) / count)).toISOString()
     const id = callId(index)
     const change: CallChange = { ...dialogue, id, createdAt, updatedAt: createdAt }
     if (turns !== null) change.transcript = conversation(said, age * turns, turns)

@@ -52,10 +52,6 @@ export async function startService(
   return { url, pid: pidOf(child), readyInMs, stop }
 }
 
-export function startCeiling({ databaseFile, projectId }: Dataset): Promise<Running> {
-  return startScript('ceiling.ts', [databaseFile, String(projectId), 'call'])
-}
-
 export function startPageCeiling(
   { databaseFile, projectId }: Dataset,
   { limit, offset }: { limit: number; offset: number },

@@ -1,4 +1,5 @@
 import type { CallChange } from '../../../src/calls/schemas.ts'
+import { turnsEach } from '../datasets.ts'
 import { applyLoad, type LoadRequest } from '../load.ts'
 import { madeCalls } from '../made-calls.ts'
 import { startScript } from '../processes.ts'
@@ -10,7 +11,6 @@ import type { Peer } from './peer.ts'
 import { startPocketBase } from './pocketbase.ts'
 import { startPostgres } from './postgres.ts'
 
-export const turnsEach = 20
 export const rareWord = 'zeppelin'
 const rareEvery = 1_000
 export const commonWord = 'voucher'
