@@ -216,7 +216,7 @@ export class AuditTrail {
     { limit, cursor }: { limit: number; cursor?: string | undefined },
     filter: AuditFilter = {},
   ): Promise<AuditRows> {
-    const { read, readAside } = this.#options.store(projectId)
+    const { read, readForPeople } = this.#options.store(projectId)
     // A filtered list may scan many entries.
     const isFiltered = Object.values(filter).some((value) => value !== undefined)
     const ofMember = sql`actor_id in (select person_id from ${members} where project_id = ${projectId})`
@@ -226,7 +226,7 @@ export class AuditTrail {
     const older = sql`${conditionOf(filter)} and ${last}`
     const page = (condition: SQL) => sql`select * from (
       select seq from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
-    const rows = await (isFiltered ? readAside : read)
+    const rows = await (isFiltered ? readForPeople : read)
       .select(shownColumns)
       .from(auditEvents)
       .where(

@@ -124,12 +124,12 @@ export class Calls {
   find(projectId: number, query: CallQuery): Promise<CallRows> {
     const { store, matcher } = this.#options
     const cursors = this.cursors(projectId)
-    return findRows(projectId, query, { db: store(projectId).readAside, matcher, cursors })
+    return findRows(projectId, query, { db: store(projectId).readForPeople, matcher, cursors })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */
   neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
-    return findNeighbours(this.#options.store(projectId).readAside, projectId, id, query)
+    return findNeighbours(this.#options.store(projectId).readForPeople, projectId, id, query)
   }
 
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
@@ -137,13 +137,13 @@ export class Calls {
     const errors: FieldError[] = []
     const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
     refuse(errors)
-    const { readAside } = this.#options.store(projectId)
-    return (await readSearchBox(readAside, projectId, asked, valuesOf(query, 'text')?.[0])).search
+    const { readForPeople } = this.#options.store(projectId)
+    return (await readSearchBox(readForPeople, projectId, asked, valuesOf(query, 'text')?.[0])).search
   }
 
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
-    return readFacets(this.#options.store(projectId).readAside, projectId)
+    return readFacets(this.#options.store(projectId).readForPeople, projectId)
   }
 
   /** How many calls a search finds, and whether there are more than were counted. */

@@ -218,7 +218,7 @@ export class Overview {
   }
 
   #read(projectId: number): ReadDatabase {
-    return this.#store(projectId).readAside
+    return this.#store(projectId).readForPeople
   }
 }
 

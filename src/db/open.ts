@@ -95,7 +95,7 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
   try {
     // Through the reader, so that the start of a migrated database need not wait for the writer.
     if (!(await isMigrated(reader.db))) await migrate(writer.db, dirname(file))
-    return toDatabase(location, { reader, writer, side: new SideReader(file) })
+    return toDatabase(location, { reader, writer, sides: sideReaders(file) })
   } catch (error) {
     reader.close()
     await writer.close()
@@ -132,7 +132,7 @@ async function openReplica(
     const failure = await replica.sync().catch((error: unknown) => error)
     const reader = await openReplicaReader(location, writer, failure)
     replica.start()
-    return toDatabase(location, { reader, writer, replica, side: new SideReader(location.file) })
+    return toDatabase(location, { reader, writer, replica, sides: sideReaders(location.file) })
   } catch (error) {
     await writer.close()
     await replica.close()
@@ -170,28 +170,33 @@ async function refuseWithoutForeignKeys(db: ReadDatabase): Promise<void> {
   if (row?.foreign_keys === 0) throw new Error('The database server does not enforce foreign keys')
 }
 
+type SideReaders = Record<'readAside' | 'readForPeople', SideReader>
+
+/** Their threads run only while they are used. */
+function sideReaders(file: string): SideReaders {
+  return { readAside: new SideReader(file), readForPeople: new SideReader(file) }
+}
+
 interface DatabaseParts {
   reader: Reader
   writer: Writer
   replica?: Replica
-  side?: SideReader
+  sides?: SideReaders
 }
 
 function toDatabase(
   location: DatabaseLocation,
-  { reader, writer, replica, side }: DatabaseParts,
+  { reader, writer, replica, sides }: DatabaseParts,
 ): OpenDatabase {
   // A server has its own threads.
-  const asideOf = (projectId: number | null) => side?.of(projectId) ?? reader.db
-  const store = {
-    read: reader.db,
-    write: writer.db,
-    readAside: asideOf(null),
-    freeing: writer.freeing,
-  }
+  const asideOf = (projectId: number | null) => ({
+    readAside: sides?.readAside.of(projectId) ?? reader.db,
+    readForPeople: sides?.readForPeople.of(projectId) ?? reader.db,
+  })
+  const store = { read: reader.db, write: writer.db, freeing: writer.freeing, ...asideOf(null) }
   const stores = new LRUCache<number, Store>({
     max: storesKeptMax,
-    memoMethod: (projectId) => ({ ...store, readAside: asideOf(projectId) }),
+    memoMethod: (projectId) => ({ ...store, ...asideOf(projectId) }),
   })
   return {
     ...store,
@@ -213,8 +218,8 @@ function toDatabase(
       reader.close()
       await writer.close()
       await replica?.close()
-      // Last, since it waits for the query that runs.
-      await side?.close()
+      // Last, since they wait for the queries that run.
+      await Promise.all([sides?.readAside.close(), sides?.readForPeople.close()])
     },
   }
 }

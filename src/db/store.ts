@@ -6,8 +6,10 @@ import type { WriteDatabase } from './writer.ts'
 export interface Store {
   readonly read: ReadDatabase
   readonly write: WriteDatabase
-  /** For queries that scan many rows: see side-reader.ts. */
+  /** For queries of programs that scan many rows: see side-reader.ts. */
   readonly readAside: ReadDatabase
+  /** The same for people in the console, so that their figures do not hold up the programs' lists. */
+  readonly readForPeople: ReadDatabase
   /** For deletions, which run even on a full disk. */
   readonly freeing: WriteDatabase
 }

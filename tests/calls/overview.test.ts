@@ -139,8 +139,8 @@ describe('the figures', () => {
       ])
       const { database } = service.services
       const statements: SQL[] = []
-      const readAside = recording(database.readAside, statements)
-      const overview = new Overview({ store: () => ({ ...database, readAside }) })
+      const readForPeople = recording(database.readForPeople, statements)
+      const overview = new Overview({ store: () => ({ ...database, readForPeople }) })
       const { medianDuration } = await overview.figures(projectId, { ...january, before: iso(start - day) })
       expect(medianDuration).toEqual({ value: 9, before: null })
       const plans = await Promise.all(

@@ -74,6 +74,18 @@ describe('the side reader', () => {
     await reader.close()
   })
 
+  test('answers a program while a query of a person runs', async () => {
+    const done: string[] = []
+    const count = (limit: number) =>
+      sql`select count(*) from (with recursive n(i) as (select 1 union all select i + 1 from n limit ${limit}) select i from n)`
+    // Starts both threads.
+    await Promise.all([database.readAside.all(count(1)), database.readForPeople.all(count(1))])
+    const person = database.readForPeople.all(count(5_000_000)).then(() => done.push('person'))
+    await database.readAside.all(count(1)).then(() => done.push('program'))
+    await person
+    expect(done).toEqual(['program', 'person'])
+  })
+
   test('writes nothing', async () => {
     const failure = await failureOf(
       database.readAside.insert(meta).values({ name: 'written', value: '' }).execute(),

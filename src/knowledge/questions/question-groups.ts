@@ -47,15 +47,15 @@ export class QuestionGroups {
 
   async counts(projectId: number): Promise<QuestionCounts> {
     const { store, settingsOf } = this.#options
-    const { readAside } = store(projectId)
+    const { readForPeople } = store(projectId)
     const { keepQuestionsDays: keepDays } = await settingsOf(projectId)
     const areKept = await this.#areKept(projectId)
-    const counted = await readAside
+    const counted = await readForPeople
       .select({ outcome: questions.outcome, count: sql<number>`count(*)` })
       .from(questions)
       .where(areKept)
       .groupBy(questions.outcome)
-    const items = await readAside
+    const items = await readForPeople
       .select({ id: knowledgeItems.id, name: knowledgeItems.name, count: sql<number>`count(*)` })
       .from(questions)
       .innerJoin(knowledgeItems, eq(knowledgeItems.seq, questions.itemSeq))
@@ -72,9 +72,9 @@ export class QuestionGroups {
     projectId: number,
     { outcome, itemId }: { outcome: Outcome; itemId?: string | undefined },
   ): Promise<AskedQuestion[]> {
-    const { readAside } = this.#options.store(projectId)
+    const { readForPeople } = this.#options.store(projectId)
     const ofItem = itemId === undefined ? undefined : eq(knowledgeItems.id, itemId)
-    const rows = await readAside
+    const rows = await readForPeople
       // SQLite takes the other columns from the row of the maximum: https://www.sqlite.org/lang_select.html#bareagg
       .select({
         lastAt: sql<number>`max(${questions.at})`,
