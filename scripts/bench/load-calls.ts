@@ -7,7 +7,7 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 
 /**
  * Inserts new calls directly into the tables. Drops their indexes first and creates them again afterwards, so that a
- * million calls take one minute instead of several. The triggers that count calls stay, and the index that they read.
+ * million calls take minutes less. The triggers that count calls stay.
  * @param hasWords whether the calls are found by their words, which takes longer
  */
 export function loadCalls(
@@ -20,11 +20,7 @@ export function loadCalls(
   // As the service writes: otherwise copies of moved cells stay, which nothing erases.
   db.exec('pragma secure_delete = on')
   const indexes = asIndexes(
-    db
-      .prepare(
-        `select name, sql from sqlite_master where tbl_name = 'calls' and type = 'index' and name <> 'calls_at_a_glance'`,
-      )
-      .all(),
+    db.prepare(`select name, sql from sqlite_master where tbl_name = 'calls' and type = 'index'`).all(),
   )
   db.exec('begin immediate')
   for (const { name } of indexes) db.exec(`drop index ${name}`)

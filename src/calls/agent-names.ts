@@ -42,8 +42,9 @@ export async function readAgentNames(
   const rows = await db
     .select({
       id: sql<string>`wanted.value`,
-      start: sql<string | null>`(select ${detailsStart} from calls where calls.project_id = ${projectId}
-        and calls.agent_id = wanted.value order by calls.created_at desc, calls.id desc limit 1)`,
+      start: sql<
+        string | null
+      >`(select ${detailsStart} from calls where calls.seq = ${newestSeq(projectId)})`,
     })
     .from(sql`json_each(${JSON.stringify(agentIds)}) as wanted`)
   return new Map(
@@ -52,4 +53,15 @@ export async function readAgentNames(
       return name ? [[id, name] as const] : []
     }),
   )
+}
+
+/** The newest call of the agent that is `wanted`: of few calls in call_values, of many among all calls. */
+function newestSeq(projectId: number): SQL {
+  const value = sql`'["agentId",' || json_quote(wanted.value) || ']'`
+  const among = sql`where project_id = ${projectId}`
+  const newest = sql`order by created_at desc limit 1`
+  return sql`case when exists (select 1 from call_counts ${among} and until = ${Number.MAX_SAFE_INTEGER}
+      and name = 'agentId' and value = json_quote(wanted.value) and is_few)
+    then (select seq from call_values ${among} and value = ${value} ${newest})
+    else (select seq from calls indexed by calls_at_a_glance ${among} and agent_id = wanted.value ${newest}) end`
 }

@@ -2,10 +2,8 @@ import { getTableColumns } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
 import { otherAgentsIn } from './agent-names.ts'
 import { valuesOf } from './call-values.ts'
+import { headText } from './head-text.ts'
 import type { Call } from './schemas.ts'
-
-/** Characters of a text that the head row keeps; the document holds all of it. */
-const headTextCharsMax = 200
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
@@ -16,8 +14,6 @@ const {
   completedAt,
   heardAt,
   documentChars,
-  callerDigitsReversed,
-  calledDigitsReversed,
   valueList,
   ...shown
 } = written
@@ -81,26 +77,10 @@ export function toHead({
     calledNumber: headText(call.calledNumber),
     endedReason: headText(call.endedReason),
     documentChars: document.length,
-    callerDigitsReversed: reversed(headText(call.callerNumber)),
-    calledDigitsReversed: reversed(headText(call.calledNumber)),
     valueList: toList(valuesOf(call, review, otherAgentsIn(details, unserved.agentId))),
   }
 }
 
-/** A number without separators, as the columns of digits have it. */
-export function digitsOf(number: string): string {
-  return number.replace(/[ +\-()./]/g, '')
-}
-
-function reversed(number: string | null): string | null {
-  return number === null ? null : [...digitsOf(number)].reverse().join('')
-}
-
 function toList(values: string[]): string | null {
   return values.length > 0 ? JSON.stringify(values) : null
-}
-
-/** The start of a text that the head row keeps and that filters compare. */
-export function headText(text: string | null): string | null {
-  return text === null ? null : text.slice(0, headTextCharsMax).toWellFormed()
 }

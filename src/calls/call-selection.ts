@@ -5,15 +5,11 @@ import { calls, callViews } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
+import { ending } from './call-values.ts'
 import type { NumberMatcher } from './phone-number.ts'
 
 /** Sorts after every text with the same beginning. */
 const lastCharacter = '\u{10ffff}'
-
-const sides = [
-  { text: calls.callerNumber, reversed: calls.callerDigitsReversed },
-  { text: calls.calledNumber, reversed: calls.calledDigitsReversed },
-]
 
 /** Which calls to select: exactly one of these. */
 export interface AskedCalls {
@@ -96,24 +92,20 @@ function completedBefore(projectId: number, before: number): SQL {
   return sql`select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${before}`
 }
 
-/** The same for calls from or to a number. An index finds the texts that end alike. */
+/** The same for calls from or to a number. call_values has the texts that end alike. */
 async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
-  const tail = reversed(number.tail)
+  const start = ending(number.tail)
+  const found = sql`call_values cross join calls on calls.seq = call_values.seq
+    where call_values.project_id = ${projectId} and value >= ${start} and value < ${start + lastCharacter}`
   const selects: SQL[] = []
-  for (const { text, reversed } of sides) {
-    const ending = sql`calls indexed by ${sql.raw(`calls_by_${reversed.name}`)} where project_id = ${projectId}
-      and ${reversed} >= ${tail} and ${reversed} < ${tail + lastCharacter}`
-    const found = await db
-      .select({ number: sql<string>`number` })
-      .from(sql`(select distinct ${text} as number from ${ending})`)
-    const texts = found.map((row) => row.number).filter((stored) => number.matches(stored))
+  for (const text of [calls.callerNumber, calls.calledNumber]) {
+    const rows = await db
+      .select({ number: sql<string | null>`number` })
+      .from(sql`(select distinct ${text} as number from ${found})`)
+    const texts = rows.flatMap(({ number }) => number ?? []).filter((stored) => number.matches(stored))
     selects.push(
-      sql`select seq from ${ending} and ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
+      sql`select calls.seq from ${found} and ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
     )
   }
   return sql.join(selects, sql` union `)
-}
-
-export function reversed(tail: string): string {
-  return [...tail].reverse().join('')
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ReviewMarks } from '../db/schema.ts'
+import { digitsOf, headText } from './head-text.ts'
 import type { Call } from './schemas.ts'
 
 /** How many members of a call's analysis it can be found by. Bounded, so that no write is slow. */
@@ -9,16 +10,23 @@ const valueCharsMax = 200
 
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
- * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, and the agents beside its own.
+ * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, the agents beside its own, and the digits of
+ * its numbers, forwards and backwards. Triggers add what few calls have of the columns: see counts.ts.
  */
 export function valuesOf(
-  { callAnalysis }: Pick<Call, 'callAnalysis'>,
+  { callAnalysis, callerNumber, calledNumber }: Pick<Call, 'callAnalysis' | 'callerNumber' | 'calledNumber'>,
   review: ReviewMarks | null,
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
-  return [...labels, ...marks, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
+  const numbers = new Set(
+    [callerNumber, calledNumber].flatMap((number) => {
+      const text = headText(number)
+      return text === null ? [] : [numberValue(text), endingValue(text)]
+    }),
+  )
+  return [...labels, ...marks, ...otherAgents.map(agentValue), ...numbers, ...analysisValues(callAnalysis)]
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
@@ -31,12 +39,36 @@ export function markValue(mark: ReviewMark): string {
 
 /** The value of a label in call_values. */
 export function labelValue(label: string): string {
-  return toValue('label', label)
+  return hashed('label', label)
 }
 
 /** The value in call_values of an agent that took part in a call beside the call's own agent. */
 export function agentValue(agentId: string): string {
-  return toValue('agentId', agentId)
+  return hashed('otherAgentId', agentId)
+}
+
+/** The value in call_values of the digits of a number. */
+export function numberValue(number: string): string {
+  return toValue('number', digitsOf(number))
+}
+
+/** The value of the same digits, the last one first. */
+function endingValue(number: string): string {
+  return toValue('ending', reversed(digitsOf(number)))
+}
+
+/** What the values of numbers that begin with these digits begin with. */
+export function numberStart(digits: string): string {
+  return toValue('number', digits).slice(0, -2)
+}
+
+/** The same for numbers that end with these digits. */
+export function ending(digits: string): string {
+  return toValue('ending', reversed(digits)).slice(0, -2)
+}
+
+function reversed(text: string): string {
+  return [...text].reverse().join('')
 }
 
 function analysisValues(callAnalysis: Call['callAnalysis']): string[] {
@@ -45,7 +77,7 @@ function analysisValues(callAnalysis: Call['callAnalysis']): string[] {
       ([, value]) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
     )
     .slice(0, analysisValuesMax)
-    .map(([key, value]) => toValue(`analysis.${key}`, value))
+    .map(([key, value]) => hashed(`analysis.${key}`, value))
 }
 
 /** The values that a query's text can mean: `4` is a string and a number. */
@@ -53,10 +85,15 @@ export function valuesMeant(name: string, text: string): string[] {
   const values: unknown[] = [text]
   if (text === 'true' || text === 'false') values.push(text === 'true')
   if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) values.push(Number(text))
-  return values.map((value) => toValue(name, value))
+  return values.map((value) => hashed(name, value))
 }
 
-function toValue(name: string, value: unknown): string {
-  const text = JSON.stringify([name, value])
+/** Writes a value as triggers do. */
+export function toValue(name: string, value: unknown): string {
+  return JSON.stringify([name, value])
+}
+
+function hashed(name: string, value: unknown): string {
+  const text = toValue(name, value)
   return text.length <= valueCharsMax ? text : createHash('sha256').update(text).digest('hex')
 }

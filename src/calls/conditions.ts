@@ -1,21 +1,41 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
 import { readInstant } from '../text/instant.ts'
-import { digitsOf, headText } from './call-head.ts'
-import { agentValue, labelValue, markValue, valuesMeant } from './call-values.ts'
+import {
+  agentValue,
+  ending,
+  labelValue,
+  markValue,
+  numberStart,
+  numberValue,
+  toValue,
+  valuesMeant,
+} from './call-values.ts'
+import type { Counted } from './counts.ts'
 import { type CallFilter, noValue } from './filters.ts'
+import { digitsOf, headText } from './head-text.ts'
 
 /** What a call must meet to be listed. */
 export interface Condition {
   check: SQL
   path: Path
+  /** Values of a column, which call_counts has. */
+  counted?: Counted
+  /** The check of the column alone, and where further calls with these values are. */
+  others?: { check: SQL; path: Path }
 }
 
-/** An index range, or several, with exactly the calls that meet a condition. */
+/** An index range, or several, with the calls that meet a condition. */
 export interface Path {
   ranges: Range[]
   /** Whether each range is ordered by time, and no call is in two of them. */
   isOrdered: boolean
+  /** Whether it has only the calls of values that few have: see counts.ts. */
+  isOfFew?: boolean
+  /** Whether it has further calls, which do not meet the condition. */
+  isWider?: boolean
+  /** Whether its index has every column that lists filter by. */
+  isCovering?: boolean
 }
 
 interface Range {
@@ -45,15 +65,11 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       if (!values.every((value) => choices.some((choice) => choice === value)))
         return `must be ${choices.join(' or ')}`
       if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
-      const { column } = filter
-      return anyValue(column, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
+      return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value': {
-      const inColumn = anyValue(
-        filter.column,
-        values.map((value) => (value === noValue ? null : headText(value))),
-      )
-      return 'more' in filter ? either(inColumn, ofValues(agentValue, values), values) : inColumn
+      const texts = values.map((value) => (value === noValue ? null : headText(value)))
+      return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
     }
     case 'label': {
       const labelled = ofValues(labelValue, values)
@@ -79,12 +95,15 @@ export function toAnalysisCondition(name: string, texts: readonly string[]): Con
 
 /** @param values as call_values holds them */
 function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
-  const ranges = values.map(
-    (value): Range => ({ table: 'call_values', where: sql`call_values.value = ${value}` }),
-  )
+  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
     and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
   return { check, path: { ranges, isOrdered } }
+}
+
+/** @param where about `call_values` */
+function within(where: SQL): Range {
+  return { table: 'call_values', where }
 }
 
 /** Calls with any of the values but `none`, of which a call may have several. */
@@ -100,9 +119,9 @@ const unlabelled: Condition = {
 }
 
 /** Calls that meet one of two conditions; with one value, none meets both. */
-function either(a: Condition, b: Condition, { length }: readonly string[]): Condition {
+function either(a: Condition, b: Condition, { length }: readonly unknown[]): Condition {
   const ranges = [...a.path.ranges, ...b.path.ranges]
-  return { check: sql`(${a.check} or ${b.check})`, path: { ranges, isOrdered: length === 1 } }
+  return { check: sql`(${a.check} or ${b.check})`, path: { ...a.path, ranges, isOrdered: length === 1 } }
 }
 
 /** Calls with a mark, calls without it, or all calls. */
@@ -126,11 +145,28 @@ function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)]
 }
 
-function anyValue(column: Column, values: readonly (string | number | null)[]): Condition {
+/** @param more further calls with the values */
+function anyValue(
+  { name, column }: { name: string; column: Column },
+  values: readonly (string | number | null)[],
+  more?: Condition,
+): Condition {
   const checks = distinct(values).map((value) =>
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
-  return { check: any(checks), path: { ranges: checks.map((where) => by(column, where)), isOrdered: true } }
+  const counted = { name, values: distinct(values).map((value) => JSON.stringify(value)) }
+  const check = any(checks)
+  if (column === 'evaluation')
+    return {
+      check,
+      path: { ranges: checks.map((where) => by(column, where)), isOrdered: true, isCovering: true },
+      counted,
+    }
+  const ranges = distinct(values).map((value) => within(sql`call_values.value = ${toValue(name, value)}`))
+  const own: Condition = { check, path: { ranges, isOrdered: true, isOfFew: true }, counted }
+  return more && more.path.ranges.length > 0
+    ? { ...own, ...either(own, more, values), others: { check, path: more.path } }
+    : own
 }
 
 function anyNumber(
@@ -140,22 +176,21 @@ function anyNumber(
   const checks = distinct(numbers).map(
     (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
   )
-  return { check: any(checks), path: { ranges: checks.map((where) => by(digits, where)), isOrdered: true } }
+  const values = distinct(numbers.map((number) => numberValue(number ?? '')))
+  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
+  // One number may be the caller's and another the called one.
+  return { check: any(checks), path: { ranges, isOrdered: values.length === 1, isWider: true } }
 }
 
-function beginsOrEnds(
-  numbers: readonly { digits: Column; reversed: Column }[],
-  text: string,
-): Condition | string {
+function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Condition | string {
   const digits = text.replace(/\D/g, '')
   // The digits of several numbers would find nothing.
   if (digits === '' || text.includes(',')) return 'must be one number with at least one digit'
-  const ranges = numbers.flatMap((number) => [
-    by(number.digits, beginsWith(number.digits, digits)),
-    by(number.reversed, beginsWith(number.reversed, [...digits].reverse().join(''))),
-  ])
+  const ranges = [numberStart(digits), ending(digits)].map((start) =>
+    within(sql`call_values.value >= ${start} and call_values.value < ${start + lastCharacter}`),
+  )
   const ends = numbers.flatMap((number) => [
-    beginsWith(number.digits, digits),
+    sql`substr(${calls[number.digits]}, 1, ${digits.length}) = ${digits}`,
     sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
   ])
   return { check: any(ends), path: { ranges, isOrdered: false } }
@@ -173,11 +208,6 @@ export function beginsWithId(start: string): Condition {
 
 function byId(check: SQL): Condition {
   return { check, path: { ranges: [by('id', check)], isOrdered: false } }
-}
-
-function beginsWith(column: Column, digits: string): SQL {
-  return sql`(${calls[column]} >= ${digits} and substr(${calls[column]}, 1, ${digits.length}) = ${digits}
-    and ${calls[column]} < ${digits + lastCharacter})`
 }
 
 function toBound(

@@ -29,7 +29,7 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
       .orderBy(sql`calls desc`, sql`value`)
       .limit(facetValuesMax)
   }
-  facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'agentId'))])
+  facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'otherAgentId'))])
   const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
   facets.agentId = facets.agentId?.map((agent) => {
     const label = names.get(agent.value)
@@ -52,7 +52,7 @@ function sumOf(values: readonly FacetValue[]): FacetValue[] {
 async function readValues(
   db: ReadDatabase,
   projectId: number,
-  name: 'label' | 'agentId',
+  name: 'label' | 'otherAgentId',
 ): Promise<FacetValue[]> {
   const start = `["${name}"`
   return await db

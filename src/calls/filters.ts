@@ -2,7 +2,6 @@ import type { calls } from '../db/schema.ts'
 
 type Column = keyof typeof calls.$inferSelect
 
-// The index that finds calls by a column is called `calls_by_` and the column's name; see src/calls/conditions.ts.
 type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
   /** Any text, or `none` for null. The values in use are suggested. With `more`, call_values has further ones. */
@@ -19,7 +18,7 @@ type FilterDefinition = { name: string } & (
   /** A phone number exactly as it is stored. */
   | { kind: 'exact'; column: Column; digits: Column }
   /** The digits that one of the numbers begins or ends with. */
-  | { kind: 'digits'; numbers: readonly { digits: Column; reversed: Column }[] }
+  | { kind: 'digits'; numbers: readonly { digits: Column }[] }
   /** Words of the transcript or the summary. */
   | { kind: 'words' }
 )
@@ -43,10 +42,7 @@ export const callFilters = [
   {
     name: 'number',
     kind: 'digits',
-    numbers: [
-      { digits: 'callerDigits', reversed: 'callerDigitsReversed' },
-      { digits: 'calledDigits', reversed: 'calledDigitsReversed' },
-    ],
+    numbers: [{ digits: 'callerDigits' }, { digits: 'calledDigits' }],
   },
   { name: 'callerNumber', kind: 'exact', column: 'callerNumber', digits: 'callerDigits' },
   { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },

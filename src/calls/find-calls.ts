@@ -2,7 +2,8 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { projects } from '../db/schema.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
-import type { Path } from './conditions.ts'
+import type { Condition, Path } from './conditions.ts'
+import { countAny } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
 import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
 import type { WordMatch } from './word-query.ts'
@@ -28,8 +29,8 @@ export interface FoundPlace extends Place {
 /**
  * Finds the calls that match a search, except for its phrases: reads one index, and checks the other conditions on its
  * calls. If at most `totalMax` calls meet a condition, the smallest such index is read. Otherwise calls are read in
- * list order until there are enough, which takes longest when frequent conditions rarely coincide: some 0.2 us for each
- * call of the project.
+ * list order until there are enough, which takes longest when frequent conditions rarely coincide: some 0.1 us for each
+ * call of the project, or for each with the evaluation.
  */
 export class CallFinder {
   readonly #db: ReadDatabase
@@ -37,6 +38,8 @@ export class CallFinder {
   readonly #search: CallSearch
   readonly #limits: typeof limitsDefault
   #source: Promise<Source> | undefined
+  /** Of each condition. */
+  #checks: SQL[] = []
 
   constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
     this.#db = db
@@ -74,8 +77,7 @@ export class CallFinder {
     const source = await this.#readSource()
     const max = this.#limits.counted + 1
     if (!source.words) {
-      const { counted } = this.#limits
-      if (source.total !== null && (source.total <= counted || most <= counted)) return source.total
+      if (source.total !== null) return Math.min(source.total, most + 1)
       return await this.#countOf(sql`${this.#branches(source.countPath)} limit ${most + 1}`)
     }
     if (source.total !== null) return source.total
@@ -98,25 +100,53 @@ export class CallFinder {
   async #chooseSource(): Promise<Source> {
     const { conditions, from, to, words } = this.#search
     const { counted } = this.#limits
-    const paths = conditions.map(({ path }) => path)
+    const measured = await this.#measure(conditions)
     // A short period may be read in full.
-    if (from !== undefined || to !== undefined) paths.push(byTime)
-    const sizes = paths.length > 0 ? await this.#sizesOf(paths) : [counted + 1]
-    const size = Math.min(...sizes)
-    const smallest = paths[sizes.indexOf(size)] ?? byTime
-    const isChosen = size <= counted || (conditions.length === 1 && smallest.isOrdered)
-    const countPath = isChosen ? smallest : byTime
+    if (from !== undefined || to !== undefined) measured.push(...(await this.#sizesOf([byTime])))
+    const smallest = measured.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
+    const size = Math.min(smallest.size, counted + 1)
+    const isAlone = conditions.length === 1 && smallest.path?.isOrdered
+    const countPath =
+      (size <= counted || isAlone || smallest.path?.isCovering ? smallest.path : null) ?? byTime
     const path = this.#isByDuration && size > counted ? byDuration : countPath
-    if (words) return { path, countPath, size, ...(await this.#chooseWords(words, size, paths.length === 0)) }
-    const isOne = conditions.length <= 1 && paths.length > 0
-    return {
-      path,
-      countPath,
-      size,
-      total: isOne ? (sizes[0] ?? null) : null,
-      words: undefined,
-      isByWords: false,
-    }
+    const [only] = conditions.length <= 1 ? measured : []
+    if (words)
+      return { path, countPath, size, ...(await this.#chooseWords(words, size, measured.length === 0)) }
+    const total = only?.isExact ? only.size : null
+    return { path, countPath, size, total, words: undefined, isByWords: false }
+  }
+
+  /**
+   * How many calls meet each condition, whatever the others are. What few calls have is in an index range. What many
+   * have is found soon in the list of all calls.
+   */
+  async #measure(conditions: readonly Condition[]): Promise<Measured[]> {
+    const { from, to } = this.#search
+    const isAllTime = from === undefined && to === undefined
+    const counts = await countAny(
+      this.#db,
+      this.#projectId,
+      conditions.map(({ counted }) => counted ?? nothing),
+    )
+    const others = await this.#sizesOf(conditions.map(({ others }) => others?.path ?? null))
+    this.#checks = conditions.map(({ check, others: more }, at) =>
+      more && others[at]?.size === 0 ? more.check : check,
+    )
+    const isUsable = conditions.map(({ path }, at) => !path.isOfFew || (counts[at]?.areFew ?? false))
+    const sizes = await this.#sizesOf(
+      conditions.map(({ path, counted }, at) => ((counted && isAllTime) || !isUsable[at] ? null : path)),
+    )
+    return conditions.map(({ path, counted }, at) => {
+      const known = sizes[at] ?? unmeasured
+      if (known.path) return { ...known, isExact: known.isExact && !path.isWider }
+      if (!counted || !isAllTime) return unmeasured
+      const more = others[at] ?? unmeasured
+      return {
+        path: isUsable[at] ? path : null,
+        size: (counts[at]?.calls ?? 0) + more.size,
+        isExact: more.isExact && (more.size === 0 || counted.values.length === 1),
+      }
+    })
   }
 
   /** @param size of the smallest path @param isAlone whether there is no other filter */
@@ -140,15 +170,22 @@ export class CallFinder {
   }
 
   /** How many calls each path has, counted to one beyond the limit, whatever the other conditions are. */
-  async #sizesOf(paths: readonly Path[]): Promise<number[]> {
-    const counts = paths.map((path, at) => {
-      const rows = this.#branches(path, { isAlone: true, max: this.#limits.counted + 1 })
-      return sql`select ${at} as at, count(*) as size from (${rows})`
-    })
+  async #sizesOf(paths: readonly (Path | null)[]): Promise<Measured[]> {
+    const max = this.#limits.counted + 1
+    const counts = paths.flatMap((path, at) =>
+      path
+        ? [sql`select ${at} as at, count(*) as size from (${this.#branches(path, { isAlone: true, max })})`]
+        : [],
+    )
+    if (counts.length === 0) return paths.map(() => empty)
     const rows = await this.#db
       .select({ at: sql<number>`at`, size: sql<number>`size` })
       .from(sql`(${sql.join(counts, sql` union all `)})`)
-    return rows.toSorted((a, b) => a.at - b.at).map(({ size }) => size)
+    const sizes = new Map(rows.map(({ at, size }) => [at, size]))
+    return paths.map((path, at) => {
+      const size = sizes.get(at) ?? 0
+      return { path, size, isExact: size < max }
+    })
   }
 
   /** Calls in order that match everything but the words. */
@@ -165,8 +202,9 @@ export class CallFinder {
     path: Path,
     { after, isAlone = false, max }: { after?: Place | undefined; isAlone?: boolean; max?: number } = {},
   ): SQL {
-    const others = this.#search.conditions.filter((condition) => condition.path !== path)
-    const checks = isAlone ? [] : others.map(({ check }) => check)
+    const checks = this.#search.conditions.flatMap((condition, at) =>
+      isAlone || (condition.path === path && !path.isWider) ? [] : [this.#checks[at] ?? condition.check],
+    )
     const branches = path.ranges.map(({ table, index, where }) => {
       const indexed = index === undefined ? sql`` : sql` indexed by ${sql.raw(index)}`
       const needsCall = table !== 'calls' && !isAlone
@@ -253,7 +291,7 @@ export class CallFinder {
   #rowsWithWords(words: Words, after: Place | undefined): SQL {
     const wheres = [
       sql`calls.project_id = ${this.#projectId}`,
-      ...this.#search.conditions.map(({ check }) => check),
+      ...this.#checks,
       ...this.#times(sql`calls.created_at`, after),
     ]
     return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id${this.#duration}
@@ -283,6 +321,16 @@ export class CallFinder {
     return row?.size ?? 0
   }
 }
+
+/** How many calls a path has. Without a path, they are looked for among all calls. */
+interface Measured {
+  path: Path | null
+  size: number
+  isExact: boolean
+}
+const unmeasured: Measured = { path: null, size: Number.POSITIVE_INFINITY, isExact: false }
+const empty: Measured = { path: null, size: 0, isExact: true }
+const nothing = { name: '', values: [] }
 
 /** All calls, in each order. */
 const byTime: Path = {

@@ -8,7 +8,6 @@ import type { StoreOf } from '../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
-import { reversed } from './call-selection.ts'
 import { callNotFound } from './refusals.ts'
 
 const holdsMax = 1_000
@@ -138,7 +137,7 @@ export class Holds {
     if (all.length === 0) return { seqs: new Set(), isAsSeen }
     const { covers, tails } = await this.#coverage(projectId, all)
     const ids = all.flatMap(({ callId }) => callId ?? [])
-    const begins = (column: string) => sql`substr(${sql.raw(column)}, 1, length(value)) = value`
+    const ends = (column: string) => sql`substr(${sql.raw(column)}, -length(value)) = value`
     const candidates = await db
       .select({
         seq: sql<number>`calls.seq`,
@@ -149,12 +148,12 @@ export class Holds {
       .from(sql`(${selection}) as some cross join ${calls} on calls.seq = some.seq`)
       .where(sql`project_id = ${projectId} and (id in (select value from json_each(${JSON.stringify(ids)}))
         or exists (select 1 from json_each(${JSON.stringify(tails)})
-          where ${begins('caller_digits_reversed')} or ${begins('called_digits_reversed')}))`)
+          where ${ends('caller_digits')} or ${ends('called_digits')}))`)
     const seqs = candidates.filter((call) => all.some((hold) => covers(hold, call))).map(({ seq }) => seq)
     return { seqs: new Set(seqs), isAsSeen }
   }
 
-  /** The test whether a hold covers a call, and the prefixes of reversed digits that such calls have. */
+  /** The test whether a hold covers a call, and the last digits that such calls have. */
   async #coverage(projectId: number, all: readonly Hold[]) {
     const { country } = await this.#options.settingsOf(projectId)
     const { numberMatcher } = await import('./phone-number.ts')
@@ -168,7 +167,7 @@ export class Holds {
       const texts = [call.callerNumber, call.calledNumber]
       return callId === call.id || texts.some((text) => text !== null && matchers.get(id)?.matches(text))
     }
-    return { covers, tails: [...matchers.values()].map(({ tail }) => reversed(tail)) }
+    return { covers, tails: [...matchers.values()].map(({ tail }) => tail) }
   }
 
   async #read(db: ReadDatabase, projectId: number): Promise<Hold[]> {

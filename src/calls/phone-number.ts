@@ -1,5 +1,5 @@
 import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf } from './call-head.ts'
+import { digitsOf } from './head-text.ts'
 
 /** How many last digits an index is searched for. No separator splits these: groups have at least two digits. */
 const tailCharsMax = 2

@@ -165,63 +165,46 @@ export const calls = sqliteTable(
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
-    /** The same digits reversed: an index on them finds numbers by how they end. */
-    callerDigitsReversed: text('caller_digits_reversed'),
-    calledDigitsReversed: text('called_digits_reversed'),
     /** What call_values holds of the call, as a JSON array; null for nothing. */
     valueList: text('value_list'),
   },
   (table) => [
     uniqueIndex('calls_by_id').on(table.projectId, table.id),
-    index('calls_by_time').on(table.projectId, table.createdAt, table.id, table.documentChars),
-    // One for each filter, see src/calls/filters.ts.
-    index('calls_by_status').on(table.projectId, table.status, table.createdAt, table.id),
-    index('calls_by_is_engaged').on(table.projectId, table.isEngaged, table.createdAt, table.id),
-    index('calls_by_evaluation').on(table.projectId, table.evaluation, table.createdAt, table.id),
-    index('calls_by_ended_reason').on(table.projectId, table.endedReason, table.createdAt, table.id),
-    index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
-    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
-    index('calls_by_caller_digits').on(table.projectId, table.callerDigits, table.createdAt, table.id),
-    index('calls_by_called_digits').on(table.projectId, table.calledDigits, table.createdAt, table.id),
-    index('calls_by_caller_digits_reversed').on(
-      table.projectId,
-      table.callerDigitsReversed,
-      table.createdAt,
-      table.id,
-    ),
-    index('calls_by_called_digits_reversed').on(
-      table.projectId,
-      table.calledDigitsReversed,
-      table.createdAt,
-      table.id,
-    ),
-    index('calls_by_change').on(table.projectId, table.changeSeq),
-    // Of live calls alone, to find the silent ones: see src/calls/silence.ts.
-    index('calls_by_heard_at')
-      .on(table.projectId, table.heardAt, table.id, table.documentChars)
-      .where(sql`status = 'live'`),
-    // With the evaluation, to count failures.
-    index('calls_by_source').on(table.projectId, table.source, table.createdAt, table.id, table.evaluation),
-    index('calls_by_agent_id').on(
-      table.projectId,
-      table.agentId,
-      table.createdAt,
-      table.id,
-      table.evaluation,
-    ),
-    // Every column that lists filter and count by, so that a scan of 100,000 calls reads no rows.
+    // Every column that lists filter by, so that a scan of 100,000 calls reads no rows.
     index('calls_at_a_glance').on(
       table.projectId,
       table.createdAt,
       table.id,
+      table.documentChars,
       table.status,
       table.evaluation,
       table.isEngaged,
       table.duration,
       table.endedReason,
+      table.source,
+      table.agentId,
       table.callerDigits,
       table.calledDigits,
     ),
+    index('calls_by_evaluation').on(
+      table.projectId,
+      table.evaluation,
+      table.createdAt,
+      table.id,
+      table.status,
+      table.isEngaged,
+      table.duration,
+      table.endedReason,
+      table.source,
+      table.agentId,
+    ),
+    index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
+    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
+    index('calls_by_change').on(table.projectId, table.changeSeq),
+    // Of live calls alone, to find the silent ones: see src/calls/silence.ts.
+    index('calls_by_heard_at')
+      .on(table.projectId, table.heardAt, table.id, table.documentChars)
+      .where(sql`status = 'live'`),
   ],
 )
 
@@ -241,13 +224,16 @@ export const callCounts = sqliteTable(
     fail: integer().notNull(),
     unevaluated: integer().notNull(),
     engaged: integer().notNull(),
+    /** Of all time: whether call_values has all of its calls. */
+    isFew: integer('is_few', { mode: 'boolean' }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.until, table.name, table.value] })],
 )
 
 /**
  * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/call-values.ts.
- * Triggers keep it equal to `calls.value_list`. WITHOUT ROWID, since it is an index of its own.
+ * Triggers keep what `calls.value_list` has, and what few calls have of the columns. WITHOUT ROWID, since it is an index of
+ * its own.
  */
 export const callValues = sqliteTable(
   'call_values',

@@ -2,6 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import {
   type CountedName,
+  countAny,
   countsByQuarter,
   countsByValue,
   countsOfAllTime,
@@ -37,6 +38,29 @@ test("a project's counts are its own, and are deleted with it", async () => {
   expect(await countsOf(two)).toEqual([])
 })
 
+test('calls are found by a value while few have it, and again when none had it in between', async () => {
+  const projectId = await mint()
+  const entries = async () =>
+    await database.read.all(
+      sql`select seq from call_values where project_id = ${projectId} and value = '["status","completed"]'`,
+    )
+  const areFew = async () =>
+    (await countAny(database.read, projectId, [{ name: 'status', values: ['"completed"', '"live"'] }]))[0]
+  await insertMany(projectId, 1_000)
+  expect([await areFew(), (await entries()).length]).toEqual([{ calls: 1_000, areFew: true }, 1_000])
+  await database.write.run(
+    sql`update calls set status = 'live' where project_id = ${projectId} and seq % 10 = 0`,
+  )
+  expect([await areFew(), (await entries()).length]).toEqual([{ calls: 1_000, areFew: true }, 900])
+  await deleteCalls(projectId, 'true')
+  await insertMany(projectId, 1_100)
+  expect(await areFew()).toEqual({ calls: 1_100, areFew: false })
+  await deleteCalls(projectId, 'seq % 2')
+  expect(await areFew()).toEqual({ calls: 550, areFew: false })
+  await deleteCalls(projectId, 'true')
+  expect([await areFew(), await entries()]).toEqual([{ calls: 0, areFew: true }, []])
+})
+
 test('a write that fails counts nothing', async () => {
   const projectId = await mint()
   const insert = () => database.write.insert(calls).values(row(projectId, { id: 'same', createdAt: 0 }))
@@ -54,7 +78,7 @@ test('calls that are counted wrong are found, and counted again', async () => {
     sql`update projects set calls = calls - 1 where id = ${one}`,
     sql`update call_counts set fail = fail - 1 where project_id = ${one} and name = ''`,
     sql`delete from call_counts where project_id = ${one} and value = 'null'`,
-    sql`insert into call_counts values (${one}, 1, 'source', '"x"', 1, 0, 0, 1, 0)`,
+    sql`insert into call_counts values (${one}, 1, 'source', '"x"', 1, 0, 0, 1, 0, true)`,
   ]) {
     expect(await wrong()).toEqual([])
     await database.write.run(spoilt)

@@ -201,7 +201,6 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     ...{ duration: wanted.duration, caller_number: wanted.callerNumber, called_number: wanted.calledNumber },
     ...{ ended_reason: wanted.endedReason, source: wanted.source, agent_id: wanted.agentId },
     ...{ review: wanted.review, document_chars: wanted.documentChars, value_list: wanted.valueList },
-    ...{ caller_digits_reversed: wanted.callerDigitsReversed },
   })
   expect(head.heard_at !== null).toBe(call.status === 'live')
   expect(head.completed_at === null).toBe(call.status === 'live')
