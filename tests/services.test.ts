@@ -221,7 +221,6 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and does not dela
     const failed = [
       failOnce(services.index, 'takeFiles'),
       failOnce(services.index, 'eraseDeleted'),
-      failOnce(services.projects, 'list'),
       failOnce(services.indexer, 'endLeases'),
     ]
     await owner.stop()
@@ -244,7 +243,6 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and does not dela
     })
     let fails = true
     const failed = [
-      failOnce(services.indexer, 'adoptSpace'),
       failOnce(services.indexer, 'endLeases'),
       failWhile(services.index, 'eraseDeleted', () => fails),
     ]

@@ -63,9 +63,15 @@ export class Follower {
     })
   }
 
-  /** Call it before the indexes are reconciled at start, so that no later change is missed. */
+  /** Follows every change from now on. */
   async start(): Promise<void> {
     for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
+    this.#polling.soon()
+  }
+
+  /** Compares the index file of every project with its rows in the background, as if all had changed. */
+  followAll(): void {
+    for (const projectId of this.#versions.keys()) this.#changed.add(projectId)
     this.#polling.soon()
   }
 

@@ -15,10 +15,11 @@ const retryDelayMsMax = 300_000
 const errorCharsMax = 500
 
 interface IndexerOptions {
+  read: ReadDatabase
   stores: Pick<ProjectStores, 'of' | 'isClosed'>
   embedder: Embedder
   /** Null in a process that does not search. The other processes read the vectors from the rows. */
-  index: Pick<VectorIndex, 'add'> | null
+  index: Pick<VectorIndex, 'add' | 'eraseDeleted'> | null
   leaseMs?: number
   now: () => number
   random?: () => number
@@ -112,6 +113,19 @@ export class Indexer {
     run.now().catch(() => undefined)
   }
 
+  /** Wakes the projects with chunks to embed, also those whose vectors are of another embedding space. */
+  async wakeAll(): Promise<void> {
+    const { read, embedder } = this.#options
+    const { space } = embedder
+    // Two look-ups a project in an index, which take 4 us.
+    const foreign = await read.all<{ id: number }>(sql`
+      select id from ${projects} where deleted_at is null and (
+        exists (select 1 from ${chunks} where project_id = ${projects.id} and embedding_space < ${space})
+        or exists (select 1 from ${chunks} where project_id = ${projects.id} and embedding_space > ${space}))`)
+    const pending = await readPendingProjects(read)
+    for (const projectId of new Set([...foreign.map(({ id }) => id), ...pending])) this.wake(projectId)
+  }
+
   /** Resolves when all runs have ended. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.idle()))
@@ -127,15 +141,18 @@ export class Indexer {
       select 1 where exists (${ofProject} and embedding_space < ${space})
         or exists (${ofProject} and embedding_space > ${space})`)
     if (!foreign) return
+    // First, so that a crash in between leaves the rows to come here again: the file of another space is deleted.
+    await this.#options.index?.eraseDeleted(projectId)
     await write.run(sql`
       update ${chunks} set embedding = null, embedding_space = null, attempts = 0, refusals = 0,
         last_error = null, next_attempt_at = ${this.#options.now()}
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
-  /** Ends the project's leases. Call it when the processes that held them have ended. */
-  async endLeases(projectId: number): Promise<void> {
-    await this.#leases.endAll(projectId)
+  /** Ends all leases. Call it when the processes that held them have ended. */
+  async endLeases(): Promise<void> {
+    for (const projectId of await readPendingProjects(this.#options.read))
+      await this.#leases.endAll(projectId)
   }
 
   /** Stops after the writes in progress. All other chunks stay pending. */

@@ -63,9 +63,9 @@ export class Metrics {
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
-    this.#gauge('callbook_index_vectors', 'Vectors in the indexes.', sum('vectors'))
-    this.#gauge('callbook_index_tombstones', 'Removed vectors still in the graphs.', sum('tombstones'))
-    this.#gauge('callbook_index_file_bytes', 'Size of the index files.', sum('fileBytes'))
+    this.#gauge('callbook_index_vectors', 'Vectors in the indexes in memory.', sum('vectors'))
+    this.#gauge('callbook_index_tombstones', 'Removed vectors still in the indexes in memory.', sum('tombstones'))
+    this.#gauge('callbook_index_file_bytes', 'Size of the files of the indexes in memory.', sum('fileBytes'))
     this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
     if (database.freeBytes() !== null)
       this.#gauge(

@@ -22,7 +22,6 @@ import type { Search } from '../knowledge/search/search.ts'
 import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { Projects } from '../projects/projects.ts'
 import type { EventCounts } from '../sources/event-counts.ts'
 import type { CallSessions } from '../sources/otel/sessions.ts'
 import { Background } from '../threads/background.ts'
@@ -36,7 +35,6 @@ interface LifecycleOptions {
   log: Log
   owner: FolderOwner
   database: OpenDatabase
-  projects: Projects
   follower: Follower
   indexer: Indexer
   earlyEmbedder: EarlyEmbedder
@@ -86,15 +84,13 @@ export class Lifecycle {
 
   /** Finishes what an earlier process left open, then follows the database. */
   async start(): Promise<void> {
-    const { owner, database, projects, indexer, follower, index, erasure, log, takesFolder } = this.#options
+    const { owner, database, indexer, follower, erasure, log, takesFolder } = this.#options
     this.#areErasuresOpen = owner.isOwner && database.isLocal && (await erasure.isAnyOpen())
-    const all = await projects.list()
     await follower.start()
-    for (const { projectId } of all) await index.reconcile(projectId)
     this.#isStarted = true
     // Failures are retried in the background, since a node must start without its primary and on a full disk, too.
     if (owner.isOwner) await this.#owning.now().catch(() => undefined)
-    for (const { projectId } of all) indexer.wake(projectId)
+    await indexer.wakeAll()
     if (!takesFolder) return
     owner.takeLater(() => {
       log.info('This process owns the folder now')
@@ -164,11 +160,13 @@ export class Lifecycle {
 
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { config, database, projects, indexer, sweeper, log, ...parts } = this.#options
+    const { config, database, indexer, sweeper, log, ...parts } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast(ballastBytes(config.callBytesMax)) : null),
       () => parts.index.takeFiles(),
+      // What other machines have deleted is no open erasure of this one.
+      () => (database.isLocal ? null : parts.follower.followAll()),
       () => parts.wordBacklog.start(),
       () => parts.callSessions.start(),
       () => parts.webhookSender.start(),
@@ -182,10 +180,7 @@ export class Lifecycle {
       },
       () => parts.erasureRequests.schedule(),
       // The processes that held leases have ended, and embedding twice does no harm.
-      async () => {
-        if (!database.isLocal) return
-        for (const { projectId } of await projects.list()) await indexer.endLeases(projectId)
-      },
+      () => (database.isLocal ? indexer.endLeases() : null),
     ])
     // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
     if (database.isLocal)

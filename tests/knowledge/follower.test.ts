@@ -236,7 +236,6 @@ async function isFoundByVector(project: Fetcher, query: string, name: string): P
   return mode === 'vector' && data[0]?.name === name
 }
 
-async function vectors({ projectId }: TestProject): Promise<number | undefined> {
-  const states = await service.services.index.states()
-  return states.find((state) => state.projectId === projectId)?.vectors
+async function vectors({ projectId }: TestProject): Promise<number> {
+  return (await service.services.index.reconcile(projectId)).vectors
 }

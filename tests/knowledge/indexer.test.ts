@@ -497,9 +497,13 @@ async function build({
   const failures: { attempt: number; error: Error }[] = []
   const added: number[][] = []
   const indexer = new Indexer({
+    read: database.read,
     stores: { of: store, isClosed: isGone },
     embedder,
-    index: { add: async (_project, labels) => void added.push([...labels]) },
+    index: {
+      add: async (_project, labels) => void added.push([...labels]),
+      eraseDeleted: async () => undefined,
+    },
     ...(leaseMs ? { leaseMs } : {}),
     now: readClock,
     random,

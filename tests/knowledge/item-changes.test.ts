@@ -537,7 +537,6 @@ async function expectWhole(project: TestProject, name: string, text: string): Pr
   expect(words.map(({ id }) => id)).toEqual(labels)
   // A new index is complete once it was compared with the rows.
   await until(async () => {
-    const states = await service.services.index.states()
-    return states.find(({ projectId }) => projectId === project.projectId)?.vectors === labels.length
+    return (await service.services.index.reconcile(project.projectId)).vectors === labels.length
   })
 }

@@ -364,14 +364,13 @@ async function insertLarge({ projectId }: TestProject, count: number, chars: num
 async function countRows({ projectId }: TestProject) {
   const { read } = service.services.database
   const count = async (query: Promise<unknown[]>) => (await query).length
-  const states = await service.services.index.states()
   return {
     items: await count(read.select().from(knowledgeItems).where(eq(knowledgeItems.projectId, projectId))),
     chunks: await count(read.select().from(chunks).where(eq(chunks.projectId, projectId))),
     words: await count(
       read.all(sql`select rowid from ${chunkWords(projectId)} where ${chunkWords(projectId)} match 'shared'`),
     ),
-    vectors: states.find((state) => state.projectId === projectId)?.vectors,
+    vectors: (await service.services.index.reconcile(projectId)).vectors,
   }
 }
 

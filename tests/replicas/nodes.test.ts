@@ -259,9 +259,8 @@ async function columns({ services }: TestService): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-async function vectors(node: TestService, { projectId }: { projectId: number }): Promise<number | undefined> {
-  const states = await node.services.index.states()
-  return states.find((state) => state.projectId === projectId)?.vectors
+async function vectors(node: TestService, { projectId }: { projectId: number }): Promise<number> {
+  return (await node.services.index.reconcile(projectId)).vectors
 }
 
 async function bodyOf(answer: Promise<Response>): Promise<string> {

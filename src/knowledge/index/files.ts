@@ -67,6 +67,19 @@ export class IndexFiles {
     for (const name of stale) rmSync(join(this.#folder, name), { recursive: true, force: true })
   }
 
+  /** The knowledge version of the project's file; 0 when there is none that can be read. */
+  async version(projectId: number): Promise<number> {
+    try {
+      return await withFile(this.path(projectId), 'r', async (file) => {
+        const { size } = await file.stat()
+        return readFooter(await readAt(file, size - footerBytes, footerBytes)).knowledgeVersion
+      })
+    } catch {
+      // Whoever loads the file finds out what is wrong with it.
+      return 0
+    }
+  }
+
   /** Reads the whole file. Call it before hnswlib loads the file: a damaged one would crash the process. */
   async check(projectId: number, expected: ExpectedHeader): Promise<FileCheck> {
     try {

@@ -8,6 +8,13 @@ const rowsPerRead = 64
 /** The most queued vectors that a search compares, as many as one item can have. Comparing them takes 2 ms. */
 const comparedMax = 2_048
 
+interface FillingSearch {
+  /** How many candidates the graph keeps: see `Graph.search`. */
+  effort?: number | undefined
+  /** Compares these vectors one by one. */
+  nearest: (labels: readonly number[]) => Promise<VectorHit[]>
+}
+
 /** A graph and the queue of labels that are still to be added to it. */
 export class Filling {
   readonly #hnswlib: Hnswlib
@@ -34,6 +41,11 @@ export class Filling {
     return this.#pending.size
   }
 
+  /** Whether a search finds every vector, also those in the queue. */
+  get isSearchable(): boolean {
+    return this.#pending.size <= comparedMax
+  }
+
   has(label: number): boolean {
     return this.#pending.has(label) || this.#graph?.labels.has(label) === true
   }
@@ -46,14 +58,13 @@ export class Filling {
 
   /**
    * The nearest vectors, best first, including those in the queue. Null if the graph cannot find enough.
-   * @param nearest compares vectors one by one
    */
   async search(
     query: Float32Array,
     limit: number,
-    nearest: (labels: readonly number[]) => Promise<VectorHit[]>,
+    { effort, nearest }: FillingSearch,
   ): Promise<VectorHit[] | null> {
-    const hits = this.#graph?.search(query, limit) ?? []
+    const hits = this.#graph?.search(query, limit, effort) ?? []
     // Many equal vectors may be linked only to each other, with no path to the others.
     if (hits.length < Math.min(limit, this.#graph?.labels.size ?? 0)) return null
     // Only the newest, since a reconcile may have queued thousands before them.

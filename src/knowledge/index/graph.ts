@@ -9,10 +9,12 @@ import type { VectorHit } from './rows.ts'
 /** Links of a vector on the upper levels; twice as many on the lowest. */
 const linksPerVector = 24
 const efConstruction = 200
-/** Candidates kept during a search. More of them make it more exact, and slower. */
-const efSearch = 500
+/** Candidates that a search keeps. */
+const effortDefault = 500
 const levelSeed = 100
-const capacityMin = 256
+const capacityMin = 16
+/** What a vector takes besides its numbers: its links, label and places in tables. */
+const bytesBesideNumbers = 300
 
 /**
  * hnswlib's graph of one project. Removed vectors stay in it: searches pass through them, but do not return them.
@@ -28,7 +30,6 @@ export class Graph {
   private constructor(index: HierarchicalNSW, dimensions: number) {
     this.#index = index
     this.dimensions = dimensions
-    index.setEf(efSearch)
   }
 
   static empty(hnswlib: Hnswlib, dimensions: number): Graph {
@@ -38,9 +39,14 @@ export class Graph {
   }
 
   /** Reads a file that was checked: a damaged one crashes hnswlib. */
-  static read(hnswlib: Hnswlib, file: string, { dimensions, labels, deadLabels }: SavedIndex): Graph {
+  static async read(
+    hnswlib: Hnswlib,
+    file: string,
+    { dimensions, labels, deadLabels }: SavedIndex,
+  ): Promise<Graph> {
     const index = new hnswlib.HierarchicalNSW('ip', dimensions)
-    index.readIndexSync(file)
+    // On a thread of hnswlib's own, so that other projects are searched meanwhile.
+    await index.readIndex(file)
     const graph = new Graph(index, dimensions)
     for (const label of labels) graph.#live.add(label)
     for (const label of deadLabels) {
@@ -60,6 +66,11 @@ export class Graph {
     return this.#dead.size
   }
 
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return (this.#live.size + this.#dead.size) * (this.dimensions * 4 + bytesBesideNumbers)
+  }
+
   /** Takes 0.5 to 2 ms. Does nothing for a label that is in the graph. */
   add(label: number, vector: Float32Array): void {
     if (this.#live.has(label)) return
@@ -74,13 +85,17 @@ export class Graph {
     if (this.#live.delete(label)) this.#dead.add(label)
   }
 
-  /** The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more. */
-  search(query: Float32Array, limit: number): VectorHit[] {
+  /**
+   * The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more.
+   * @param effort the candidates kept during the search, hnswlib's `ef`: more of them make it more exact, and slower
+   */
+  search(query: Float32Array, limit: number, effort = effortDefault): VectorHit[] {
     const wanted = Math.min(limit, this.#live.size)
     if (wanted === 0) return []
     const point = Array.from(query)
     const count = this.#index.getCurrentCount()
-    let reach = this.#dead.size === 0 ? wanted : Math.min(count, Math.max(efSearch, wanted * 2))
+    this.#index.setEf(effort)
+    let reach = this.#dead.size === 0 ? wanted : Math.min(count, Math.max(effort, wanted * 2))
     for (;;) {
       const hits = this.#liveHits(point, reach).slice(0, wanted)
       if (hits.length === wanted || reach >= count) return hits

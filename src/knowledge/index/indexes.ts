@@ -1,7 +1,9 @@
+import { totalmem } from 'node:os'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { ReadLocation } from '../../db/location.ts'
 import type { Reader } from '../../db/reader.ts'
-import type { LoadedAddon } from './addon.ts'
+import { Background } from '../../threads/background.ts'
+import type { Hnswlib, LoadedAddon } from './addon.ts'
 import { IndexFiles } from './files.ts'
 import { type IndexLog, type IndexState, ProjectIndex } from './project-index.ts'
 import { type VectorHit, VectorRows } from './rows.ts'
@@ -9,6 +11,12 @@ import { type IndexReport, verifyFile } from './verification.ts'
 
 const hitsMax = 1_000
 const retryMs = 1_000
+/** Comparing this many rows takes less than a millisecond, so the index of a smaller project is freed once it is saved. */
+const comparedRowsMax = 256
+/** After this long without a use, an index is freed. */
+const idleMsDefault = 600_000
+/** Above this share of the machine's memory, the least recently used indexes are freed. */
+const memoryShareMax = 0.25
 
 /** What the index thread is started with. */
 export interface IndexWorkerData {
@@ -24,24 +32,54 @@ export interface IndexWorkerData {
   exact?: boolean
 }
 
-/** An HNSW graph per project over the vectors in the rows. If the addon cannot be loaded, search compares every row. */
+export interface IndexesOptions extends IndexWorkerData {
+  idleMs?: number
+  memoryBytesMax?: number
+  /** Milliseconds of a monotonic clock. */
+  now?: () => number
+}
+
+export interface VectorSearch {
+  /** How many candidates a search keeps: more of them make it more exact, and slower. */
+  effort?: number | undefined
+  /** The only ones to compare, exactly; all of the project by default. */
+  labels?: readonly number[] | undefined
+  /** A change of the project: the vectors that it brought are among those that are searched. */
+  replacedSeq?: number | undefined
+}
+
+/**
+ * An HNSW graph per project over the vectors in the rows, in memory only while it is searched or changed. Small projects
+ * are searched without it, and so are all if the addon cannot be loaded: by comparing every row.
+ */
 export class Indexes {
   readonly #reader: Reader
   readonly #rows: VectorRows
   readonly #files: IndexFiles
   readonly #addon: LoadedAddon
   readonly #log: IndexLog
+  /** The indexes in memory, the least recently used first. */
   readonly #projects = new Map<number, ProjectIndex>()
+  readonly #usedAt = new WeakMap<ProjectIndex, number>()
+  readonly #idleMs: number
+  readonly #memoryBytesMax: number
+  readonly #now: () => number
+  readonly #freeing: Background
   #savesFiles: boolean
   #isWorking = false
   #isClosed = false
 
-  constructor(
-    reader: Reader,
-    addon: LoadedAddon,
-    { space, folder, savesFiles }: IndexWorkerData,
-    log: IndexLog,
-  ) {
+  constructor(reader: Reader, addon: LoadedAddon, options: IndexesOptions, log: IndexLog) {
+    const { space, folder, savesFiles } = options
+    this.#idleMs = options.idleMs ?? idleMsDefault
+    this.#memoryBytesMax = options.memoryBytesMax ?? totalmem() * memoryShareMax
+    this.#now = options.now ?? (() => performance.now())
+    this.#freeing = new Background({
+      work: async () => this.freeUnused(),
+      delayMs: 0,
+      retryMs,
+      onFailure: (error) => log('error', 'An index could not be freed', { error: String(error) }),
+    })
     this.#reader = reader
     this.#addon = addon
     this.#log = log
@@ -54,16 +92,19 @@ export class Indexes {
 
   /** Makes the index equal the rows: loads its file if that is sound, adds what is missing, removes what is deleted. */
   async reconcile(projectId: number): Promise<IndexState> {
-    const state = await this.#project(projectId)?.reconcile()
+    const state = await this.#open(projectId)?.reconcile()
     return state ?? { projectId, vectors: 0, tombstones: 0, fileBytes: 0 }
   }
 
   /**
-   * Reconciles unless the index equals the rows of this knowledge version already. Resolves once the bytes of vectors
-   * whose rows are deleted are erased from the file.
+   * Reconciles unless the index, or its file while it is not in memory, equals the rows of this knowledge version
+   * already. Resolves once the bytes of vectors whose rows are deleted are erased from the file.
    */
   async follow(projectId: number, version: number): Promise<void> {
-    await this.#project(projectId)?.follow(version)
+    if (!this.#projects.has(projectId)) {
+      if (!this.#savesFiles || (await this.#files.version(projectId)) >= version) return
+    }
+    await this.#open(projectId)?.follow(version)
   }
 
   /**
@@ -71,7 +112,8 @@ export class Indexes {
    * @param version the project's knowledge version after that commit, if known
    */
   async add(projectId: number, labels: readonly number[], version?: number): Promise<void> {
-    await this.#project(projectId)?.add(labels, version)
+    // Without a file to save, nothing is to do: the next search that needs the index reads the rows.
+    if (this.#savesFiles || this.#projects.has(projectId)) await this.#open(projectId)?.add(labels, version)
   }
 
   /**
@@ -82,28 +124,31 @@ export class Indexes {
     this.#projects.get(projectId)?.remove(labels, version)
   }
 
-  /**
-   * The nearest vectors, best first; with `labels`, the nearest of these, exactly.
-   * @param replacedSeq a change of the project: the vectors that it brought are among those that are searched
-   */
+  /** The nearest vectors, best first. */
   async search(
     projectId: number,
     query: Float32Array,
     limit: number,
-    labels?: readonly number[],
-    replacedSeq?: number,
+    { labels, ...options }: VectorSearch = {},
   ): Promise<VectorHit[]> {
     const count = Math.min(limit, hitsMax)
-    const project = this.#projects.get(projectId)
+    // Not filtered by hnswlib, which would call JavaScript for every vector it visits. Reading a row takes 1.4 us.
+    const isCompared = labels || !(await this.#needsGraph(projectId))
+    const project = isCompared ? null : this.#open(projectId)
     return project
-      ? project.search(query, count, labels, replacedSeq)
+      ? project.search(query, count, options)
       : this.#rows.nearest(projectId, query, count, labels)
+  }
+
+  async #needsGraph(projectId: number): Promise<boolean> {
+    if (this.#projects.get(projectId)?.isWhole) return true
+    return this.#rows.hasMoreThan(projectId, comparedRowsMax)
   }
 
   /** Resolves when the project's file has no byte of a vector whose row is deleted. */
   async eraseDeleted(projectId: number): Promise<void> {
     if (!this.#savesFiles) return
-    const project = this.#project(projectId)
+    const project = this.#open(projectId)
     // Without hnswlib, the file cannot be rewritten. A later start with hnswlib builds a new one from the rows.
     if (!project) return this.#files.remove(projectId)
     await project.eraseDeleted()
@@ -117,7 +162,7 @@ export class Indexes {
 
   /** Rebuilds the index from the rows and saves it. */
   async rebuild(projectId: number): Promise<void> {
-    await this.#project(projectId)?.rebuild()
+    await this.#open(projectId)?.rebuild()
   }
 
   /** Call it once the project is deleted. Removes its index from memory and disk. */
@@ -128,6 +173,7 @@ export class Indexes {
     else if (this.#savesFiles) await this.#files.remove(projectId)
   }
 
+  /** Those of the indexes in memory. */
   async states(): Promise<IndexState[]> {
     return [...this.#projects.values()].map((project) => project.state)
   }
@@ -144,6 +190,7 @@ export class Indexes {
   /** Saves what is unsaved. */
   async close(): Promise<void> {
     this.#isClosed = true
+    await this.#freeing.close()
     for (const project of this.#projects.values()) {
       // The others still have to be saved. The next start builds this one from the rows.
       await project.close().catch((error) => this.#logFailure('An index could not be saved', project, error))
@@ -151,21 +198,50 @@ export class Indexes {
     this.#reader.close()
   }
 
-  #project(projectId: number): ProjectIndex | null {
-    const known = this.#projects.get(projectId)
-    if (known) return known
+  /**
+   * Frees the indexes in memory that are saved and small or unused for long, and the least recently used ones while all
+   * together take too much.
+   * @returns milliseconds until the next one may be unused for long; null if none is in memory
+   */
+  freeUnused(): number | null {
+    const now = this.#now()
+    const projects = [...this.#projects.values()]
+    let bytes = projects.reduce((total, project) => total + project.bytes, 0)
+    let idleMsMax = 0
+    for (const project of projects) {
+      const idleMs = now - (this.#usedAt.get(project) ?? now)
+      const isUnused = idleMs >= this.#idleMs || bytes > this.#memoryBytesMax
+      if (project.isAtRest && (isUnused || project.state.vectors <= comparedRowsMax)) {
+        bytes -= project.bytes
+        this.#projects.delete(project.id)
+        project.free()
+      } else idleMsMax = Math.max(idleMsMax, Math.min(idleMs, this.#idleMs - 1))
+    }
+    return this.#projects.size > 0 ? this.#idleMs - idleMsMax : null
+  }
+
+  /** The project's index, which is empty until its first use; null without hnswlib. */
+  #open(projectId: number): ProjectIndex | null {
     const { hnswlib } = this.#addon
     if (!hnswlib) return null
-    const project = new ProjectIndex(projectId, {
+    const project = this.#projects.get(projectId) ?? this.#create(projectId, hnswlib)
+    // The map is in the order of use.
+    this.#projects.delete(projectId)
+    this.#projects.set(projectId, project)
+    this.#usedAt.set(project, this.#now())
+    return project
+  }
+
+  #create(projectId: number, hnswlib: Hnswlib): ProjectIndex {
+    return new ProjectIndex(projectId, {
       hnswlib,
       rows: this.#rows,
       files: this.#files,
       savesFiles: () => this.#savesFiles,
       log: this.#log,
       onWork: () => void this.#work(),
+      onRest: () => this.#freeing.soon(),
     })
-    this.#projects.set(projectId, project)
-    return project
   }
 
   /** Adds vectors, one slice of each project in turn, until none is pending. Messages are answered between slices. */

@@ -24,7 +24,7 @@ export async function loadGraph(
     if (!saved) return { graph: null, saved, problem }
     let graph: Graph | null = null
     try {
-      graph = Graph.read(hnswlib, path, saved)
+      graph = await Graph.read(hnswlib, path, saved)
       // hnswlib opens the file again. The inode shows that it read the file that was checked.
       if ((await stat(path)).ino === saved.inode) return { graph, saved, problem }
     } catch (error) {

@@ -33,35 +33,47 @@ export interface ProjectIndexOptions extends LoadOptions {
   log: IndexLog
   /** Called when there are vectors to add: see `hasWork`. */
   onWork(): void
+  /** Called when a call or a save has ended: see `isAtRest`. */
+  onRest(): void
 }
 
 /** Labels that are added or removed while the rows are read. */
 type Changes = Record<'added' | 'removed', Set<number>>
 
-/** One project's index: a graph, the queue of labels to add to it, and the file that it is saved in. */
+/**
+ * What the graph is to the rows:
+ * - `unread`: its file has not been read
+ * - `filling`: the file was read, or could not be used; rows are still missing, so search compares all rows
+ * - `whole`: it has held every row; only the newest changes wait in the queue
+ */
+type Stage = 'unread' | 'filling' | 'whole'
+
+/**
+ * One project's index: a graph, the queue of labels to add to it, and the file that it is saved in. `reconcile` makes
+ * it equal the rows, whatever its stage.
+ */
 export class ProjectIndex {
   readonly id: number
   readonly #options: ProjectIndexOptions
   readonly #saver: Background
+  #stage: Stage = 'unread'
   #current: Filling
   /** Replaces the current graph once it is complete. */
   #next: Filling | null = null
-  #loading: Promise<void> | null = null
-  #isLoaded = false
-  /** Whether the graph has ever held every row. Until then, search reads the rows. */
-  #isComplete = false
+  #opening: Promise<void> | null = null
   #rebuilding: Promise<void> | null = null
-  /** hnswlib is writing the graph on a thread of its own, so nothing may be added to it. */
-  #isWriting = false
+  /** hnswlib is writing this graph on a thread of its own, so nothing may be added to it. */
+  #written: Filling | null = null
   readonly #changesDuringReads = new Set<Changes>()
   /** Queued vectors count as added. */
   readonly #version = new FollowedVersion()
   /** The index has the chunks of every replacement up to this one. */
   #replacedSeq = 0
-  #isUnsaved = false
-  /** The file may hold vectors whose rows are deleted. */
-  #hasUnsavedRemovals = false
+  /** What the file lacks. Without removals, it may hold vectors whose rows are deleted. */
+  #unsaved: 'nothing' | 'additions' | 'removals' = 'nothing'
   #fileBytes = 0
+  /** How many calls are under way. */
+  #uses = 0
 
   constructor(id: number, options: ProjectIndexOptions) {
     this.id = id
@@ -80,40 +92,57 @@ export class ProjectIndex {
     const graph = this.#current.graph
     return {
       projectId: this.id,
-      vectors: this.#isComplete ? (graph?.labels.size ?? 0) : 0,
+      vectors: this.#stage === 'whole' ? (graph?.labels.size ?? 0) : 0,
       tombstones: graph?.tombstones ?? 0,
       fileBytes: this.#fileBytes,
     }
   }
 
+  get isWhole(): boolean {
+    return this.#stage === 'whole'
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return (this.#current.graph?.bytes ?? 0) + (this.#next?.graph?.bytes ?? 0)
+  }
+
+  /** Whether it can be freed: no call is under way, and nothing is unsaved. */
+  get isAtRest(): boolean {
+    const isSaved = this.#unsaved === 'nothing' || !this.#options.savesFiles()
+    return isSaved && this.#uses === 0 && !this.#saver.isRunning && !this.#rebuilding && !this.hasWork
+  }
+
   async reconcile(): Promise<IndexState> {
-    await this.#load()
-    const version = await this.#followRows()
-    await this.#settled()
-    this.#isComplete = true
-    if (version !== null) this.#version.compared(version)
-    if (this.#isWorn()) this.#inBackground(this.#rebuild())
-    return this.state
+    return this.#during(async () => {
+      await this.#open()
+      const version = await this.#followRows()
+      await this.#settled()
+      this.#stage = 'whole'
+      if (version !== null) this.#version.compared(version)
+      if (this.#isWorn()) this.#inBackground(() => this.#rebuild())
+      return this.state
+    })
   }
 
   async follow(version: number): Promise<void> {
     if (this.#version.equal >= version) return
     await this.reconcile()
-    if (this.#hasUnsavedRemovals) await this.eraseDeleted()
+    if (this.#unsaved === 'removals') await this.eraseDeleted()
   }
 
   async add(labels: readonly number[], version?: number): Promise<void> {
     // Until the index is loaded and compared with the rows, search reads the rows.
-    if (!this.#isLoaded) return this.#inBackground(this.reconcile())
+    if (this.#stage === 'unread') return this.#inBackground(() => this.reconcile())
     for (const { added } of this.#changesDuringReads) for (const label of labels) added.add(label)
     this.#enqueue(labels)
     if (version !== undefined) this.#version.changed(version)
-    if (this.#isComplete) await this.#settled()
+    if (this.isWhole) await this.#during(() => this.#settled())
   }
 
   remove(labels: readonly number[], version?: number): void {
     for (const { removed } of this.#changesDuringReads) for (const label of labels) removed.add(label)
-    if (!this.#isLoaded) return
+    if (this.#stage === 'unread') return
     this.#current.remove(labels)
     this.#next?.remove(labels)
     this.#removed()
@@ -123,17 +152,19 @@ export class ProjectIndex {
   async search(
     query: Float32Array,
     limit: number,
-    labels?: readonly number[],
-    replacedSeq = 0,
+    { effort, replacedSeq = 0 }: { effort?: number | undefined; replacedSeq?: number | undefined } = {},
   ): Promise<VectorHit[]> {
-    const exact = (only = labels) => this.#options.rows.nearest(this.id, query, limit, only)
-    // Not filtered by hnswlib, which would call JavaScript for every vector it visits. Reading a row takes 1.4 us.
-    if (labels || !this.#isComplete) return exact()
-    if (this.#replacedSeq < replacedSeq) {
-      await this.#followRows()
-      this.#replacedSeq = replacedSeq
-    }
-    return (await this.#current.search(query, limit, exact)) ?? exact()
+    return this.#during(async () => {
+      const exact = (only?: readonly number[]) => this.#options.rows.nearest(this.id, query, limit, only)
+      await this.#open()
+      if (this.#stage === 'filling' && this.#current.isSearchable) this.#stage = 'whole'
+      if (!this.isWhole) return exact()
+      if (this.#replacedSeq < replacedSeq) {
+        await this.#followRows()
+        this.#replacedSeq = replacedSeq
+      }
+      return (await this.#current.search(query, limit, { effort, nearest: exact })) ?? exact()
+    })
   }
 
   get hasWork(): boolean {
@@ -146,63 +177,88 @@ export class ProjectIndex {
     if (!filling) return
     await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
     // A save has started meanwhile. It calls `onWork` when it ends.
-    if (this.#isWriting && filling === this.#current) return
+    if (filling === this.#written) return
     filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
   }
 
   async eraseDeleted(): Promise<void> {
     if (!this.#options.savesFiles()) return
-    await this.#load()
-    try {
-      await this.#saver.now()
-    } catch {
-      // If the file cannot be replaced, as on a full disk, it is deleted. Nothing is lost: the rows have everything.
-      await this.#removeFile()
-      this.#changed()
-    }
+    await this.#during(async () => {
+      await this.#open()
+      try {
+        await this.#saver.now()
+      } catch {
+        // If the file cannot be replaced, as on a full disk, it is deleted. Nothing is lost: the rows have everything.
+        await this.#removeFile()
+        this.#changed()
+      }
+    })
   }
 
   saveSoon(): void {
-    if (this.#isLoaded) this.#changed()
+    if (this.#stage !== 'unread') this.#changed()
   }
 
   async rebuild(): Promise<void> {
-    if (this.#isLoaded) {
-      await this.#rebuild()
-    } else {
-      // Nothing is in memory yet, so it is enough not to read the file.
-      this.#isLoaded = true
-      this.#changed()
-      await this.reconcile()
-    }
-    if (this.#options.savesFiles()) await this.#saver.now()
+    await this.#during(async () => {
+      // If nothing is in memory yet, it is enough not to read the file.
+      if (this.#stage === 'unread') {
+        this.#stage = 'filling'
+        this.#changed()
+        await this.reconcile()
+      } else await this.#rebuild()
+      if (this.#options.savesFiles()) await this.#saver.now()
+    })
   }
 
   async drop(): Promise<void> {
     await this.#saver.close()
-    this.#current.free()
-    this.#next?.free()
+    this.free()
     if (this.#options.savesFiles()) await this.#removeFile()
   }
 
   async close(): Promise<void> {
     await this.#saver.close()
-    if (this.#options.savesFiles() && this.#isUnsaved) await this.#save()
+    // hnswlib must not be reading on its own thread when this one ends.
+    await this.#opening?.catch(() => undefined)
+    if (this.#options.savesFiles() && this.#unsaved !== 'nothing') await this.#save()
   }
 
-  #load(): Promise<void> {
-    this.#loading ??= this.#loadFile().catch((error) => {
-      this.#loading = null
-      throw error
-    })
-    return this.#loading
+  /** Frees the memory. Call it when the index is at rest, and use the index no more. */
+  free(): void {
+    this.#current.free()
+    this.#next?.free()
+  }
+
+  /** Counts as a use while the work runs. */
+  async #during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#uses++
+    try {
+      return await work()
+    } finally {
+      this.#uses--
+      this.#options.onRest()
+    }
+  }
+
+  /** Reads the file and compares it with the rows, once. */
+  #open(): Promise<void> {
+    this.#opening ??= this.#loadFile()
+      .then(() => this.#followRows())
+      .then((version) => this.#version.compared(version ?? 0))
+      .catch((error) => {
+        this.#opening = null
+        throw error
+      })
+    return this.#opening
   }
 
   async #loadFile(): Promise<void> {
-    if (this.#isLoaded) return
+    if (this.#stage !== 'unread') return
     const { graph, saved, problem } = await loadGraph(this.id, this.#options)
-    if (this.#isLoaded) return
+    // A rebuild has begun meanwhile.
+    if (this.#stage !== 'unread') return graph?.free()
     if (problem !== null) {
       this.#log('warn', 'An index file cannot be used and is being rebuilt from the rows', { problem })
       // The file is no longer needed, and may hold vectors that must be erased.
@@ -211,7 +267,7 @@ export class ProjectIndex {
     if (graph) this.#current = new Filling(this.#options.hnswlib, graph)
     this.#fileBytes = saved?.bytes ?? 0
     this.#version.compared(saved?.knowledgeVersion ?? 0)
-    this.#isLoaded = true
+    this.#stage = 'filling'
     if (!graph) this.#changed()
   }
 
@@ -239,16 +295,19 @@ export class ProjectIndex {
     for (const label of added) inRows.add(label)
     for (const label of removed) inRows.delete(label)
     this.#next?.keepOnly(inRows)
-    if (this.#current.keepOnly(inRows)) this.#removed()
+    if (this.#current.keepOnly(inRows)) {
+      this.#removed()
+      // Nobody else asks for the erasure of what another machine has deleted.
+      if (this.#options.savesFiles()) this.#saver.soon(0)
+    }
     const missing = [...inRows].filter((label) => !this.#current.has(label))
     if (missing.length > 0) this.#enqueue(missing)
     return summary?.version ?? null
   }
 
   #removed(): void {
-    this.#hasUnsavedRemovals = true
-    this.#changed()
-    if (this.#isWorn()) this.#inBackground(this.#rebuild())
+    this.#changed('removals')
+    if (this.#isWorn()) this.#inBackground(() => this.#rebuild())
   }
 
   #enqueue(labels: readonly number[]): void {
@@ -268,13 +327,13 @@ export class ProjectIndex {
   }
 
   #workable(): Filling | null {
-    const fillings = this.#isWriting ? [this.#next] : [this.#current, this.#next]
-    return fillings.find((filling) => filling !== null && filling.pending > 0) ?? null
+    const fillings = [this.#current, this.#next]
+    return fillings.find((filling) => filling && filling !== this.#written && filling.pending > 0) ?? null
   }
 
   #isWorn(): boolean {
     const graph = this.#current.graph
-    if (!graph || !this.#isComplete) return false
+    if (!graph || !this.isWhole) return false
     return graph.tombstones > (graph.labels.size + graph.tombstones) * tombstoneShareMax
   }
 
@@ -302,35 +361,38 @@ export class ProjectIndex {
     this.#changed()
   }
 
-  #changed(): void {
-    this.#isUnsaved = true
+  #changed(change: 'additions' | 'removals' = 'additions'): void {
+    if (this.#unsaved !== 'removals') this.#unsaved = change
     if (this.#options.savesFiles()) this.#saver.soon()
   }
 
   async #save(): Promise<void> {
+    await this.#during(() => this.#saveChanges())
+  }
+
+  async #saveChanges(): Promise<void> {
     const version = await this.#followRows()
-    if (!this.#isUnsaved) return
-    const hadRemovals = this.#hasUnsavedRemovals
-    this.#isUnsaved = false
-    this.#hasUnsavedRemovals = false
+    const unsaved = this.#unsaved
+    if (unsaved === 'nothing') return
+    this.#unsaved = 'nothing'
     try {
       await this.#write(version)
     } catch (error) {
-      this.#isUnsaved = true
-      this.#hasUnsavedRemovals ||= hadRemovals
+      this.#changed(unsaved)
       throw error
     }
   }
 
   async #write(version: number | null): Promise<void> {
     const { files, rows } = this.#options
-    const { graph, pending } = this.#current
+    const filling = this.#current
+    const { graph, pending } = filling
     if (version === null || !graph || graph.labels.size === 0) return this.#removeFile()
     // A file that lacks some rows gets version 0, so that the next start compares every row.
     const knowledgeVersion = pending === 0 ? version : 0
     const header = { ...(await rows.header(this.id)), dimensions: graph.dimensions, knowledgeVersion }
     this.#fileBytes = await files.save(this.id, header, {
-      write: (path) => this.#writeGraph(graph, path),
+      write: (path) => this.#writeGraph(filling, graph, path),
       isLive: (label) => graph.labels.has(label),
     })
   }
@@ -340,18 +402,18 @@ export class ProjectIndex {
     this.#fileBytes = 0
   }
 
-  async #writeGraph(graph: Graph, path: string): Promise<void> {
-    this.#isWriting = true
+  async #writeGraph(filling: Filling, graph: Graph, path: string): Promise<void> {
+    this.#written = filling
     try {
       await graph.write(path)
     } finally {
-      this.#isWriting = false
+      this.#written = null
       this.#options.onWork()
     }
   }
 
-  #inBackground(work: Promise<unknown>): void {
-    work.catch((error) => this.#log('error', 'An index could not be built', { error: String(error) }))
+  #inBackground(work: () => Promise<unknown>): void {
+    work().catch((error) => this.#log('error', 'An index could not be built', { error: String(error) }))
   }
 
   #log(...[level, message, fields]: Parameters<IndexLog>): void {

@@ -50,6 +50,10 @@ export class VectorRows {
     return (await this.#queries.summary.get({ projectId, space: this.#space })) ?? null
   }
 
+  async hasMoreThan(projectId: number, vectors: number): Promise<boolean> {
+    return (await this.#queries.beyond.get({ projectId, space: this.#space, vectors })) !== undefined
+  }
+
   /** Every label of the project, ascending. */
   async labels(projectId: number): Promise<number[]> {
     const row = await this.#queries.labels.get({ projectId, space: this.#space })
@@ -109,6 +113,13 @@ function prepare(db: ReadDatabase) {
       })
       .from(projects)
       .where(eq(projects.id, projectId))
+      .prepare(),
+    beyond: db
+      .select({ isThere: sql<number>`1` })
+      .from(chunks)
+      .where(ofSpace)
+      .limit(1)
+      .offset(sql.placeholder('vectors'))
       .prepare(),
     labels: db
       .select({ labels: sql<string>`json_group_array(${chunks.label})` })

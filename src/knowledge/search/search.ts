@@ -27,6 +27,11 @@ const hurriedShare = 0.1
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
 const vectorCandidatesMin = 50
+/**
+ * Candidates that the vector index keeps during a search: see `Graph`. Beside the keyword list, one of 100 candidates
+ * gives the same passages as one of 500.
+ */
+const efforts = { hybrid: 500, vector: 500 }
 /** After this many attempts that a change interrupted, the answer is what the last one found. */
 const attemptsMax = 5
 const projectsMax = 10_000
@@ -37,6 +42,14 @@ interface SearchOptions {
   index: VectorIndex
   metrics: Pick<Metrics, 'observeSearch'>
   log: Pick<Log, 'debug'>
+}
+
+interface VectorListOptions {
+  candidates: number
+  effort: number
+  labels: number[] | undefined
+  /** See `VectorSearch.replacedSeq`. */
+  known: number
 }
 
 /** Milliseconds of a monotonic clock. */
@@ -103,7 +116,9 @@ export class Search {
     const labels = itemIds && (await labelsOfItems(store(projectId).read, projectId, itemIds))
 
     const byVector =
-      wanted === 'keyword' ? null : this.#byVector(projectId, query, { candidates, labels, known })
+      wanted === 'keyword'
+        ? null
+        : this.#byVector(projectId, query, { candidates, effort: efforts[wanted], labels, known })
     const byKeyword = async () => {
       const from = now()
       starts.keyword = from - startedAt
@@ -157,7 +172,7 @@ export class Search {
   async #byVector(
     projectId: number,
     query: string,
-    { candidates, labels, known }: { candidates: number; labels: number[] | undefined; known: number },
+    { candidates, effort, labels, known }: VectorListOptions,
   ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, log } = this.#options
     const startedAt = now()
@@ -166,13 +181,11 @@ export class Search {
     try {
       const vector = await this.#queryVectors.of(projectId, query)
       const embeddingMs = now() - startedAt
-      const hits = await index.search(
-        projectId,
-        vector,
-        Math.max(vectorCandidatesMin, candidates),
+      const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), {
+        effort,
         labels,
-        known,
-      )
+        replacedSeq: known,
+      })
       return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.

@@ -126,7 +126,7 @@ describe('following a version of the rows', () => {
   }
 
   async function labelsIn(index: ProjectIndex, replacedSeq?: number): Promise<number[]> {
-    const hits = await index.search(randomVector(knowledge.random), 100, undefined, replacedSeq)
+    const hits = await index.search(randomVector(knowledge.random), 100, { replacedSeq })
     return labelsOf(hits).sort()
   }
 })
@@ -145,6 +145,7 @@ async function openIndex(
     files,
     savesFiles: () => true,
     log: () => undefined,
+    onRest: () => undefined,
     onWork: async () => {
       if (isWorking) return
       isWorking = true

@@ -70,7 +70,9 @@ test('without the addon the index searches the rows, and warns about it', async 
   const query = randomVector(seededRandom(6))
   expect(labelsOf(await index.search(small.id, query, 10))).toEqual(small.nearest(query, 10))
   const among = small.labels.slice(20, 30)
-  expect(labelsOf(await index.search(small.id, query, 5, among))).toEqual(small.nearest(query, 5, among))
+  expect(labelsOf(await index.search(small.id, query, 5, { labels: among }))).toEqual(
+    small.nearest(query, 5, among),
+  )
   expect(await index.verify(small.id)).toMatchObject({
     problem: null,
     labelsWithoutRow: gone,

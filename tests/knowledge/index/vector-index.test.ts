@@ -243,10 +243,12 @@ test('search among labels is exact, and never leaves the project', async () => {
   const other = await indexedProject(10)
   const among = project.labels.filter((label) => label % 7 === 0)
   const query = randomVector(seededRandom(3))
-  const hits = await index.search(project.id, query, 10, [...among, ...other.labels])
+  const hits = await index.search(project.id, query, 10, {
+    labels: [...among, ...other.labels],
+  })
   expect(labelsOf(hits)).toEqual(project.nearest(query, 10, among))
-  expect(await index.search(project.id, query, 10, [])).toEqual([])
-  expect(await index.search(project.id, query, 10, other.labels)).toEqual([])
+  expect(await index.search(project.id, query, 10, { labels: [] })).toEqual([])
+  expect(await index.search(project.id, query, 10, { labels: other.labels })).toEqual([])
 })
 
 test('a limit over the number of vectors gives them all', async () => {
@@ -419,18 +421,20 @@ test('a worker that fails is started again; requests meanwhile are 503', async (
   await other.close()
 })
 
-test('a restarted worker has the projects of the previous one', async () => {
+test('a restarted worker searches as the previous one did', async () => {
   const started = new Promise<Worker>((resolve) => process.once('worker', resolve))
   const failing = knowledge.openIndex({ savesFiles: false })
   const project = await knowledge.addProject()
-  await failing.add(project.id, await project.insertRandom(30))
+  await project.insertRandom(300)
+  await expectFound(failing, project, 1)
   await (await started).terminate()
   await until(() =>
     failing.states().then(
-      (states) => states.some(({ projectId, vectors }) => projectId === project.id && vectors === 30),
+      () => true,
       () => false,
     ),
   )
+  await expectFound(failing, project)
   await failing.close()
 })
 
