@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -45,12 +45,14 @@ export function buildAddon(options: BuildOptions): BuildResult {
   const compiler = (options.compilers ?? compilers).find(isInstalled)
   if (!compiler) return { built: false, problem: 'there is no C++ compiler (c++, g++ or clang++)' }
   const temporary = `${output.addon}.${process.pid}.tmp`
+  const sources = `${temporary}.src`
   mkdirSync(dirname(output.addon), { recursive: true })
   try {
-    const includes = includeFolders(folder).map((include) => `-I${include}`)
+    copySources(folder, sources)
+    const includes = includeFolders(sources).map((include) => `-I${include}`)
     const compiled = spawnSync(
       compiler,
-      [...stamp.flags, ...includes, join(folder, 'src', 'addon.cc'), '-o', temporary],
+      [...stamp.flags, ...includes, join(sources, 'addon.cc'), '-o', temporary],
       { encoding: 'utf8', timeout: compileTimeoutMs },
     )
     if (compiled.status !== 0) return { built: false, problem: `${compiler} failed: ${firstError(compiled)}` }
@@ -62,7 +64,19 @@ export function buildAddon(options: BuildOptions): BuildResult {
     return { built: true, problem: null }
   } finally {
     rmSync(temporary, { force: true })
+    rmSync(sources, { recursive: true, force: true })
   }
+}
+
+/**
+ * Each index of hnswlib has 65,536 locks for threads that change it at once, in 2.6 MB whatever its size. Ours is
+ * changed by one thread, so `LABEL_LOCKS` is 1.
+ */
+function copySources(hnswlibNode: string, to: string): void {
+  cpSync(join(hnswlibNode, 'src'), to, { recursive: true })
+  const header = join(to, 'hnswlib', 'hnswalg.h')
+  const locks = 'MAX_LABEL_OPERATION_LOCKS = '
+  writeFileSync(header, readFileSync(header, 'utf8').replace(`${locks}65536`, `${locks}LABEL_LOCKS`))
 }
 
 function compilerFlags(portable: boolean): string[] {
@@ -70,7 +84,7 @@ function compilerFlags(portable: boolean): string[] {
   const shape = isMac ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared', '-fPIC']
   // Apple's clang refuses -march=native on arm64, where its default is the oldest of Apple's own chips.
   const cpu = portable || (isMac && process.arch === 'arm64') ? [] : ['-march=native']
-  const defines = ['-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNAPI_VERSION=8']
+  const defines = ['-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNAPI_VERSION=8', '-DLABEL_LOCKS=1']
   return ['-O3', ...cpu, '-std=c++17', ...shape, ...defines]
 }
 
@@ -84,10 +98,10 @@ function isInstalled(compiler: string): boolean {
   return spawnSync(compiler, ['--version'], { stdio: 'ignore' }).status === 0
 }
 
-function includeFolders(hnswlibNode: string): string[] {
+function includeFolders(sources: string): string[] {
   const require = createRequire(import.meta.url)
   const folderOf = (name: string) => dirname(require.resolve(`${name}/package.json`))
-  return [join(folderOf('node-api-headers'), 'include'), folderOf('node-addon-api'), join(hnswlibNode, 'src')]
+  return [join(folderOf('node-api-headers'), 'include'), folderOf('node-addon-api'), sources]
 }
 
 function firstError({ stderr, error }: { stderr: string; error?: Error }): string {
