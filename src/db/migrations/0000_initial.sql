@@ -519,12 +519,12 @@ CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
 	UPDATE `projects` SET `calls` = `calls` + 1 WHERE `id` = new.`project_id`;
 	INSERT INTO `call_counts`
 	SELECT `project_id`, `until`, `name`, `value`, 1, `evaluation` IS 'success', `evaluation` IS 'fail',
-		`evaluation` IS NULL, `is_engaged`, true
+		`evaluation` IS NULL, `is_engaged`, `entry` IS NOT NULL
 	FROM `counted_calls` WHERE `seq` = new.`seq`
 	ON CONFLICT DO UPDATE SET `calls` = `calls` + 1, `success` = `success` + excluded.`success`,
 		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
-		`engaged` = `engaged` + excluded.`engaged`, `is_few` = `is_few`
-			AND `calls` < 1000 + (SELECT `calls` FROM `projects` WHERE `id` = excluded.`project_id`) / 100;
+		`engaged` = `engaged` + excluded.`engaged`, `is_few` = CASE WHEN `is_few`
+			THEN `calls` < 1000 + (SELECT `calls` FROM `projects` WHERE `id` = excluded.`project_id`) / 100 ELSE false END;
 	INSERT INTO `call_values`
 	SELECT `counted`.`project_id`, `entry`, `created_at`, `seq` FROM `counted_calls` AS `counted`
 	CROSS JOIN `call_counts` AS `few` USING (`project_id`, `until`, `name`, `value`)
@@ -542,6 +542,10 @@ CREATE TRIGGER `calls_before_delete` BEFORE DELETE ON `calls` BEGIN
 	ON CONFLICT DO UPDATE SET `calls` = `calls` - 1, `success` = `success` + excluded.`success`,
 		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
 		`engaged` = `engaged` + excluded.`engaged`;
+	-- Not all four in one list: SQLite would not seek by the texts.
+	DELETE FROM `call_counts` WHERE `project_id` = old.`project_id` AND `calls` = 0
+		AND `until` IN (SELECT `until` FROM `counted_calls` WHERE `seq` = old.`seq`)
+		AND (`name`, `value`) IN (SELECT `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_before_update` BEFORE UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
 WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
@@ -556,26 +560,26 @@ WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`e
 	ON CONFLICT DO UPDATE SET `calls` = `calls` - 1, `success` = `success` + excluded.`success`,
 		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
 		`engaged` = `engaged` + excluded.`engaged`;
+	-- Not all four in one list: SQLite would not seek by the texts.
+	DELETE FROM `call_counts` WHERE `project_id` = old.`project_id` AND `calls` = 0
+		AND `until` IN (SELECT `until` FROM `counted_calls` WHERE `seq` = old.`seq`)
+		AND (`name`, `value`) IN (SELECT `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_update` AFTER UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
 WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
 	IS NOT (new.`created_at`, new.`evaluation`, new.`is_engaged`, new.`status`, new.`ended_reason`, new.`source`, new.`agent_id`, new.`duration` * (new.`status` = 'completed')) BEGIN
 	INSERT INTO `call_counts`
 	SELECT `project_id`, `until`, `name`, `value`, 1, `evaluation` IS 'success', `evaluation` IS 'fail',
-		`evaluation` IS NULL, `is_engaged`, true
+		`evaluation` IS NULL, `is_engaged`, `entry` IS NOT NULL
 	FROM `counted_calls` WHERE `seq` = new.`seq`
 	ON CONFLICT DO UPDATE SET `calls` = `calls` + 1, `success` = `success` + excluded.`success`,
 		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
-		`engaged` = `engaged` + excluded.`engaged`, `is_few` = `is_few`
-			AND `calls` < 1000 + (SELECT `calls` FROM `projects` WHERE `id` = excluded.`project_id`) / 100;
+		`engaged` = `engaged` + excluded.`engaged`, `is_few` = CASE WHEN `is_few`
+			THEN `calls` < 1000 + (SELECT `calls` FROM `projects` WHERE `id` = excluded.`project_id`) / 100 ELSE false END;
 	INSERT INTO `call_values`
 	SELECT `counted`.`project_id`, `entry`, `created_at`, `seq` FROM `counted_calls` AS `counted`
 	CROSS JOIN `call_counts` AS `few` USING (`project_id`, `until`, `name`, `value`)
 	WHERE `seq` = new.`seq` AND `entry` IS NOT NULL AND `is_few`;
-END;--> statement-breakpoint
-CREATE TRIGGER `call_counts_update` AFTER UPDATE OF `calls` ON `call_counts` WHEN new.`calls` = 0 BEGIN
-	DELETE FROM `call_counts` WHERE `project_id` = new.`project_id` AND `until` = new.`until` AND `name` = new.`name`
-		AND `value` = new.`value`;
 END;--> statement-breakpoint
 -- These keep `call_values`, which src/calls/call-values.ts explains.
 CREATE TRIGGER `calls_insert_values` AFTER INSERT ON `calls` WHEN new.`value_list` IS NOT NULL BEGIN
