@@ -1,5 +1,6 @@
 import Database from 'libsql'
 import { serve } from '../threads/serve.ts'
+import { openReadOnly } from './read-only.ts'
 
 const busyTimeoutMs = 10_000
 
@@ -7,7 +8,7 @@ const busyTimeoutMs = 10_000
 const api = {
   /** Returns what the copy holds. */
   copy(source: string, target: string) {
-    const connection = new Database(source, { timeout: busyTimeoutMs })
+    const connection = openReadOnly(source, busyTimeoutMs)
     try {
       // A snapshot without free pages. Others may read and write meanwhile.
       connection.prepare('vacuum into ?').run(target)

@@ -1,4 +1,4 @@
-import Database from 'libsql'
+import { openReadOnly } from './read-only.ts'
 
 const busyTimeoutMs = 5_000
 
@@ -9,9 +9,8 @@ const busyTimeoutMs = 5_000
  */
 export function findDamage(file: string, tables: readonly string[] = []): string | null {
   try {
-    const connection = new Database(file, { timeout: busyTimeoutMs })
+    const connection = openReadOnly(file, busyTimeoutMs)
     try {
-      connection.exec('pragma query_only = on')
       const checks = tables.length > 0 ? tables : ['1']
       const lines = checks.flatMap((check) =>
         connection.prepare(`pragma quick_check(${check})`).pluck().all(),

@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { LibsqlError } from '@libsql/client'
 import { BallastFile, freeBytesAround } from './ballast-file.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { clearStalePages } from './stale-cells.ts'
 import { WriteConnection, type WriteStatement } from './write-connection.ts'
 import {
@@ -23,6 +25,7 @@ const emptyRetryMs = 20
 // `foreign_keys`, `secure_delete` and `synchronous` hold for a connection, not for a file.
 const pragmas = [
   'journal_mode = WAL',
+  'wal_autocheckpoint = 0',
   'synchronous = FULL',
   'foreign_keys = ON',
   'secure_delete = ON',
@@ -48,16 +51,21 @@ interface Waiting {
 export class FileSession implements WriterSession {
   readonly #file: string
   readonly #ballast: BallastFile
+  readonly #checkpoints: Checkpoints
   /** Calls that free space go first: a deletion does not wait behind an import. */
   readonly #urgent: Waiting[] = []
   readonly #others: Waiting[] = []
   #opened: WriteConnection | null = null
   #isWorking = false
 
-  /** @param url `file:…` */
-  constructor(url: string) {
+  /**
+   * @param url `file:…`
+   * @param onSwept see checkpoints.ts
+   */
+  constructor(url: string, onSwept: (isSwept: boolean) => void) {
     this.#file = decodeURIComponent(url.replace(/^file:/, ''))
     this.#ballast = new BallastFile(this.#file)
+    this.#checkpoints = new Checkpoints(this.#file, onSwept)
   }
 
   run(call: WriterCall, frees: boolean): Promise<WriterValue> {
@@ -71,12 +79,13 @@ export class FileSession implements WriterSession {
   /** Leaves no log behind when nobody else has the database open. */
   async close(): Promise<void> {
     try {
-      // SQLite does it when the last connection is closed, but a statement that has not been garbage-collected keeps this one open.
-      if (this.#opened) emptyLog(this.#opened, 0)
+      // SQLite moves it when the last connection is closed, without a look at it.
+      if (this.#opened) this.#checkpoints.empty(this.#opened, 0)
     } catch {
       // The next start reads the log.
     }
     this.#disconnect()
+    this.#checkpoints.close()
   }
 
   async #work(): Promise<void> {
@@ -86,7 +95,9 @@ export class FileSession implements WriterSession {
     for (let next = this.#take(); next; next = this.#take()) {
       if (batchOf(next)) await this.#runGroup(next)
       else await this.#runAlone(next)
+      // Sends the answers first.
       await setImmediate()
+      if (this.#opened && this.#checkpoints.isDue()) this.#checkpoints.run(this.#opened)
     }
     this.#isWorking = false
   }
@@ -188,7 +199,7 @@ export class FileSession implements WriterSession {
     this.#disconnect()
     const endsAt = performance.now() + (isPatient ? emptyWithinMs : 0)
     // A reader may prevent it.
-    while (!emptyLog(this.#connect(), emptyHoldUpMs) && performance.now() < endsAt)
+    while (!this.#checkpoints.empty(this.#connect(), emptyHoldUpMs, true) && performance.now() < endsAt)
       await setTimeout(emptyRetryMs)
     return this.#run(call)
   }
@@ -206,10 +217,16 @@ export class FileSession implements WriterSession {
         connection.executeMultiple(call.sql)
         return null
       case 'clearStalePages':
+        connection.execute('begin immediate')
         clearStalePages(connection, call.pages)
+        connection.execute('commit')
         return null
       case 'emptyLog':
-        return emptyLog(connection, call.holdUpMs)
+        return this.#checkpoints.empty(connection, call.holdUpMs) && this.#checkpoints.isSwept
+      case 'gaps':
+        return this.#checkpoints.gaps(connection)
+      case 'endSweep':
+        return this.#checkpoints.endSweep(connection, call.gaps)
       case 'keepBallast':
         this.#ballast.keep(call.bytes)
         return null
@@ -238,7 +255,10 @@ export class FileSession implements WriterSession {
   }
 
   #connect(): WriteConnection {
-    this.#opened ??= new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
+    if (this.#opened) return this.#opened
+    const isNew = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) === 0
+    this.#opened = new WriteConnection(this.#file, { timeoutMs: busyTimeoutMs, pragmas })
+    this.#checkpoints.open(this.#opened, isNew)
     return this.#opened
   }
 
@@ -252,14 +272,6 @@ export class FileSession implements WriterSession {
       // It is not used again.
     }
   }
-}
-
-/** @returns whether everything was moved to the database file and nobody reads the log any more */
-function emptyLog(connection: WriteConnection, holdUpMs: number): boolean {
-  connection.execute(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
-  const { rows } = connection.execute(`PRAGMA wal_checkpoint(TRUNCATE)`)
-  connection.execute(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  return rows[0]?.[0] === 0
 }
 
 /** The statements of a call that can share a transaction with others. */

@@ -22,6 +22,8 @@ import { Writer, type WriterOptions } from './writer.ts'
 import type { DiskTrouble } from './writer-messages.ts'
 
 const damaged = 'The replica is damaged. Restart the service to fetch it again from the primary.'
+const unswept =
+  'Another program has written to the database file, which is searched for bytes of deleted records. Until that is done, erasures are pending.'
 const storesKeptMax = 1_000
 
 export interface OpenDatabase extends Store {
@@ -48,6 +50,13 @@ export interface OpenDatabase extends Store {
   clearStalePages(pages: number[]): Promise<void>
   /** See Writer.emptyLog; only for a local database. */
   emptyLog(holdUpMs: number): Promise<boolean>
+  /** See Writer.isSwept. */
+  isSwept(): boolean
+  /** See Writer.onUnswept. */
+  onUnswept(listener: () => void): void
+  /** See checkpoints.ts; only for a local database. */
+  gaps(): Promise<number | null>
+  endSweep(gaps: number): Promise<boolean>
   /** Null unless the database is a replica. */
   replication(): ReplicationStatus | null
   /** Makes this process the one that syncs the replica. */
@@ -205,12 +214,16 @@ function toDatabase(
     file: location.kind === 'remote' ? '' : location.file,
     isLocal: location.kind === 'file',
     refusesWritesBecause: () => (replica?.isDamaged ? damaged : writer.refusesBecause()),
-    problem: () => writer.disk.problem,
+    problem: () => writer.disk.problem ?? (writer.isSwept ? null : unswept),
     freeBytes: () => (location.kind === 'remote' ? null : freeBytesAround(location.file)),
     refusedWrites: () => writer.disk.refused,
     keepBallast: (bytes) => writer.keepBallast(bytes),
     clearStalePages: (pages) => writer.clearStalePages(pages),
     emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),
+    isSwept: () => writer.isSwept,
+    onUnswept: (listener) => writer.onUnswept(listener),
+    gaps: () => writer.gaps(),
+    endSweep: (gaps) => writer.endSweep(gaps),
     dataVersion: () => reader.dataVersion(),
     replication: () => replica?.status ?? null,
     own: () => replica?.own(),

@@ -1,5 +1,5 @@
 import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
-import Database from 'libsql'
+import { openReadOnly } from './read-only.ts'
 import { ReadSession } from './read-session.ts'
 
 const busyTimeoutMs = 5_000
@@ -28,8 +28,7 @@ export interface Reader {
  * @param options.mapsFile false for a reader of the whole file, whose pages would count as memory of the process
  */
 export function openReader(file: string, { mapsFile = true } = {}): Reader {
-  const connection = new Database(file, { timeout: busyTimeoutMs })
-  connection.exec('PRAGMA query_only = ON')
+  const connection = openReadOnly(file, busyTimeoutMs)
   connection.exec(`PRAGMA mmap_size = ${mapsFile ? mmapBytesMax : 0}`)
   connection.exec(`PRAGMA cache_size = -${cacheKib}`)
   const dialect = new SQLiteSyncDialect()

@@ -1,6 +1,6 @@
-import Database from 'libsql'
 import { LRUCache } from 'lru-cache'
 import { dataOfThread, serve } from '../threads/serve.ts'
+import { openReadOnly } from './read-only.ts'
 
 const busyTimeoutMs = 5_000
 const cacheKib = 32_768
@@ -8,8 +8,7 @@ const statementsMax = 100
 
 const { file } = dataOfThread<{ file: string }>()
 // Not mapped into memory: the pages of a scanned index would count as memory of the process.
-const connection = new Database(file, { timeout: busyTimeoutMs })
-connection.exec('PRAGMA query_only = ON')
+const connection = openReadOnly(file, busyTimeoutMs)
 connection.exec(`PRAGMA cache_size = -${cacheKib}`)
 const statements = new LRUCache<string, ReturnType<typeof prepare>>({ max: statementsMax })
 

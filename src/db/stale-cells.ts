@@ -27,56 +27,40 @@ export async function findStalePages(db: ReadDatabase, first: number, last: numb
       where pgno = 1 or substr(data, 1, 1) in (x'02', x'05', x'0a', x'0d')`,
   )
   return rows
-    .filter(({ pgno, data }) => withoutStaleCells(pgno, new Uint8Array(data)) !== null)
+    .filter(({ pgno, data }) => hasStaleCells(pgno, Buffer.from(new Uint8Array(data))))
     .map(({ pgno }) => pgno)
 }
 
-/**
- * Zeroes those bytes. To be called where nothing else writes meanwhile; a page that another process changes
- * between being read and being written is read again.
- */
-export function clearStalePages(connection: WriteConnection, pages: readonly number[]): void {
-  let open = [...pages]
-  while (open.length > 0) {
-    const rewrites = readRewrites(connection, open)
-    const statements = rewrites.map(({ page, before, after }) => ({
-      sql: 'update sqlite_dbpage set data = ? where pgno = ? and data = ?',
-      args: [after, page, before],
-    }))
-    const results = connection.batch(statements)
-    open = rewrites.filter((_, position) => results[position]?.rowsAffected === 0).map(({ page }) => page)
-  }
-}
-
-function readRewrites(connection: WriteConnection, pages: readonly number[]) {
-  const rewrites: { page: number; before: Uint8Array; after: Uint8Array }[] = []
+/** Zeroes those bytes, in the connection's transaction. @returns the number of pages that had any */
+export function clearStalePages(connection: WriteConnection, pages: Iterable<number>): number {
+  let cleared = 0
   for (const page of pages) {
-    const { rows } = connection.execute({
+    const [row] = connection.execute({
       sql: 'select data from sqlite_dbpage where pgno = ?',
       args: [page],
-    })
-    const data = rows[0]?.[0]
-    if (!(data instanceof Uint8Array)) continue
-    // Not a Buffer, whose `slice` shares its memory.
-    const before = new Uint8Array(data)
-    const after = withoutStaleCells(page, before)
-    if (after) rewrites.push({ page, before, after })
+    }).rows
+    const data = row?.[0]
+    if (!Buffer.isBuffer(data) || !hasStaleCells(page, data)) continue
+    const [start, end] = unusedPart(page, data)
+    data.fill(0, start, end)
+    connection.execute({ sql: 'update sqlite_dbpage set data = ? where pgno = ?', args: [data, page] })
+    cleared++
   }
-  return rewrites
+  return cleared
 }
 
-/** The page with zeroes between its cell pointers and its first cell; null when it has them already. */
-function withoutStaleCells(number: number, page: Uint8Array): Uint8Array | null {
-  const start = number === 1 ? headerBytesOfFile : 0
-  const ownHeaderBytes = headerBytes.get(page[start] ?? 0)
-  if (ownHeaderBytes === undefined) return null
-  const view = new DataView(page.buffer, page.byteOffset, page.byteLength)
-  const unusedStart = start + ownHeaderBytes + 2 * view.getUint16(start + 3)
-  const unusedEnd = view.getUint16(start + 5) || pageBytesMax
-  if (unusedEnd > page.length || unusedStart >= unusedEnd) return null
-  const unused = Buffer.from(page.buffer, page.byteOffset + unusedStart, unusedEnd - unusedStart)
-  if (unused.equals(zeroes.subarray(0, unused.length))) return null
-  const after = page.slice()
-  after.fill(0, unusedStart, unusedEnd)
-  return after
+/** Whether a page has bytes of cells in its unused middle. */
+export function hasStaleCells(page: number, data: Buffer): boolean {
+  const [start, end] = unusedPart(page, data)
+  return start < end && data.compare(zeroes, 0, end - start, start, end) !== 0
+}
+
+/** What lies between a page's cell pointers and its first cell; nothing if the page has no cells. */
+function unusedPart(page: number, data: Buffer): [start: number, end: number] {
+  const header = page === 1 ? headerBytesOfFile : 0
+  const ownHeaderBytes = headerBytes.get(data[header] ?? 0)
+  if (ownHeaderBytes === undefined) return [0, 0]
+  const start = header + ownHeaderBytes + 2 * data.readUInt16BE(header + 3)
+  const end = data.readUInt16BE(header + 5) || pageBytesMax
+  return end > data.length ? [0, 0] : [start, end]
 }

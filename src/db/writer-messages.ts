@@ -17,10 +17,17 @@ export type WriterCall =
   | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
   | { method: 'emptyLog'; holdUpMs: number }
+  | { method: 'gaps' }
+  | { method: 'endSweep'; gaps: number }
   | { method: 'keepBallast'; bytes: number }
   | { method: 'tryDisk' }
 
-export type WriterValue = PlainResult | PlainResult[] | boolean | null
+export type WriterValue = PlainResult | PlainResult[] | boolean | number | null
+
+/** What the worker tells of its own accord: whether the database file has been swept. */
+export interface WriterEvent {
+  isSwept: boolean
+}
 
 /** The connection that writes, in the worker. */
 export type WriterSession = {

@@ -1,9 +1,12 @@
-import { dataOfThread, serve } from '../threads/serve.ts'
+import { dataOfThread, sendEvent, serve } from '../threads/serve.ts'
 import { FileSession } from './file-session.ts'
 import { openRemoteSession } from './remote-session.ts'
 import type { WriterTarget } from './writer-messages.ts'
 
 const target = dataOfThread<WriterTarget>()
-const session = target.kind === 'file' ? new FileSession(target.url) : openRemoteSession(target)
+const session =
+  target.kind === 'file'
+    ? new FileSession(target.url, (isSwept) => sendEvent({ isSwept }))
+    : openRemoteSession(target)
 
 serve(session, { close: () => session.close() })

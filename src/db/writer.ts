@@ -12,6 +12,7 @@ import {
   type PlainResult,
   toDiskTrouble,
   type WriterCall,
+  type WriterEvent,
   type WriterSession,
   type WriterTarget,
   type WriterValue,
@@ -22,6 +23,8 @@ const closeWithinMs = 60_000
 const deadlineMs = 2_800
 /** Statements that change nothing. */
 const readingPattern = /^\s*(select|pragma)\b/i
+/** Calls that change no row. */
+const unseenMethods = new Set<WriterCall['method']>(['emptyLog', 'gaps', 'endSweep', 'keepBallast'])
 /** Writes waiting or running. Beyond this limit a write is refused at once, so that memory stays bounded. */
 const writesQueuedMax = 2_000
 /** Characters of large writes waiting or running. Small ones are limited by their number. */
@@ -58,7 +61,9 @@ export class Writer {
   readonly #isRemote: boolean
   readonly #afterWrite: (() => Promise<void>) | undefined
   readonly #refusedBecause: () => string | null
-  readonly #thread: Thread<WriterSession, WriterTarget>
+  readonly #thread: Thread<WriterSession, WriterTarget, WriterEvent>
+  #isSwept = true
+  #onUnswept = () => {}
   #untilSound: Promise<unknown> | undefined
   /** Writes that wait for it. */
   #held = 0
@@ -82,6 +87,10 @@ export class Writer {
       onClose: 'finish',
       closeWithinMs,
       onFailure,
+      onEvent: ({ isSwept }) => {
+        this.#isSwept = isSwept
+        if (!isSwept) this.#onUnswept()
+      },
       onRestart: () => {
         if (this.#ballastBytes > 0) this.keepBallast(this.#ballastBytes).catch(onFailure)
       },
@@ -102,6 +111,16 @@ export class Writer {
     return this.#thread.isUp ? (this.#refusedBecause() ?? this.disk.refusal) : 'The writer is restarting.'
   }
 
+  /** Whether the database file is free of stale cells, as far as this process has looked: see checkpoints.ts. */
+  get isSwept(): boolean {
+    return this.#isSwept
+  }
+
+  /** Calls `listener` each time that the file has to be swept. */
+  onUnswept(listener: () => void): void {
+    this.#onUnswept = listener
+  }
+
   /** Keeps the ballast file; for the process that owns the folder. */
   async keepBallast(bytes: number): Promise<void> {
     this.#ballastBytes = bytes
@@ -114,11 +133,22 @@ export class Writer {
   }
 
   /**
-   * Tries to empty the write-ahead log, delaying other writes by at most `holdUpMs`.
-   * @returns whether it is empty: a reader in the middle of a query prevents it
+   * Tries to empty the write-ahead log, delaying other writes by about `holdUpMs`.
+   * @returns whether it is empty and the database file is swept: a reader in the middle of a query prevents it
    */
   async emptyLog(holdUpMs: number): Promise<boolean> {
     return (await this.#send({ method: 'emptyLog', holdUpMs }, true)) === true
+  }
+
+  /** See checkpoints.ts. */
+  async gaps(): Promise<number | null> {
+    const gaps = await this.#send({ method: 'gaps' }, true)
+    return typeof gaps === 'number' ? gaps : null
+  }
+
+  /** See checkpoints.ts. */
+  async endSweep(gaps: number): Promise<boolean> {
+    return (await this.#send({ method: 'endSweep', gaps }, true)) === true
   }
 
   /** Finishes the queued writes, closes the connection and ends the worker. */
@@ -220,7 +250,7 @@ export class Writer {
 }
 
 function changesRows(call: WriterCall): boolean {
-  if (call.method === 'emptyLog' || call.method === 'keepBallast') return false
+  if (unseenMethods.has(call.method)) return false
   if (call.method !== 'execute') return true
   const { statement } = call
   return !readingPattern.test(typeof statement === 'string' ? statement : statement.sql)

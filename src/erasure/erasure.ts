@@ -5,7 +5,6 @@ import { erasures, projects } from '../db/schema.ts'
 import { callWords, chunkWords, selectStructure } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
-import type { Sweeper } from './sweeper.ts'
 import { segmentNames } from './word-segments.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
@@ -27,7 +26,6 @@ interface ErasureOptions {
   database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
   /** Resolves when the project's index file holds no byte of a deleted vector. */
   index: { eraseDeleted(projectId: number): Promise<void> }
-  sweeper: Pick<Sweeper, 'sweep'>
   /** After the answer to a DELETE, no byte is left once this time has passed. */
   eraseWithinMs: number
   now: () => number
@@ -102,7 +100,7 @@ export class Erasure {
   async #eraseOpen(signal: AbortSignal): Promise<void> {
     const open = await this.#readOpen()
     if (open.length === 0) return
-    const { database, index, sweeper } = this.#options
+    const { database, index } = this.#options
     const projectsWith = (...kinds: OpenErasure['kind'][]) =>
       new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ projectId }) => projectId))
     for (const projectId of projectsWith('item', 'text')) {
@@ -113,7 +111,6 @@ export class Erasure {
     if (database.isLocal) {
       for (const projectId of projectsWith('call', 'calls'))
         await this.#rewriteWords(callWords(projectId), signal)
-      await sweeper.sweep(signal)
       await emptyWriteAheadLog(database.emptyLog, signal)
     }
     await this.#markDone(open)

@@ -7,7 +7,6 @@ import type { ProjectStores } from '../db/store.ts'
 import { callWords, chunkWords } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
-import type { Sweeper } from './sweeper.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
 /** A slice deletes about this many bytes, in about 10 ms of the writer's time. */
@@ -24,7 +23,6 @@ interface ProjectErasureOptions {
   stores: Pick<ProjectStores, 'close'>
   erasure: { idle(): Promise<void> }
   index: { drop(projectId: number): Promise<void> }
-  sweeper: Pick<Sweeper, 'sweep'>
   /** Milliseconds since 1970. */
   now: () => number
   log: Pick<Log, 'error'>
@@ -83,11 +81,8 @@ export class ProjectErasure {
     const open = await this.#readOpen()
     for (const projectId of open) await this.#deleteProject(projectId, signal)
     if (open.length === 0) return
-    const { database, sweeper } = this.#options
-    if (database.isLocal) {
-      await sweeper.sweep(signal)
-      await emptyWriteAheadLog(database.emptyLog, signal)
-    }
+    const { database } = this.#options
+    if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
     await this.#markDone(open)
   }
 

@@ -1,57 +1,81 @@
 import type { OpenDatabase } from '../db/open.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
 import { Thread } from '../threads/thread.ts'
 import type { SweepApi, SweptPages } from './sweep-worker.ts'
 
 /** Pages that one write clears; other writes run in between. */
 const pagesPerWrite = 64
 const idleMs = 1_000
+const retryMs = 1_000
 
-type SweptDatabase = Pick<OpenDatabase, 'file' | 'clearStalePages'>
+interface SweeperOptions {
+  /** Only the process that owns the folder sweeps. */
+  owner: { readonly isOwner: boolean }
+  database: Pick<OpenDatabase, 'file' | 'clearStalePages' | 'gaps' | 'endSweep' | 'onUnswept'>
+  log: Pick<Log, 'error' | 'warn'>
+}
 
-/** Zeroes the copies that moved cells leave behind, in every page of the database: see stale-cells.ts. */
+/**
+ * Clears the stale cells of the whole file, which is needed only after another program has moved the log into it: see
+ * checkpoints.ts.
+ */
 export class Sweeper {
-  readonly #database: SweptDatabase
+  readonly #options: SweeperOptions
   readonly #thread: Thread<SweepApi, { file: string }>
-  /** Passes run one at a time. The next pass finds the pages that a failed one has left. */
-  #last: Promise<void> = Promise.resolve()
+  readonly #background: Background
 
-  constructor(database: SweptDatabase) {
-    this.#database = database
+  constructor(options: SweeperOptions) {
+    const { owner, database, log } = options
+    this.#options = options
     this.#thread = new Thread({
       script: new URL('./sweep-worker.ts', import.meta.url),
       name: 'The sweeper',
       data: () => ({ file: database.file }),
       idleMs,
     })
+    this.#background = new Background({
+      work: (signal) => this.#sweep(signal),
+      delayMs: 0,
+      retryMs,
+      onFailure: (error) => log.error({ error }, 'Sweeping the database failed and will be tried again'),
+    })
+    database.onUnswept(() => {
+      if (owner.isOwner) this.#background.soon()
+    })
   }
 
-  /**
-   * Goes through the file once. Afterwards, no page holds what was deleted before: deleted cells are not moved any more,
-   * so a page that changes after it was read needs no second look.
-   * @throws the reason of `signal` once that is aborted
-   */
-  sweep(signal?: AbortSignal): Promise<void> {
-    const pass = this.#last.then(() => this.#pass(signal))
-    this.#last = pass.catch(() => undefined)
-    return pass
+  /** Finds out whether the file has to be swept, and begins if so. */
+  async start(): Promise<void> {
+    if ((await this.#options.database.gaps()) !== null) this.#background.soon()
   }
 
+  /** Sweeps the file, if it has to be swept. */
+  finish(): Promise<void> {
+    return this.#background.now()
+  }
+
+  /** Aborts the pass. The next start begins it again. */
   async close(): Promise<void> {
-    await this.#thread.close()
-    await this.#last
+    await Promise.all([this.#background.close(), this.#thread.close()])
   }
 
-  async #pass(signal?: AbortSignal): Promise<void> {
+  /** @returns in how many milliseconds it has to be done again */
+  async #sweep(signal: AbortSignal): Promise<number | null> {
+    const { database, log } = this.#options
+    const gaps = await database.gaps()
+    if (gaps === null) return null
+    log.warn('Another program has written to the database file, so all of it is searched for stale cells')
     for (let from: number | null = 1; from !== null; ) {
       const { stale, next }: SweptPages = await this.#thread.ask('sweepFrom', from)
       for (let start = 0; start < stale.length; start += pagesPerWrite) {
-        // A pass that stops early must not count as complete.
-        signal?.throwIfAborted()
+        signal.throwIfAborted()
         // In the writer, because a busy page would change again before a write from here reaches it.
-        await this.#database.clearStalePages(stale.slice(start, start + pagesPerWrite))
+        await database.clearStalePages(stale.slice(start, start + pagesPerWrite))
       }
       from = next
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
     }
+    return (await database.endSweep(gaps)) ? null : 0
   }
 }

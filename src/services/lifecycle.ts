@@ -160,10 +160,11 @@ export class Lifecycle {
 
   /** The work of the folder's owner. Repeating it does no harm. */
   async #actAsOwner(signal: AbortSignal): Promise<void> {
-    const { config, database, indexer, sweeper, log, ...parts } = this.#options
+    const { config, database, indexer, sweeper, ...parts } = this.#options
     await runAll(signal, [
       () => database.own(),
       () => (database.isLocal ? database.keepBallast(ballastBytes(config.callBytesMax)) : null),
+      () => (database.isLocal ? sweeper.start() : null),
       () => parts.index.takeFiles(),
       // What other machines have deleted is no open erasure of this one.
       () => (database.isLocal ? null : parts.follower.followAll()),
@@ -175,16 +176,15 @@ export class Lifecycle {
       () => parts.retention.schedule(),
       () => parts.silence.start(),
       async () => {
-        await parts.erasure.finish()
+        // A sweep of a large file takes a minute. Until it is done, `problem` says so and receipts are pending.
+        if (database.isSwept()) await parts.erasure.finish()
+        else parts.erasure.schedule()
         this.#areErasuresOpen = false
       },
       () => parts.erasureRequests.schedule(),
       // The processes that held leases have ended, and embedding twice does no harm.
       () => (database.isLocal ? indexer.endLeases() : null),
     ])
-    // Writes leave copies of moved cells behind. The fewer an erasure finds, the sooner it is done.
-    if (database.isLocal)
-      sweeper.sweep(signal).catch((error) => log.debug({ error }, 'Sweeping the database failed'))
   }
 }
 

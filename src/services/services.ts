@@ -157,9 +157,9 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const { metrics, textThreads, embedder, index } = indexing
   const changeWatch = new ChangeWatch(common)
   metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
-  const sweeper = new Sweeper(database)
-  const erasure = new Erasure({ ...common, index, sweeper, eraseWithinMs: config.eraseWithinMs })
-  const projectErasure = new ProjectErasure({ ...common, erasure, index, sweeper })
+  const sweeper = new Sweeper(common)
+  const erasure = new Erasure({ ...common, index, eraseWithinMs: config.eraseWithinMs })
+  const projectErasure = new ProjectErasure({ ...common, erasure, index })
   const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
   const projects = new Projects({ ...common, projectErasure })
   const search = new Search({ ...common, embedder, index, metrics })

@@ -89,7 +89,6 @@ describe('an erasure', () => {
       owner: { isOwner: true },
       database,
       index: { eraseDeleted: async () => undefined },
-      sweeper: { sweep: async () => undefined },
       eraseWithinMs: 5_000,
       now: Date.now,
       log: noFailures,

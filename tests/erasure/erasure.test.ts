@@ -68,7 +68,6 @@ function erasureOf(emptyLog: OpenDatabase['emptyLog'], failures: unknown[]): Era
     owner: { isOwner: true },
     database: { ...database, emptyLog },
     index: { eraseDeleted: async () => undefined },
-    sweeper: { sweep: async () => undefined },
     eraseWithinMs: 100,
     now: Date.now,
     log: logTo((error) => failures.push(error)),

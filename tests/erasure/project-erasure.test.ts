@@ -337,7 +337,6 @@ function erasureOf(database: ErasedDatabase): ProjectErasure {
     stores: { close: () => undefined },
     erasure: { idle: async () => undefined },
     index: { drop: async () => undefined },
-    sweeper: { sweep: async () => undefined },
     now: Date.now,
     // What fails rejects the run that the test waits for.
     log: { error: () => undefined },
