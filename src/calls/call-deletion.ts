@@ -47,6 +47,8 @@ export class CallDeletion {
     const rows = JSON.stringify(chosen.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
     const seqs = sql`(select value ->> 0 from json_each(${rows}))`
     const doneAt = requestId === null ? null : now()
+    // Without the plus, SQLite would look for them among all calls of the project.
+    const isOfProject = sql`+project_id = ${projectId}`
     const [, , , , deleted] = await requiring([held.isAsSeen], (check) =>
       write.batch([
         write.run(check),
@@ -61,7 +63,7 @@ export class CallDeletion {
           where true on conflict do nothing`),
         write.run(sql`delete from ${callWords(projectId)} where rowid in ${seqs}`),
         write.all<{ seq: number }>(sql`
-          delete from ${calls} where seq in ${seqs} and project_id = ${projectId} returning seq`),
+          delete from ${calls} where seq in ${seqs} and ${isOfProject} returning seq`),
         ...after.map((statement) => write.run(statement)),
       ]),
     )

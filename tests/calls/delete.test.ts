@@ -9,6 +9,7 @@ import type { Services } from '../../src/services/services.ts'
 import { openCommand } from '../support/command.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
+import { plansOf, record } from '../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
@@ -156,6 +157,15 @@ describe('DELETE /v1/calls/:id', () => {
     expect(await totalOf(two)).toBe(1)
     expect((await two.send('PUT', '/ingest/calls/nowhere', {})).status).toBe(201)
     expect((await one.send('PUT', '/ingest/calls/theirs', {})).status).toBe(201)
+  })
+
+  test.skipIf(ofFilesOnly)('finds it by its row number, not among all calls of the project', async () => {
+    const project = await service.mintProject()
+    await project.send('PUT', '/ingest/calls/one', { summary: 'One.' })
+    const written = record(service.services.database.freeing)
+    expect((await remove(project, 'one')).status).toBe(200)
+    const [plan] = await plansOf(service.services.database.file, written, /delete from "calls"/)
+    expect(plan).toContain('SEARCH calls USING INTEGER PRIMARY KEY')
   })
 
   test.skipIf(ofFilesOnly)('keeps of the call no more than a keyed hash of its id', async () => {
