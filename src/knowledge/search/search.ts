@@ -31,7 +31,9 @@ const vectorCandidatesMin = 50
  * Candidates that the vector index keeps during a search: see `Graph`. Beside the keyword list, one of 100 candidates
  * gives the same passages as one of 500.
  */
-const efforts = { hybrid: 500, vector: 500 }
+const efforts = { hybrid: 100, vector: 400 }
+/** Chunks that are read for each passage at first: nearly always, these are enough. */
+const chunksPerPassage = 2
 /** After this many attempts that a change interrupted, the answer is what the last one found. */
 const attemptsMax = 5
 const projectsMax = 10_000
@@ -199,7 +201,18 @@ export class Search {
     lists: readonly RankedList[],
     limit: number,
   ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
-    const ranked = fuseRanks(lists).slice(0, candidatesFor(limit))
+    const fused = fuseRanks(lists)
+    const result = await this.#mergeFirst(projectId, fused.slice(0, limit * chunksPerPassage), limit)
+    // The best chunks follow each other, or say the same.
+    const isShort = result.merged.length < limit && fused.length > limit * chunksPerPassage
+    return isShort ? this.#mergeFirst(projectId, fused.slice(0, candidatesFor(limit)), limit) : result
+  }
+
+  async #mergeFirst(
+    projectId: number,
+    ranked: readonly { label: number; score: number }[],
+    limit: number,
+  ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
     const { read } = this.#options.store(projectId)
     const labels = ranked.map(({ label }) => label)
     // Read in one snapshot, so that a chunk and its replacement are never returned together.
@@ -220,7 +233,7 @@ export function tooManySearches(): AppError {
   })
 }
 
-/** Chunks to read for `limit` passages: up to three become one passage, and some repeat another and are left out. */
+/** The most chunks to read for `limit` passages: up to three become one passage, and some repeat another and are left out. */
 function candidatesFor(limit: number): number {
   return limit * 3 + 5
 }

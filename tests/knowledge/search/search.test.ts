@@ -91,6 +91,17 @@ describe('POST /v1/knowledge/search', () => {
     }
   })
 
+  test('answers as many passages as asked for, also when the best chunks become few of them', async () => {
+    const other = await service.mintProject()
+    const sentence = 'The zeppelin, this zeppelin, lands at the zeppelin field. '
+    const long = Array.from({ length: 60 }, (_, n) => `${n}. ${sentence.repeat(3)}`).join('\n\n')
+    await create(other, { name: 'Zeppelin', text: long })
+    const names = ['North', 'East', 'South']
+    for (const name of names) await create(other, { name, text: `To the ${name} there was one zeppelin.` })
+    const { data } = await search({ query: 'zeppelin', mode: 'keyword', limit: 5 }, other)
+    expect(data).toHaveLength(5)
+  })
+
   test('answers nothing in a project without knowledge', async () => {
     const empty = await service.mintProject()
     for (const mode of ['hybrid', 'vector', 'keyword']) {
