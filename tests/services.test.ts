@@ -224,7 +224,9 @@ describe.skipIf(ofFilesOnly)('a step that fails is tried again and does not dela
       failOnce(services.indexer, 'endLeases'),
     ]
     await owner.stop()
-    await services.database.write.run('insert into calls_without_words (seq) select seq from calls')
+    await services.database.write.run(
+      'insert or replace into calls_without_words (seq, project_id) select seq, project_id from calls',
+    )
     await until(async () => (await openWork(second)) === 0)
     await until(async () => failed.every((wasTriedAgain) => wasTriedAgain()))
     await second.stop()

@@ -4,6 +4,7 @@ import { CallWords } from '../../src/calls/call-words.ts'
 import { toDocument } from '../../src/calls/document.ts'
 import { mergeCall } from '../../src/calls/merge.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { segmentOf } from '../../src/db/word-segments.ts'
 
 /**
  * Inserts new calls directly into the tables. Drops their indexes first and creates them again afterwards, so that a
@@ -46,8 +47,14 @@ function insertAll(
   const insertDocument = db.prepare(
     'insert into call_documents (seq, call_change_seq, document) values (?, ?, ?)',
   )
-  const insertWords = db.prepare(`insert into call_words_${projectId} (rowid, words) values (?, ?)`)
   const words = new CallWords()
+  const segments: Database.Statement[] = []
+  const segmentFor = (number: number) => {
+    db.exec(`create virtual table if not exists call_words_${number} using fts5(
+      words, content='', contentless_delete=1, detail=none, tokenize='ascii')`)
+    db.exec(`insert into call_segments (project_id, segment) values (${projectId}, ${number})`)
+    return db.prepare(`insert into call_words_${number} (rowid, words) values (?, ?)`)
+  }
   let seq = 0
   for (const { id, change } of calls) {
     const { call, ...unserved } = mergeCall(null, id, change, 0)
@@ -57,7 +64,10 @@ function insertAll(
     const values = columns.map(([name]) => head[name] ?? null)
     insertHead.run([seq, id, Date.parse(call.createdAt), seq, ...values.map((value) => toStored(value))])
     insertDocument.run(seq, seq, document)
-    if (hasWords) insertWords.run(seq, words.of(call))
+    if (!hasWords) continue
+    const number = segmentOf(seq)
+    segments[number] ??= segmentFor(number)
+    segments[number].run(seq, words.of(call).trimEnd().replaceAll(' ', ` ${projectId}x`))
   }
 }
 

@@ -1,15 +1,15 @@
 import type Database from 'libsql'
 import { wrongCounts } from '../../src/calls/counts.ts'
 
-const wordsOfProjects = (table: string) =>
-  `select name from sqlite_master where type = 'table' and name like '${table}_words_%_docsize'`
+const wordsOf = (kind: string) =>
+  `select name from sqlite_master where type = 'table' and name like '${kind}_words_%_docsize'`
 
 /** Counts inconsistent rows: derived values that do not match what they derive from. */
 export function countWrongRows(database: Database.Database): Record<string, number> {
   const valuesOf = (statement: string) => database.prepare(statement).pluck().all()
   const count = (from: string) => Number(valuesOf(`select count(*) from ${from}`)[0])
   const docsizes = (kind: 'call' | 'chunk') =>
-    [...valuesOf(wordsOfProjects(kind)), `(select null as id where false)`]
+    [...valuesOf(wordsOf(kind)), `(select null as id where false)`]
       .map((table) => `select id from ${table}`)
       .join(' union all ')
   return {
@@ -35,7 +35,14 @@ export function countWrongRows(database: Database.Database): Record<string, numb
       `call_documents where (document ->> '$.summary' is not null or document ->> '$.transcript[0]' is not null)
         and seq not in (${docsizes('call')}) and seq not in (select seq from calls_without_words)`,
     ),
-    'words without a call': count(`(${docsizes('call')}) where id not in (select seq from calls)`),
+    'words without a call': count(
+      `(${docsizes('call')}) where id not in (select seq from calls)
+        and id not in (select record from word_removals where kind = 'call')`,
+    ),
+    'segments that are not known to hold a project': count(
+      `(select distinct project_id, seq >> 13 as segment from (${docsizes('call')}) join calls on seq = id
+        except select project_id, segment from call_segments)`,
+    ),
     'change numbers of several records, or that are yet to come': count(
       `(select 1 from (select project_id, change_seq from calls
           union all select project_id, change_seq from knowledge_items

@@ -3,7 +3,6 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { requiring } from '../db/requirements.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { callWords } from '../db/word-tables.ts'
 import type { Held } from './holds.ts'
 
 /** A call to delete, by its row number and its id. */
@@ -27,7 +26,7 @@ interface CallDeletionOptions {
   now: () => number
 }
 
-/** The only way to delete calls: with their words, and with a ledger row for each. */
+/** The only way to delete calls: with a ledger row for each. A trigger notes that their words are to be erased. */
 export class CallDeletion {
   readonly #options: CallDeletionOptions
 
@@ -49,7 +48,7 @@ export class CallDeletion {
     const doneAt = requestId === null ? null : now()
     // Without the plus, SQLite would look for them among all calls of the project.
     const isOfProject = sql`+project_id = ${projectId}`
-    const [, , , , deleted] = await requiring([held.isAsSeen], (check) =>
+    const [, , , deleted] = await requiring([held.isAsSeen], (check) =>
       write.batch([
         write.run(check),
         write.run(sql`
@@ -61,7 +60,6 @@ export class CallDeletion {
           from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
             cross join ${projects} on projects.id = ${projectId}
           where true on conflict do nothing`),
-        write.run(sql`delete from ${callWords(projectId)} where rowid in ${seqs}`),
         write.all<{ seq: number }>(sql`
           delete from ${calls} where seq in ${seqs} and ${isOfProject} returning seq`),
         ...after.map((statement) => write.run(statement)),

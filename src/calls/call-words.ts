@@ -17,6 +17,7 @@ export class CallWords {
   readonly #known = new Array<KnownWord | undefined>(knownMax)
   #calls = 0
 
+  /** With a space before and after each word. */
   of({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): string {
     const text = `${summary ?? ''}\n${transcript.map(({ content }) => content).join('\n')}`
     return this.#wordsOf(
@@ -27,7 +28,7 @@ export class CallWords {
   /** @param text folded, with a separator at its end */
   #wordsOf(text: string): string {
     const call = ++this.#calls
-    let words = ''
+    let words = ' '
     let start = 0
     let hash = 0
     for (let end = 0; end < text.length && words.length < callWordsCharsMax; end++) {

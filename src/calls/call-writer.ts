@@ -3,15 +3,13 @@ import type { AuditAction, AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { callWords } from '../db/word-tables.ts'
 import type { By } from '../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from './call-head.ts'
 import type { CallWords } from './call-words.ts'
 import { isLong } from './document.ts'
 import type { Call, Turn } from './schemas.ts'
 
-/** Longer calls are indexed in the background: that is slow, and a growing call would be indexed at every turn. */
-const wordsAtOnceCharsMax = 65_536
+const cutAtOnceCharsMax = 65_536
 
 /** A call to write, unless it has changed since it was read. */
 export interface PendingWrite {
@@ -41,6 +39,7 @@ interface CallWriterOptions {
   store: StoreOf
   recordHash: RecordHash
   words: CallWords
+  wordBacklog: { schedule(): void }
   audit: Pick<AuditTrail, 'entries'>
 }
 
@@ -49,12 +48,14 @@ export class CallWriter {
   readonly #store: StoreOf
   readonly #recordHash: RecordHash
   readonly #words: CallWords
+  readonly #wordBacklog: { schedule(): void }
   readonly #audit: Pick<AuditTrail, 'entries'>
 
-  constructor({ store, recordHash, words, audit }: CallWriterOptions) {
+  constructor({ store, recordHash, words, wordBacklog, audit }: CallWriterOptions) {
     this.#store = store
     this.#recordHash = recordHash
     this.#words = words
+    this.#wordBacklog = wordBacklog
     this.#audit = audit
   }
 
@@ -83,6 +84,7 @@ export class CallWriter {
       ...more,
       ...rest.map((statement) => write.run(statement)),
     ])
+    this.#wordBacklog.schedule()
     const alsoWritten = others.slice(0, more.length) as { id: string }[][]
     return new Set([written, ...alsoWritten].flat().map(({ id }) => id))
   }
@@ -132,27 +134,20 @@ export class CallWriter {
     })
   }
 
-  #writeWords({ projectId, writes }: Batch): SQL[] {
-    const reworded = writes.filter(hasOtherWords)
-    const isForBacklog = ({ after }: PendingWrite) => charsSaid(after.call) > wordsAtOnceCharsMax
-    const words = reworded
-      .filter((write) => !isForBacklog(write))
-      .map(({ id, after }) => [id, this.#words.of(after.call)] as const)
-    const backlog = reworded.filter(isForBacklog).map(withoutValue)
-    return [
-      // In rowid order, or FTS5 would write a segment for each row.
-      ...forWritten(
-        { projectId, writes },
-        words,
-        (calls) => sql`insert or replace into ${callWords(projectId)} (rowid, words)
-          select calls.seq, value from ${calls} order by calls.seq`,
-      ),
-      ...forWritten(
-        { projectId, writes },
-        backlog,
-        (calls) => sql`insert or replace into calls_without_words (seq) select calls.seq from ${calls}`,
-      ),
-    ]
+  /** Long calls are cut into words in the background: that is slow, and a growing call would be cut at every turn. */
+  #writeWords(batch: Batch): SQL[] {
+    const words = batch.writes
+      .filter(hasOtherWords)
+      .map(
+        ({ id, after: { call } }) =>
+          [id, charsSaid(call) > cutAtOnceCharsMax ? null : this.#words.of(call)] as const,
+      )
+    return forWritten(
+      batch,
+      words,
+      (calls) => sql`insert or replace into calls_without_words (seq, project_id, words)
+        select calls.seq, project_id, value from ${calls}`,
+    )
   }
 }
 
@@ -211,15 +206,12 @@ function writeDocuments({ projectId, writes }: Batch): SQL[] {
   ]
 }
 
-/** Also deletes the entries for indexing the words of parts. */
-function deleteParts({ projectId, writes }: Batch): SQL[] {
-  const rows = writes.filter(({ hadParts }) => hadParts).map(withoutValue)
-  return ['call_parts', 'calls_without_words'].flatMap((table) =>
-    forWritten(
-      { projectId, writes },
-      rows,
-      (calls) => sql`delete from ${sql.raw(table)} where seq in (select calls.seq from ${calls})`,
-    ),
+function deleteParts(batch: Batch): SQL[] {
+  const rows = batch.writes.filter(({ hadParts }) => hadParts).map(withoutValue)
+  return forWritten(
+    batch,
+    rows,
+    (calls) => sql`delete from call_parts where seq in (select calls.seq from ${calls})`,
   )
 }
 
@@ -270,7 +262,7 @@ function withoutValue({ id }: PendingWrite): [string, null] {
   return [id, null]
 }
 
-/** Whether the indexed texts have changed. Those of parts are indexed separately. */
+/** Whether the indexed texts have changed. The words of parts are elsewhere. */
 function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
   if (hadParts) return true
   const [was, is] = [before?.call ?? silent, after.call]

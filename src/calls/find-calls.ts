@@ -5,19 +5,19 @@ import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Condition, Path } from './conditions.ts'
 import { countAny } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
-import { isAmong, readWaiting, seqsMatching, type WaitingCalls } from './word-match.ts'
-import type { WordMatch } from './word-query.ts'
+import { type SoughtWords, seekWords, seqsMatching, seqsMatchingAmong } from './word-match.ts'
+import type { WordQuery } from './word-query.ts'
 
 /** How far matching calls are counted. */
 export const totalMax = 10_000
 const limitsDefault = {
   /** If more calls than this meet a condition, not all of them are read. */
   counted: totalMax,
+  /** Calls with the words are read one by one if there are no more than this. */
+  few: 1_000,
   /** A search for common words tries the first calls, then more of them, then all. */
-  window: { least: 1_000, most: 32_000 },
+  window: { least: 300, most: 32_000 },
 }
-/** With at most so many calls, each is looked up in the word table by itself. */
-const oneByOneMax = 300
 
 /** A call that was found. */
 export interface FoundPlace extends Place {
@@ -54,8 +54,11 @@ export class CallFinder {
     const source = await this.#readSource()
     const page = sql`limit ${limit} offset ${offset}`
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
+    const { seqs, callsPerFound } = source.words
+    if (seqs?.length === 0) return []
     const { least, most } = this.#limits.window
-    for (let few = source.isByWords ? most + 1 : least; few <= most; ) {
+    const likely = Math.ceil(1.5 * (offset + limit) * callsPerFound)
+    for (let few = seqs === null ? Math.max(least, Math.min(likely, most)) : most + 1; few <= most; ) {
       const { places, looked } = await this.#inWindow(source, { few, page, after })
       if (looked < few || places.length === limit) return places
       few = largerWindow(few, {
@@ -81,11 +84,10 @@ export class CallFinder {
       return await this.#countOf(sql`${this.#branches(source.countPath)} limit ${most + 1}`)
     }
     if (source.total !== null) return source.total
-    if (!source.isByWords && source.size <= this.#limits.counted) {
+    if (source.words.seqs === null && source.size <= this.#limits.counted) {
       const some = this.#window(source, this.#limits.counted, undefined)
-      const seqs = this.#seqsAmong(source.words, source.size)
       return await this.#countOf(sql`select seq from (
-        with some as materialized (${some}) select seq from some where seq in (${seqs}))`)
+        with some as materialized (${some}) select seq from (${seqsMatchingAmong(source.words.sought, sql`some`)}))`)
     }
     return await this.#countOf(
       sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
@@ -111,9 +113,14 @@ export class CallFinder {
     const path = this.#isByDuration && size > counted ? byDuration : countPath
     const [only] = conditions.length <= 1 ? measured : []
     if (words)
-      return { path, countPath, size, ...(await this.#chooseWords(words, size, measured.length === 0)) }
+      return {
+        path,
+        countPath,
+        size,
+        ...(await this.#chooseWords(words, countPath, size, measured.length === 0)),
+      }
     const total = only?.isExact ? only.size : null
-    return { path, countPath, size, total, words: undefined, isByWords: false }
+    return { path, countPath, size, total, words: undefined }
   }
 
   /**
@@ -149,24 +156,40 @@ export class CallFinder {
     })
   }
 
-  /** @param size of the smallest path @param isAlone whether there is no other filter */
+  /** Few calls are listed: those with the words, or those of the smallest path that have them. */
   async #chooseWords(
-    words: NonNullable<CallSearch['words']>,
+    queries: readonly WordQuery[],
+    path: Path,
     size: number,
     isAlone: boolean,
-  ): Promise<Pick<Source, 'total' | 'words' | 'isByWords'>> {
-    const { counted } = this.#limits
-    const read = async (matches: readonly WordMatch[], isWhole: boolean) => {
-      const waiting = await readWaiting(this.#db, this.#projectId, matches)
-      const seqs = seqsMatching(this.#projectId, matches, waiting)
-      const found = await this.#countOf(sql`select seq from (${seqs}) limit ${counted + 1}`)
-      return { words: { matches, waiting, isWhole }, found }
+  ): Promise<Pick<Source, 'total' | 'words'>> {
+    const { counted, few } = this.#limits
+    const sought = await seekWords(this.#db, this.#projectId, queries)
+    const listed = await this.#listOf(sql`select seq from (${seqsMatching(sought)}) limit ${few + 1}`)
+    if (listed.length <= few)
+      return { words: { sought, seqs: listed, callsPerFound: 1 }, total: isAlone ? listed.length : null }
+    // SQLite reads every call with a word that begins so before it returns the first one.
+    const whole = { ...sought, isWhole: true }
+    const most = counted + 1
+    const wholes = await this.#countOf(sql`select 1 from (${seqsMatching(whole)}) limit ${most}`)
+    const words = wholes > counted ? whole : sought
+    if (size <= few) {
+      const seqs = await this.#listOf(sql`
+        with some as materialized (select seq from (${this.#branches(path)}))
+        select seq from (${seqsMatchingAmong(words, sql`some`)})`)
+      return { words: { sought: words, seqs, callsPerFound: 1 }, total: seqs.length }
     }
-    const wholeWords = words.map(({ whole }) => whole)
-    const whole = await read(wholeWords, true)
-    // SQLite would read every call with a word that begins so before it returns the first one.
-    const { words: chosen, found } = whole.found > counted ? whole : await read(words, false)
-    return { words: chosen, total: isAlone ? found : null, isByWords: found <= Math.min(counted, size) }
+    const [row] = await this.#db.select({ found: sql<number>`found`, calls: sql<number>`calls` }).from(sql`(
+      select (select count(*) from (select 1 from (${seqsMatching(words)}) limit ${most})) as found,
+        (select calls from projects where id = ${this.#projectId}) as calls)`)
+    const { found, calls } = row ?? { found: 0, calls: 0 }
+    const callsPerFound = found > counted ? 1 : calls / Math.max(1, found)
+    return { words: { sought: words, seqs: null, callsPerFound }, total: isAlone ? found : null }
+  }
+
+  async #listOf(seqs: SQL): Promise<number[]> {
+    const [row] = await this.#db.select({ seqs: sql<string>`json_group_array(seq)` }).from(sql`(${seqs})`)
+    return JSON.parse(row?.seqs ?? '[]')
   }
 
   /** How many calls each path has, counted to one beyond the limit, whatever the other conditions are. */
@@ -279,7 +302,7 @@ export class CallFinder {
     { few, page, after }: { few: number; page: SQL; after: Place | undefined },
   ): Promise<{ places: FoundPlace[]; looked: number }> {
     if (!source.words) throw new Error('Only words are searched for in a window')
-    const seqs = this.#seqsAmong(source.words, Math.min(few, source.size))
+    const seqs = seqsMatchingAmong(source.words.sought, sql`some`)
     const rows = await this.#db.select({ ...this.#placeColumns, looked: sql<number>`looked` }).from(sql`(
       with some as materialized (${this.#window(source, few, after)})
       select * from (select count(*) as looked from some) left join (
@@ -295,17 +318,8 @@ export class CallFinder {
       ...this.#times(sql`calls.created_at`, after),
     ]
     return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id${this.#duration}
-      from (${this.#seqsWith(words)}) as found cross join calls on calls.seq = found.seq
+      from (${seqsOf(words)}) as found cross join calls on calls.seq = found.seq
       where ${sql.join(wheres, sql` and `)}`
-  }
-
-  #seqsWith({ matches, waiting }: Words, indexed?: SQL): SQL {
-    return seqsMatching(this.#projectId, matches, waiting, indexed)
-  }
-
-  /** The calls among `some`, of which there are at most `size`. */
-  #seqsAmong(words: Words, size: number): SQL {
-    return this.#seqsWith(words, isAmong('some', { oneByOne: words.isWhole && size <= oneByOneMax }))
   }
 
   async #select(rows: SQL): Promise<FoundPlace[]> {
@@ -350,10 +364,18 @@ const placeColumns = {
 }
 
 interface Words {
-  matches: readonly WordMatch[]
-  waiting: WaitingCalls
-  /** Whether the last word is complete, not a prefix. */
-  isWhole: boolean
+  sought: SoughtWords
+  /** The calls with the words, or those of the smallest path that have them, if they are few. */
+  seqs: number[] | null
+  /** One in how many calls has the words, if they are not too many to count. */
+  callsPerFound: number
+}
+
+/** The calls with the words. */
+function seqsOf({ sought, seqs }: Words): SQL {
+  return seqs === null
+    ? seqsMatching(sought)
+    : sql`select value as seq from json_each(${JSON.stringify(seqs)})`
 }
 
 /** Where to read calls. */
@@ -366,8 +388,6 @@ interface Source {
   /** How many calls match, apart from words, if that is known. */
   total: number | null
   words: Words | undefined
-  /** Whether the calls with the words are fewer, and so are read first. */
-  isByWords: boolean
 }
 
 /** A window large enough for the wanted calls, judging by how many the last one had. */

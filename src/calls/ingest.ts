@@ -42,6 +42,8 @@ interface IngestOptions {
   recordHash: RecordHash
   audit: Pick<AuditTrail, 'entries'>
   settingsOf: SettingsOf
+  /** Indexes the words of what is written. */
+  wordBacklog: { schedule(): void }
   /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
   now: () => number

@@ -88,7 +88,7 @@ export class TurnAppender {
       ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
       ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
       heardAt: heardAt === call.heardAt ? null : heardAt,
-      words: ` ${words.of({ summary: null, transcript: appendTranscript.turns })}`,
+      words: words.of({ summary: null, transcript: appendTranscript.turns }),
     })
     return isWritten ? document : null
   }
@@ -109,8 +109,10 @@ export class TurnAppender {
       write.run(sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
         select seq, ${part.turnCount}, ${part.turns}, ${part.words}, ${part.updatedAt} from ${written}`),
+      // If all words of the call are there, these are added.
       write.run(sql`
-        insert or ignore into calls_without_words (seq, due_at) select seq, ${part.dueAt} from ${written}`),
+        insert into calls_without_words (seq, project_id, due_at) select seq, ${projectId}, ${part.dueAt} from ${written}
+        on conflict (seq) do update set words = words || ${part.words}`),
       ...(part.isFirst
         ? [
             write.run(

@@ -1,49 +1,121 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { preparedQueries } from '../db/store.ts'
-import { callWords } from '../db/word-tables.ts'
-import type { WordMatch, WordQuery } from './word-query.ts'
+import { ownWord, recordsMatching, segmentIn } from '../db/word-segments.ts'
+import type { SearchedWord, WordQuery } from './word-query.ts'
 
-/** Calls whose latest words are only in their parts, so that the word table alone cannot tell whether they match. */
-export interface WaitingCalls {
-  seqs: number[]
-  /** The calls among them that have the words of any query. */
-  matching: number[]
+/** Words, and where to find them. */
+export interface SoughtWords {
+  projectId: number
+  queries: readonly WordQuery[]
+  /** Whether the last word is complete, not a beginning. */
+  isWhole: boolean
+  /** Those with calls of the project, newest first. */
+  segments: readonly number[]
+  /** The calls whose latest words are not in their segment, and those of them that have the words. */
+  waiting: WaitingCalls
+  /** Whether words of deleted calls are still in segments. */
+  hasDeleted: boolean
 }
 
-const queries = preparedQueries((db) => ({
-  isAnyWaiting: db
-    .select({ seq: sql<number>`behind.seq` })
-    .from(sql`calls_without_words as behind
-      cross join calls on calls.seq = behind.seq and calls.project_id = ${sql.placeholder('projectId')}
-      cross join call_parts on call_parts.seq = behind.seq`)
-    .limit(1)
-    .prepare(),
-}))
+interface WaitingCalls {
+  seqs: readonly number[]
+  matching: readonly number[]
+}
 
-/** A word counts if it is in the parts or in the index, so that a call is found as soon as its turn is committed. */
-export async function readWaiting(
+const queries = preparedQueries((db) => {
+  const isOwn = sql`project_id = ${sql.placeholder('projectId')}`
+  return {
+    indexed: db
+      .select({
+        segments: sql<string>`(${segmentsOf(isOwn)})`,
+        isAnyWaiting: sql<number>`exists (select 1 from calls_without_words where ${isOwn})`,
+        isAnyDeleted: sql<number>`exists (select 1 from word_removals where kind = 'call' and ${isOwn})`,
+        // Other words of these calls may be in their segments.
+        completing: sql<string>`(
+          select json_group_array(distinct ${segmentIn(sql`seq`)}) from calls_without_words where ${isOwn} and words is null)`,
+      })
+      .from(sql`(select 1)`)
+      .prepare(),
+  }
+})
+
+function segmentsOf(isOwn: SQL): SQL {
+  return sql`select json_group_array(segment) from call_segments where ${isOwn}`
+}
+
+/** Prepares a search for calls that have all words of any of the queries. */
+export async function seekWords(
   db: ReadDatabase,
   projectId: number,
-  query: readonly WordMatch[],
-): Promise<WaitingCalls> {
-  if (!(await queries(db).isAnyWaiting.get({ projectId }))) return { seqs: [], matching: [] }
-  const table = callWords(projectId)
-  const hasWord = ({ match, texts }: WordMatch['words'][number]) => {
-    const isSaid = texts.map((text) => sql`instr(words, ${text})`)
-    return sql`(${sql.join(isSaid, sql` or `)} or seq in (
-      select rowid from ${table} where ${table} match ${match} and ${isAmong('waiting')}))`
+  sought: readonly WordQuery[],
+): Promise<SoughtWords> {
+  for (;;) {
+    const row = await queries(db).indexed.get({ projectId })
+    const segments = numbersIn(row?.segments).sort((a, b) => b - a)
+    const completing = new Set(numbersIn(row?.completing))
+    const among = segments.filter((segment) => completing.has(segment))
+    const waiting = row?.isAnyWaiting === 1 ? await readWaiting(db, projectId, sought, among) : nothing
+    const hasDeleted = row?.isAnyDeleted === 1
+    // Words may have left the waiting calls for a segment that is not among these.
+    if (row?.isAnyWaiting === 1 && waiting.segments !== row.segments) continue
+    return { projectId, queries: sought, isWhole: false, segments, waiting, hasDeleted }
   }
-  const has = query.map(({ words }) => sql`(${sql.join(words.map(hasWord), sql` and `)})`)
-  const rows = await db.select({ seq: sql<number>`seq`, matches: sql<number>`matches` }).from(sql`(
-    with waiting as materialized (
-      select behind.seq, group_concat(words, '') as words
-      from calls_without_words as behind
-      cross join calls on calls.seq = behind.seq and calls.project_id = ${projectId}
-      cross join call_parts on call_parts.seq = behind.seq group by behind.seq)
-    select seq, ${sql.join(has, sql` or `)} as matches from waiting)`)
+}
+
+const nothing = { seqs: [], matching: [], segments: undefined }
+
+function numbersIn(json = '[]'): number[] {
+  return JSON.parse(json)
+}
+
+/**
+ * A word counts if it is in the row itself or in the parts, so that a call is found as soon as it is committed. Without
+ * words in the row, those in the segments count, too.
+ * @param segments of the calls without words in their row
+ */
+async function readWaiting(
+  db: ReadDatabase,
+  projectId: number,
+  sought: readonly WordQuery[],
+  segments: readonly number[],
+): Promise<WaitingCalls & { segments: string | undefined }> {
+  const hasWord = (word: SearchedWord) => {
+    const isSaid = textsOf(word).map((text) => sql`instr(words, ${text})`)
+    const match = matchOf(projectId, [word])
+    const isIndexed = sql`is_completed and seq in (${recordsMatching({ kind: 'call', segments, match })})`
+    return sql`(${sql.join(isSaid, sql` or `)} or ${isIndexed})`
+  }
+  const has = sought.map(({ words }) => sql`(${sql.join(words.map(hasWord), sql` and `)})`)
+  const rows = await db
+    .select({ seq: sql<number>`seq`, matches: sql<number>`matches`, segments: sql<string>`segments` })
+    .from(sql`(
+      with waiting as materialized (
+        select seq, words is null as is_completed, coalesce(words, ' ') || coalesce(
+          (select group_concat(words, '') from call_parts where call_parts.seq = behind.seq), '') as words
+        from calls_without_words as behind where project_id = ${projectId})
+      select seq, ${sql.join(has, sql` or `)} as matches, (${segmentsOf(sql`project_id = ${projectId}`)}) as segments
+      from waiting)`)
   const matching = rows.filter(({ matches }) => matches === 1)
-  return { seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) }
+  return {
+    ...{ seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) },
+    segments: rows[0]?.segments,
+  }
+}
+
+/** What to look for in words with a space before and after each. */
+function textsOf({ stem, beginning }: SearchedWord): string[] {
+  return [` ${stem} `, ...(beginning === null ? [] : [` ${beginning}`])]
+}
+
+/** An FTS5 query. Each word is quoted, so that FTS5's syntax is plain text. */
+function matchOf(projectId: number, words: readonly SearchedWord[], isWhole = false): string {
+  return words
+    .map(({ stem, beginning }) => {
+      const whole = `"${ownWord(projectId, stem)}"`
+      return isWhole || beginning === null ? whole : `("${ownWord(projectId, beginning)}"* OR ${whole})`
+    })
+    .join(' AND ')
 }
 
 const rareMax = 1_000
@@ -52,13 +124,14 @@ const rareMax = 1_000
 export async function readWeights(
   db: ReadDatabase,
   projectId: number,
-  { whole, terms }: WordQuery,
+  { words, terms }: WordQuery,
 ): Promise<number[]> {
   if (terms < 2) return []
-  const table = callWords(projectId)
-  const counts = whole.words.slice(0, terms).map(({ match }, at) => {
-    const found = sql`select 1 from ${table} where ${table} match ${match} limit ${rareMax}`
-    return sql`select ${at} as at, count(*) as calls from (${found})`
+  const segments = numbersIn((await queries(db).indexed.get({ projectId }))?.segments)
+  const counts = words.slice(0, terms).map(({ stem }, at) => {
+    const match = matchOf(projectId, [{ stem, beginning: null }])
+    const found = recordsMatching({ kind: 'call', segments, match })
+    return sql`select ${at} as at, count(*) as calls from (select 1 from (${found}) limit ${rareMax})`
   })
   const rows = await db
     .select({ at: sql<number>`at`, calls: sql<number>`calls` })
@@ -69,33 +142,36 @@ export async function readWeights(
     .map(({ calls }) => (terms + 1) ** (commonness(rareMax) - commonness(calls)))
 }
 
-/**
- * The calls that have the words of any of the queries.
- * @param indexed a further condition on rows of the word table
- */
-export function seqsMatching(
-  projectId: number,
-  query: readonly WordMatch[],
-  waiting: WaitingCalls,
-  indexed: SQL = sql`true`,
-): SQL {
-  const table = callWords(projectId)
-  const match = query.map(({ match }) => `(${match})`).join(' OR ')
-  const found = sql`select rowid as seq from ${table} where ${table} match ${match} and ${indexed}`
-  if (waiting.seqs.length === 0) return found
-  return sql`${found} and rowid not in (select value from json_each(${JSON.stringify(waiting.seqs)}))
-    union all select value from json_each(${JSON.stringify(waiting.matching)})`
+/** The calls that have the words, those of the newest segments first. */
+export function seqsMatching(sought: SoughtWords): SQL {
+  const { segments } = sought
+  return fresh(sought, recordsMatching({ kind: 'call', segments, match: matchOfAny(sought) }))
 }
 
-/**
- * Whether a row of the word table belongs to one of these calls.
- * @param oneByOne looks up each call, at 50 us a call: faster for few calls and whole words, because otherwise each
- * call that has the words costs 50 ns
- */
-export function isAmong(few: 'some' | 'waiting', { oneByOne = false } = {}): SQL {
-  const seqs = sql.raw(few)
-  if (oneByOne) return sql`rowid in (select seq from ${seqs})`
-  // The unary plus keeps SQLite from querying the keyword index for each call.
-  return sql`+rowid in (select seq from ${seqs})
-    and rowid between (select min(seq) from ${seqs}) and (select max(seq) from ${seqs})`
+/** The same among few calls. @param few a table with `seq` */
+export function seqsMatchingAmong(sought: SoughtWords, few: SQL): SQL {
+  const found = recordsMatching({
+    ...{ kind: 'call', segments: sought.segments, match: matchOfAny(sought) },
+    // A join, so that segments without any of the calls are not read.
+    only: (segment) => ({
+      from: 'bounds cross join',
+      where: `bounds.segment = ${segment} and rowid between low and high`,
+    }),
+  })
+  return sql`with bounds as materialized (
+      select ${segmentIn(sql`seq`)} as segment, min(seq) as low, max(seq) as high from ${few} group by 1)
+    select seq from (${fresh(sought, found)}) where +seq in (select seq from ${few})`
+}
+
+function matchOfAny({ projectId, queries: sought, isWhole }: SoughtWords): string {
+  return sought.map(({ words }) => `(${matchOf(projectId, words, isWhole)})`).join(' OR ')
+}
+
+/** What was found in segments, with the latest words of calls that wait. */
+function fresh({ projectId, waiting, hasDeleted }: SoughtWords, found: SQL): SQL {
+  if (waiting.seqs.length === 0 && !hasDeleted) return sql`select record as seq from (${found})`
+  return sql`select record as seq from (${found}) where record not in (
+      select value from json_each(${JSON.stringify(waiting.seqs)})
+      union all select record from word_removals where kind = 'call' and project_id = ${projectId})
+    union all select value from json_each(${JSON.stringify(waiting.matching)})`
 }

@@ -4,19 +4,17 @@ import { clip } from './call-words.ts'
 /** A single letter would match nearly every call. */
 const beginningCharsMin = 2
 
-/** Words as an FTS5 query. Each is quoted, so that FTS5's syntax is plain text. */
-export interface WordMatch {
-  match: string
-  /** The query of each word, and the texts to look for in the output of CallWords: any of `texts`, including spaces. */
-  words: { match: string; texts: string[] }[]
+/** A word that a call must have: with this stem, or with this beginning, if it is still being typed. */
+export interface SearchedWord {
+  stem: string
+  beginning: string | null
 }
 
 /** The words that a call must have, each in any of its forms. */
-export interface WordQuery extends WordMatch {
+export interface WordQuery {
   /** As it was written. */
   text: string
-  /** The same with the last word as a whole word: finds fewer calls, in a fraction of the time. */
-  whole: WordMatch
+  words: SearchedWord[]
   /** How many different words there are. */
   terms: number
   /** The index of the query's word that matches a word of a text; -1 for none. */
@@ -44,23 +42,17 @@ export function readWordQuery(text: string): WordQuery | null {
     const stem = stemOf(folded)
     if (!stems.has(stem)) stems.set(stem, stems.size)
   }
-  const before = [...stems.keys()].map(wholeWord)
+  const before = [...stems.keys()].map((stem): SearchedWord => ({ stem, beginning: null }))
   const lastStem = stemOf(last.folded)
   const lastTerm = stems.get(lastStem) ?? stems.size
   stems.set(lastStem, lastTerm)
-  const lastWhole = wholeWord(lastStem)
-  const lastWord =
-    beginning === null
-      ? lastWhole
-      : { match: `("${beginning}"* OR "${lastStem}")`, texts: [...lastWhole.texts, ` ${beginning}`] }
   const terms = new Map<string, number>()
   const termOfForm = (form: string) =>
     stems.get(form) ?? (beginning !== null && form.startsWith(beginning) ? lastTerm : null)
   const termOf = (word: string) => termOfForm(stemOf(word)) ?? termOfForm(word) ?? -1
   return {
-    ...allOf([...before, lastWord]),
     text,
-    whole: allOf([...before, lastWhole]),
+    words: [...before, { stem: lastStem, beginning }],
     terms: stems.size,
     termOf: (folded) => {
       const known = terms.get(folded) ?? termOf(clip(folded))
@@ -68,12 +60,4 @@ export function readWordQuery(text: string): WordQuery | null {
       return known
     },
   }
-}
-
-function wholeWord(stem: string): WordMatch['words'][number] {
-  return { match: `"${stem}"`, texts: [` ${stem} `] }
-}
-
-function allOf(words: WordMatch['words']): WordMatch {
-  return { match: words.map(({ match }) => match).join(' AND '), words }
 }

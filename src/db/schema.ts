@@ -11,7 +11,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 
 // Times are integers: milliseconds since 1970, UTC. `project_id` is projects.id, never the public id.
-// Beside these tables each project has two FTS5 tables, made and dropped with it: see word-tables.ts.
+// Beside these tables there are FTS5 tables, made when they are needed: see word-segments.ts.
 
 const projectId = () =>
   integer('project_id')
@@ -246,12 +246,39 @@ export const callValues = sqliteTable(
   (table) => [primaryKey({ columns: [table.projectId, table.value, table.createdAt, table.seq] })],
 )
 
-/** Calls whose words are not in the word table yet, or not as they are now: see src/calls/word-backlog.ts. */
+/** Calls whose words are not in their segment yet, or not as they are now: see src/calls/word-backlog.ts. */
 export const callsWithoutWords = sqliteTable('calls_without_words', {
   seq: callSeq(),
+  projectId: integer('project_id').notNull(),
   /** When to index them. */
   dueAt: integer('due_at').notNull().default(0),
+  /** All words of the call, as in call_parts; null if they have yet to be cut from the document. */
+  words: text(),
 })
+
+/**
+ * Which segments hold words of a project's calls: see word-segments.ts. A row outlasts its project until the segment is
+ * rewritten. WITHOUT ROWID.
+ */
+export const callSegments = sqliteTable(
+  'call_segments',
+  { projectId: integer('project_id').notNull(), segment: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.projectId, table.segment] })],
+)
+
+/** Deleted records whose words are still in their segment, written by triggers. WITHOUT ROWID. */
+export const wordRemovals = sqliteTable(
+  'word_removals',
+  {
+    kind: text({ enum: ['call', 'chunk'] }).notNull(),
+    segment: integer().notNull(),
+    /** The row number of the deleted record. */
+    record: integer().notNull(),
+    /** Refers to nothing, since the project may be deleted, too. */
+    projectId: integer('project_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.segment, table.record] })],
+)
 
 /** A call exactly as the API returns it: its thirteen fields as one JSON text, written at ingest. */
 export const callDocuments = sqliteTable('call_documents', {

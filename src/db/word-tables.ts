@@ -13,26 +13,15 @@ export function chunkWords(projectId: number): SQL {
   return sql.raw(`chunk_words_${Math.trunc(projectId)}`)
 }
 
-/** Words of a project's calls; rowid is the call's seq. */
-export function callWords(projectId: number): SQL {
-  return sql.raw(`call_words_${Math.trunc(projectId)}`)
-}
-
 /** FTS5's own record of an index's parts, which every change of the index changes: see SQLite's `fts5_index.c`. */
 export function selectStructure(table: SQL): SQL {
   return sql`select block from ${table}_data where id = ${structureId}`
 }
 
-/**
- * Calls are listed by time, not by rank, and their words come split and stemmed (see src/calls/call-words.ts). So their
- * table only says which calls have a word, in a third of the space.
- */
 export function createWordTables(projectId: number): SQL[] {
   const contentless = sql.raw("content='', contentless_delete=1")
   return [
     sql`create virtual table ${chunkWords(projectId)} using fts5(
       heading, text, ${contentless}, tokenize=${sql.raw(`'${tokenizer}'`)})`,
-    sql`create virtual table ${callWords(projectId)} using fts5(
-      words, ${contentless}, detail=none, tokenize='ascii')`,
   ]
 }

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../db/open.ts'
 import { erasures, projects } from '../db/schema.ts'
-import { callWords, chunkWords, selectStructure } from '../db/word-tables.ts'
+import { chunkWords, selectStructure } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
+import { eraseWords } from './word-erasure.ts'
 import { segmentNames } from './word-segments.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
@@ -108,9 +109,8 @@ export class Erasure {
       if (database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
       await index.eraseDeleted(projectId)
     }
+    await eraseWords(database, signal)
     if (database.isLocal) {
-      for (const projectId of projectsWith('call', 'calls'))
-        await this.#rewriteWords(callWords(projectId), signal)
       await emptyWriteAheadLog(database.emptyLog, signal)
     }
     await this.#markDone(open)

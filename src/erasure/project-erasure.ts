@@ -4,9 +4,10 @@ import type { OpenDatabase } from '../db/open.ts'
 import { projectErasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
 import type { ProjectStores } from '../db/store.ts'
-import { callWords, chunkWords } from '../db/word-tables.ts'
+import { chunkWords } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
+import { eraseWords } from './word-erasure.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
 /** A slice deletes about this many bytes, in about 10 ms of the writer's time. */
@@ -82,6 +83,7 @@ export class ProjectErasure {
     for (const projectId of open) await this.#deleteProject(projectId, signal)
     if (open.length === 0) return
     const { database } = this.#options
+    await eraseWords(database, signal)
     if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
     await this.#markDone(open)
   }
@@ -103,7 +105,7 @@ export class ProjectErasure {
     // Cascades to what was written since, which is little.
     await database.freeing.delete(projects).where(eq(projects.id, projectId))
     // After the project, so that a late write finds no project rather than a broken keyword index.
-    for (const table of [chunkWords(projectId), callWords(projectId)]) await this.#dropWords(table, signal)
+    await this.#dropWords(chunkWords(projectId), signal)
     await index.drop(projectId)
   }
 

@@ -64,7 +64,11 @@ export class Metrics {
       (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
     this.#gauge('callbook_index_vectors', 'Vectors in the indexes in memory.', sum('vectors'))
-    this.#gauge('callbook_index_tombstones', 'Removed vectors still in the indexes in memory.', sum('tombstones'))
+    this.#gauge(
+      'callbook_index_tombstones',
+      'Removed vectors still in the indexes in memory.',
+      sum('tombstones'),
+    )
     this.#gauge('callbook_index_file_bytes', 'Size of the files of the indexes in memory.', sum('fileBytes'))
     this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
     if (database.freeBytes() !== null)

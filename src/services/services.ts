@@ -174,7 +174,8 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
   const deletion = new CallDeletion(common)
   const textMatcher = openTextMatcher()
   const calls = new Calls({ ...common, erasure, holds, deletion, matcher: textMatcher })
-  const ingest = new Ingest(common)
+  const wordBacklog = new WordBacklog(common)
+  const ingest = new Ingest({ ...common, wordBacklog })
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue(common)
@@ -193,7 +194,7 @@ function createParts(common: Common, indexing: Indexing, role: ServicesOptions['
     ...{ erasureRequests, sources, sourceFailures, eventCounts },
     textMatcher,
     files: new FileReader(),
-    wordBacklog: new WordBacklog(common),
+    wordBacklog,
     follower: new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests }),
     indexedItems: new IndexedItems({ ...common, knowledge }),
     idempotentCreates: new IdempotentCreates({ ...common, knowledge }),

@@ -146,6 +146,7 @@ describe('a list of calls', () => {
           const finder = () =>
             new CallFinder(service.services.database.readAside, project.projectId, search, {
               counted,
+              few: counted,
               window: { least, most },
             })
           let last: Call | undefined

@@ -240,6 +240,8 @@ describe('the words of appended turns', () => {
     await put(project, 'a', append(2, 'plums'))
     expect(await find(project, 'apples cherries plums')).toEqual(['a'])
     await put(project, 'a', { status: 'completed' })
+    expect(await find(project, 'apples cherries plums')).toEqual(['a'])
+    await service.services.wordBacklog.finish()
     expect(await service.services.database.read.all(waiting)).toEqual([])
     expect(await find(project, 'apples cherries plums')).toEqual(['a'])
   })

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { CallWords } from '../../src/calls/call-words.ts'
 import { WordBacklog } from '../../src/calls/word-backlog.ts'
-import { callWords } from '../../src/db/word-tables.ts'
+import { segmentTable } from '../../src/db/word-segments.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
 import { openCommand } from '../support/command.ts'
 import { noFailures } from '../support/part-log.ts'
@@ -25,8 +25,9 @@ async function idsOf({ services }: TestService, projectId: number, text: string)
 
 /** By which write each call's words came in, of those that have any. */
 async function originsOf(projectId: number): Promise<Record<string, number>> {
+  await service.services.wordBacklog.finish()
   const rows = await service.services.database.read.all<{ id: string; origin: number }>(sql`
-    select calls.id, origin from calls join ${callWords(projectId)}_docsize as indexed on indexed.id = calls.seq
+    select calls.id, origin from calls join ${segmentTable('call', 0)}_docsize as indexed on indexed.id = calls.seq
     where project_id = ${projectId}`)
   return Object.fromEntries(rows.map(({ id, origin }) => [id, origin]))
 }
@@ -137,7 +138,9 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({ read: database.read, write, log: noFailures, now: Date.now })
+    const backlog = new WordBacklog({
+      ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
+    })
     await goOn()
     for (let run = 1; run <= 3; run++) {
       await backlog.finish()
@@ -164,7 +167,9 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({ read: database.read, write, log: noFailures, now: Date.now })
+    const backlog = new WordBacklog({
+      ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
+    })
     await backlog.finish()
     expect(batches).toBe(1)
     expect(await callsBehind(own)).toBe(1)
@@ -198,7 +203,9 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({ read: database.read, write, log: noFailures, now: Date.now })
+    const backlog = new WordBacklog({
+      ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
+    })
     await backlog.finish()
     isOver = true
     await others
@@ -212,7 +219,7 @@ describe("a call's words", () => {
   test('are bounded, whatever a call says', () => {
     const { transcript = [] } = said(...Array.from({ length: 400_000 }, (_, n) => `w${n}`))
     const words = new CallWords().of({ summary: null, transcript })
-    expect(words).toStartWith('w0 w1 w2 ')
+    expect(words).toStartWith(' w0 w1 w2 ')
     expect(words.length).toBeGreaterThan(1_000_000)
     expect(words.length).toBeLessThan(1_000_200)
   })

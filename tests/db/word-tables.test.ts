@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import { callWords, chunkWords } from '../../src/db/word-tables.ts'
+import { chunkWords } from '../../src/db/word-tables.ts'
 import { Erasure } from '../../src/erasure/erasure.ts'
 import { segmentNames } from '../../src/erasure/word-segments.ts'
 import { openFreshDatabase } from '../support/database.ts'
@@ -15,7 +15,6 @@ describe('the word tables of a project', () => {
   test('are there as soon as the project is', async () => {
     const { projectId } = await projects.create('with tables')
     expect(await find(chunkWords(projectId), 'anything')).toEqual([])
-    expect(await find(callWords(projectId), 'anything')).toEqual([])
   })
 
   test('are not made for a project that does not exist', async () => {
@@ -31,7 +30,6 @@ describe('the word tables of a project', () => {
     await insert(two.projectId, 1, 'shipping is free')
     expect(await find(chunkWords(one.projectId), 'refund')).toEqual([1])
     expect(await find(chunkWords(two.projectId), 'refund')).toEqual([])
-    expect(await find(callWords(one.projectId), 'refund')).toEqual([])
   })
 
   test('find a word in any of its forms, without regard to case and diacritics', async () => {

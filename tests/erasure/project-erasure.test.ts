@@ -4,19 +4,20 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { Ingest } from '../../src/calls/ingest.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { WordBacklog } from '../../src/calls/word-backlog.ts'
 import { findDamage } from '../../src/db/damage.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { createSettingsReader } from '../../src/db/project-settings.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
-import { callWords } from '../../src/db/word-tables.ts'
 import type { WriteDatabase } from '../../src/db/writer.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import { auditOf } from '../support/audit.ts'
 import { asCommand } from '../support/command.ts'
 import { failureOf } from '../support/failure.ts'
+import { noFailures } from '../support/part-log.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { projectsOf } from '../support/projects.ts'
@@ -347,11 +348,21 @@ function erasureOf(database: ErasedDatabase): ProjectErasure {
 async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project> {
   const projects = projectsOf(database)
   const [project, other] = [await projects.create('gone'), await projects.create('kept')]
+  const wordBacklog = new WordBacklog({
+    ...{
+      owner: { isOwner: true },
+      read: database.read,
+      write: database.write,
+      log: noFailures,
+      now: Date.now,
+    },
+  })
   const ingest = new Ingest({
     store: database.store,
     recordHash: createRecordHash('key'),
     audit: auditOf(database),
     settingsOf: createSettingsReader(database),
+    wordBacklog,
     config: { callBytesMax: 8_388_608 },
     now: Date.now,
   })
@@ -359,14 +370,8 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
     const inputs = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, change: { summary: `word${n}` } }))
     await ingest.putAll(projectId, inputs)
   }
-  await addCallWords(database, project.projectId)
+  await wordBacklog.finish()
   return project
-}
-
-async function addCallWords({ write }: Store, projectId: number): Promise<void> {
-  await write.run(sql`
-    insert or replace into ${callWords(projectId)} (rowid, words)
-    select calls.seq, document from calls join call_documents using (seq) where project_id = ${projectId}`)
 }
 
 /** A project with 200 calls and 40 items of words that are nowhere else, and a key that reads it. */
@@ -403,8 +408,8 @@ async function fill(project: TestProject): Promise<Trace[]> {
     })
     expect(answer.status).toBe(201)
   }
-  const { database } = service.services
-  await addCallWords(database, project.projectId)
+  const { database, wordBacklog } = service.services
+  await wordBacklog.finish()
   const traces = await addItems(project)
   const rows = await database.read
     .select({ label: chunks.label, embedding: chunks.embedding })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createClient } from '@libsql/client'
 import { sql } from 'drizzle-orm'
 import { openDatabase } from '../../src/db/open.ts'
-import { callWords } from '../../src/db/word-tables.ts'
+import { segmentTable } from '../../src/db/word-segments.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { openCommand } from '../support/command.ts'
@@ -172,10 +172,16 @@ describe('two nodes of one primary', () => {
     await Promise.all(nodes.map(({ services }) => services.wordBacklog.finish()))
     for (const { services } of nodes) {
       await until(async () => (await services.calls.find(projectId, { text: 'word49 long' })).total === 1)
-      const [rows] = await services.database.read.all<{ n: number }>(
-        sql`select count(*) as n from ${callWords(projectId)}_docsize`,
+      const { read } = services.database
+      const segments = await read.all<{ segment: number }>(
+        sql`select segment from call_segments where project_id = ${projectId}`,
       )
-      expect(rows?.n).toBe(2)
+      const indexed = segments.map(
+        ({ segment }) => sql`select id from ${segmentTable('call', segment)}_docsize`,
+      )
+      const rows = await read.all(sql`
+        select seq from calls where project_id = ${projectId} and seq in (${sql.join(indexed, sql` union all `)})`)
+      expect(rows.length).toBe(2)
     }
     expect(nodes.flatMap(({ logs }) => logs.filter(({ msg }) => /words of calls/.test(String(msg))))).toEqual(
       [],

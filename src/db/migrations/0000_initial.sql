@@ -73,6 +73,12 @@ CREATE TABLE `call_parts` (
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `call_segments` (
+	`project_id` integer NOT NULL,
+	`segment` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `segment`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `call_sessions` (
 	`project_id` integer NOT NULL,
 	`trace_id` text NOT NULL,
@@ -145,7 +151,9 @@ CREATE INDEX `calls_by_heard_at` ON `calls` (`project_id`,`heard_at`,`id`,`docum
 CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
 	`due_at` integer DEFAULT 0 NOT NULL,
+	`words` text,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -490,6 +498,14 @@ CREATE TABLE `webhooks` (
 );
 --> statement-breakpoint
 CREATE INDEX `webhooks_by_project` ON `webhooks` (`project_id`,`disabled_at`);--> statement-breakpoint
+CREATE TABLE `word_removals` (
+	`kind` text NOT NULL,
+	`segment` integer NOT NULL,
+	`record` integer NOT NULL,
+	`project_id` integer NOT NULL,
+	PRIMARY KEY(`kind`, `segment`, `record`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 -- Written by hand: drizzle-kit knows no triggers. They keep `call_counts`, which src/calls/counts.ts explains. `entry` is
 -- how `call_values` has a value that few calls have.
 CREATE VIEW `counted_calls` (`seq`, `project_id`, `created_at`, `until`, `name`, `value`, `entry`, `evaluation`, `is_engaged`) AS
@@ -596,6 +612,12 @@ END;--> statement-breakpoint
 CREATE TRIGGER `calls_delete_values` AFTER DELETE ON `calls` WHEN old.`value_list` IS NOT NULL BEGIN
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
 		AND `seq` = old.`seq` AND `value` IN (SELECT `value` FROM json_each(old.`value_list`));
+END;--> statement-breakpoint
+-- The words of deleted records are removed from their segments later: see src/erasure/word-erasure.ts.
+CREATE TRIGGER `calls_delete_words` AFTER DELETE ON `calls`
+WHEN EXISTS (SELECT 1 FROM `call_segments` WHERE `project_id` = old.`project_id` AND `segment` = old.`seq` >> 13) BEGIN
+	INSERT INTO `word_removals` (`kind`, `segment`, `record`, `project_id`)
+	VALUES ('call', old.`seq` >> 13, old.`seq`, old.`project_id`);
 END;--> statement-breakpoint
 -- What sources keep of a call, and what was asked in it, is erased with the call.
 CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN
