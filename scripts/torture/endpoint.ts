@@ -2,8 +2,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'libsql'
 import { Webhook } from 'standardwebhooks'
+import { openReadOnly } from '../../src/db/read-only.ts'
 import type { Chance } from './chance.ts'
 import { type CallState, isSameCall, type Model } from './model.ts'
 
@@ -144,7 +144,7 @@ export class WebhookEndpoint {
 
 async function isAllSent(dataDir: string): Promise<boolean> {
   const deadline = performance.now() + sentWithinMs
-  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
   try {
     const waiting = database.prepare('select count(*) from webhook_queue where not is_sent').pluck()
     while (Number(waiting.all()[0]) > 0) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import Database from 'libsql'
+import { openReadOnly } from '../../src/db/read-only.ts'
 import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { phoneNumberOf } from './chance.ts'
 import { planted } from './load.ts'
@@ -45,7 +45,7 @@ export async function inspect(options: InspectionOptions): Promise<{ bytes: numb
 
 /** Each request that was accepted, and each whose answer was lost, comes to its end after a kill. */
 async function inspectErasures({ url, dataDir, key, model }: InspectionOptions): Promise<void> {
-  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
   const open = database.prepare('select count(*) from erasure_requests where not is_done').pluck()
   const deadline = performance.now() + settleWithinMs
   while (Number(open.all()[0]) > 0 && performance.now() < deadline) await sleep(50)
@@ -152,7 +152,7 @@ async function inspectIndex({ url, dataDir, model }: InspectionOptions): Promise
 }
 
 function countChunks(dataDir: string): { embedded: number; pending: number } {
-  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
   try {
     const [row] = database
       .prepare('select count(embedding) as embedded, sum(embedding_space is null) as pending from chunks')
@@ -165,7 +165,7 @@ function countChunks(dataDir: string): { embedded: number; pending: number } {
 
 /** Checks that rows that belong together are complete and that the file is not damaged. */
 function inspectRows({ dataDir, model }: InspectionOptions): void {
-  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
   const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])
   try {
     const checks: Record<string, number> = {
@@ -213,7 +213,7 @@ async function inspectVectors({ dataDir, model }: InspectionOptions): Promise<vo
 }
 
 function readEmbeddings(dataDir: string, itemId: string): Buffer[] {
-  const database = new Database(join(dataDir, 'callbook.db'), { timeout: 10_000 })
+  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
   try {
     const statement = database.prepare(
       'select embedding from chunks where item_seq = (select seq from knowledge_items where id = ?) order by position',

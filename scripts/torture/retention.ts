@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'libsql'
+import { openReadOnly } from '../../src/db/read-only.ts'
 import { type Chance, phoneNumberOf } from './chance.ts'
 import type { Model } from './model.ts'
 import { startCommand } from './victim.ts'
@@ -51,7 +51,7 @@ export class AgedCalls {
 
   /** Checks that everything due is deleted, and that the audit trail has counted it right. */
   async inspect(): Promise<void> {
-    const database = new Database(join(this.#dataDir, 'callbook.db'), { timeout: 10_000 })
+    const database = openReadOnly(join(this.#dataDir, 'callbook.db'), 10_000)
     const number = (sql: string) => Number(database.prepare(sql).pluck().all()[0])
     const own = "project_id = (select id from projects where name = 'kept for a day')"
     const left = () => number(`select count(*) from calls where ${own} and status = 'completed'`)
