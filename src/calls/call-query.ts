@@ -1,6 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { splitValues } from '../text/values.ts'
-import { type Condition, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
+import { type Condition, joinBounds, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
 import { analysisPrefix, callFilters, takesSeveral } from './filters.ts'
 import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
 import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
@@ -74,7 +74,7 @@ export function readCallSearch<Order extends CallOrder>(
     search.after = after
     return undefined
   })
-  return search
+  return { ...search, conditions: joinBounds(search.conditions) }
 }
 
 export function isFiltered({ conditions, from, to, words }: CallSearch): boolean {

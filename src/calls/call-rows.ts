@@ -99,7 +99,9 @@ export async function findRows(
   // Counting a phrase would read as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
   const countedMax = search.words ? totalMax : rowsCountedMax
-  const counted = isPhrase ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
+  const isWhole = end === null && !search.after
+  const counted =
+    isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
   const seqs = places.map(({ seq }) => seq)
   const { rows, end: shown } = await readRows(projectId, seqs, search.words, { db, matcher })
   const last = shown < places.length ? (places[shown - 1] ?? null) : end

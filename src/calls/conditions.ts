@@ -196,6 +196,18 @@ function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Con
   return { check: any(ends), path: { ranges, isOrdered: false } }
 }
 
+/** The conditions, with two bounds of one column as one: together they may have few calls. */
+export function joinBounds(conditions: readonly Condition[]): Condition[] {
+  const bounds = conditions.filter(({ path: { ranges } }) => ranges[0]?.index === 'calls_by_duration')
+  if (bounds.length < 2) return [...conditions]
+  const check = sql.join(
+    bounds.map((bound) => bound.check),
+    sql` and `,
+  )
+  const others = conditions.filter((condition) => !bounds.includes(condition))
+  return [...others, { check, path: { ranges: [by('duration', check)], isOrdered: false } }]
+}
+
 /** The calls with these ids. */
 export function hasId(ids: readonly string[]): Condition {
   return byId(sql`${calls.id} in ${ids}`)

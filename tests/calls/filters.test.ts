@@ -193,6 +193,10 @@ describe('a list of calls', () => {
       [{ updatedFrom: [time(1)] }, 'calls_by_updated_at (project_id=? AND updated_at>?'],
       [{ minDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration>?'],
       [{ maxDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration<?'],
+      [
+        { minDuration: ['1'], maxDuration: ['2'] },
+        'calls_by_duration (project_id=? AND duration>? AND duration<?',
+      ],
       [{ callerNumber: ['1'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ calledNumber: ['1'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ number: ['1'] }, 'PRIMARY KEY (project_id=? AND value>? AND value<?)'],
