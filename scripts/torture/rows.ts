@@ -56,7 +56,14 @@ export function countWrongRows(database: Database.Database): Record<string, numb
       '(select 1 from chunks group by item_seq having max(position) + 1 <> count(*))',
     ),
     'chunks without words': count(`chunks where label not in (${docsizes('chunk')})`),
-    'words without a chunk': count(`(${docsizes('chunk')}) where id not in (select label from chunks)`),
+    'words without a chunk': count(
+      `(${docsizes('chunk')}) where id not in (select label from chunks)
+        and id not in (select record from word_removals where kind = 'chunk')`,
+    ),
+    'segments whose chunks are counted wrong': count(
+      `(select project_id, segment, count(*), sum(word_count) from chunks group by project_id, segment
+        except select project_id, segment, chunks, words from chunk_segments)`,
+    ),
     'events that nothing makes due': count(
       `webhook_queue as waiting where due_at is null and not exists (select 1 from webhook_queue as first
         where first.record = waiting.record and first.kind = waiting.kind and first.webhook_id = waiting.webhook_id

@@ -1,8 +1,6 @@
-import { foldText, stemOf, toIndexedWords } from '../text/words.ts'
+import { clip, foldText, indexedWords, stemOf } from '../text/words.ts'
 import type { Call } from './schemas.ts'
 
-/** Only the first characters of a longer word are indexed. */
-const wordCharsMax = 64
 /** The size of the table of known words, a power of two. */
 const knownMax = 65_536
 /** The distinct words of one call: no conversation has more, and indexing more would delay other writes by seconds. */
@@ -81,14 +79,4 @@ function isPlain(text: string): boolean {
 function isOfWord(code: number): boolean {
   if (code < 0x80) return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
   return code < 0x2010 || code > 0x205e
-}
-
-/** The words of a text as a keyword index has them; in scripts without spaces, pairs of characters. */
-export function indexedWords(text: string): string[] {
-  return toIndexedWords(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-}
-
-/** The part of a word that is indexed and searched for. */
-export function clip(word: string): string {
-  return word.length <= wordCharsMax ? word : word.slice(0, wordCharsMax).toWellFormed()
 }

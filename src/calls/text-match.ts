@@ -1,5 +1,4 @@
-import { foldText } from '../text/words.ts'
-import { indexedWords } from './call-words.ts'
+import { foldText, indexedWords } from '../text/words.ts'
 import type { Call } from './schemas.ts'
 import type { WordQuery } from './word-query.ts'
 

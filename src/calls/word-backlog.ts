@@ -4,7 +4,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { inSlices } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import {
-  createSegment,
+  createCallSegment,
   optimizeSegment,
   ownWords,
   segmentIn,
@@ -177,7 +177,7 @@ export class WordBacklog {
         insert or ignore into call_segments (project_id, segment)
         select distinct calls.project_id, ${segmentIn(sql`calls.seq`)} from ${unchanged}`),
       ...[...segments].flatMap((segment) => [
-        write.run(createSegment('call', segment)),
+        write.run(createCallSegment(segment)),
         // In rowid order, or FTS5 would write a part of its index for each row.
         write.run(sql`
           insert or replace into ${segmentTable('call', segment)} (rowid, words)

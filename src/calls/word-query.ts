@@ -1,5 +1,4 @@
-import { foldText, stemOf, wordsOf } from '../text/words.ts'
-import { clip } from './call-words.ts'
+import { clip, foldText, stemOf, wordsOf } from '../text/words.ts'
 
 /** A single letter would match nearly every call. */
 const beginningCharsMin = 2

@@ -6,10 +6,9 @@ export function isTaken(error: unknown, column: string): boolean {
   return false
 }
 
-/** Whether a write failed because its project was deleted: its row or its word tables are gone. */
+/** Whether a write failed because its project was deleted: its row is gone. */
 export function lacksProject(message: string): boolean {
   return noProjectPattern.test(message)
 }
 
-const noProjectPattern =
-  /NOT NULL constraint failed: (calls\.change_seq|chunks\.item_seq)|no such table: (main\.)?(chunk|call)_words_\d/
+const noProjectPattern = /NOT NULL constraint failed: (calls\.change_seq|chunks\.item_seq)/

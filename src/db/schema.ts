@@ -382,6 +382,10 @@ export const chunks = sqliteTable(
     /** How many characters at the start of `text` repeat the end of the chunk before. */
     overlapChars: integer('overlap_chars').notNull(),
     textHash: text('text_hash').notNull(),
+    /** Where its words are: see word-segments.ts. */
+    segment: integer().notNull(),
+    /** How many words it is found by, those of the item's name and the headings included. */
+    wordCount: integer('word_count').notNull(),
     /** Float32 values, little-endian, unit length; null while pending. */
     embedding: blob({ mode: 'buffer' }),
     /** The embedder's space the vector belongs to; null while pending. */
@@ -399,6 +403,24 @@ export const chunks = sqliteTable(
     index('chunks_by_space').on(table.projectId, table.embeddingSpace),
     index('chunks_pending').on(table.projectId, table.nextAttemptAt).where(sql`embedding_space is null`),
   ],
+)
+
+/**
+ * What each segment holds of a project's chunks, kept by triggers. The rows are different after each change of the
+ * chunks, since labels ascend. WITHOUT ROWID.
+ */
+export const chunkSegments = sqliteTable(
+  'chunk_segments',
+  {
+    projectId: integer('project_id').notNull(),
+    segment: integer().notNull(),
+    chunks: integer().notNull(),
+    /** The words of all of them. */
+    words: integer().notNull(),
+    firstLabel: integer('first_label').notNull(),
+    lastLabel: integer('last_label').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.segment] })],
 )
 
 /**

@@ -33,11 +33,32 @@ export function segmentTable(kind: WordKind, segment: number): SQL {
 
 /**
  * `content=''` keeps no second copy of the text; `contentless_delete` deletes rows by rowid alone. Words come split and
- * stemmed, and without `detail` the table only says which records have a word, in a third of the space.
+ * stemmed. Calls are listed by time, not by rank: without `detail` their table only says which calls have a word, in a
+ * third of the space.
  */
-export function createSegment(kind: WordKind, segment: number): SQL {
-  return sql`create virtual table if not exists ${segmentTable(kind, segment)} using fts5(
+export function createCallSegment(segment: number): SQL {
+  return sql`create virtual table if not exists ${segmentTable('call', segment)} using fts5(
     words, content='', contentless_delete=1, detail=none, tokenize='ascii')`
+}
+
+/** Chunks are ranked by how often they have a word. */
+export function createChunkSegment(segment: number): [SQL, SQL] {
+  const table = segmentTable('chunk', segment)
+  return [
+    sql`create virtual table if not exists ${table} using fts5(
+      words, content='', contentless_delete=1, tokenize='ascii')`,
+    sql`create virtual table if not exists ${placesTable(segment)} using fts5vocab(${table}, instance)`,
+  ]
+}
+
+export function dropSegment(kind: WordKind, segment: number): SQL[] {
+  const tables = [...(kind === 'call' ? [] : [placesTable(segment)]), segmentTable(kind, segment)]
+  return tables.map((table) => sql`drop table if exists ${table}`)
+}
+
+/** A row for each time that a chunk of the segment has a word: `doc` is the label. */
+export function placesTable(segment: number): SQL {
+  return sql.raw(`chunk_places_${Math.trunc(segment)}`)
 }
 
 /** Writes a segment anew, without the words of deleted and changed rows, in some 40 ms; nothing if it is so already. */

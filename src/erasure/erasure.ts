@@ -1,19 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../db/open.ts'
 import { erasures, projects } from '../db/schema.ts'
-import { chunkWords, selectStructure } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import { eraseWords } from './word-erasure.ts'
-import { segmentNames } from './word-segments.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
-/** Pages that one merge step writes, in about 10 ms; other writes run between the steps. */
-const mergePages = 64
-/** FTS5's default: it merges the segments of a level when there are this many. */
-const automergeDefault = 4
-const mergeStepsMax = 100_000
 /** Retention may have deleted 100,000 calls, so their rows are read and marked in slices of this size. */
 const rowsPerSlice = 1_000
 const retryDelayMs = 1_000
@@ -106,7 +99,6 @@ export class Erasure {
       new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ projectId }) => projectId))
     for (const projectId of projectsWith('item', 'text')) {
       signal.throwIfAborted()
-      if (database.isLocal) await this.#rewriteWords(chunkWords(projectId), signal)
       await index.eraseDeleted(projectId)
     }
     await eraseWords(database, signal)
@@ -163,55 +155,6 @@ export class Erasure {
       .limit(rowsPerSlice)
   }
 
-  /** With automerge on, FTS5 would continue our merge in the commit of every other write, which then takes 200 ms. */
-  async #rewriteWords(table: SQL, signal: AbortSignal): Promise<void> {
-    // A parameter would be bound as a double, which FTS5 refuses here.
-    const setAutomerge = (segments: number) =>
-      this.#options.database.freeing.run(
-        sql`insert into ${table} (${table}, rank) values ('automerge', ${sql.raw(String(segments))})`,
-      )
-    await setAutomerge(0)
-    try {
-      await this.#mergeWords(table, signal)
-    } finally {
-      await setAutomerge(automergeDefault)
-    }
-  }
-
-  /**
-   * Rewrites the keyword index without its deleted entries: FTS5's `optimize`, in steps. A negative number starts a merge
-   * of all segments, and positive ones continue it, but stop early when other writes add segments. So the merge is done
-   * when none of the segments from the beginning is left. https://www.sqlite.org/fts5.html#the_merge_command
-   */
-  async #mergeWords(table: SQL, signal: AbortSignal): Promise<void> {
-    let old = await this.#readSegments(table)
-    let isStart = true
-    for (let step = 0; step < mergeStepsMax && old.length > 0; step++) {
-      signal.throwIfAborted()
-      const { hasMerged, segments } = await this.#mergeStep(table, isStart ? -mergePages : mergePages)
-      // Nothing to merge: there is one segment, without deleted entries.
-      if (isStart && !hasMerged) return
-      old = old.filter((name) => segments.includes(name))
-      isStart = !hasMerged
-    }
-    if (old.length > 0) throw new Error('The keyword index still has old segments after the last merge step')
-  }
-
-  async #mergeStep(table: SQL, pages: number) {
-    const write = this.#options.database.freeing
-    const [before, , after, structure] = await write.batch([
-      write.all<{ n: number }>(sql`select total_changes() as n`),
-      write.run(sql`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
-      write.all<{ n: number }>(sql`select total_changes() as n`),
-      write.all<StructureRow>(selectStructure(table)),
-    ])
-    return { hasMerged: (after[0]?.n ?? 0) - (before[0]?.n ?? 0) >= 2, segments: namesIn(structure) }
-  }
-
-  async #readSegments(table: SQL): Promise<string[]> {
-    return namesIn(await this.#options.database.freeing.all<StructureRow>(selectStructure(table)))
-  }
-
   async #markDone(open: OpenErasure[]): Promise<void> {
     const doneAt = this.#options.now()
     for (let start = 0; start < open.length; start += rowsPerSlice) {
@@ -227,12 +170,4 @@ export class Erasure {
             and open.change_seq = value ->> 3)`)
     }
   }
-}
-
-interface StructureRow {
-  block: ArrayBuffer
-}
-
-function namesIn(structure: StructureRow[]): string[] {
-  return structure.flatMap(({ block }) => segmentNames(new Uint8Array(block)))
 }

@@ -4,7 +4,6 @@ import type { OpenDatabase } from '../db/open.ts'
 import { projectErasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
 import type { ProjectStores } from '../db/store.ts'
-import { chunkWords } from '../db/word-tables.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import { eraseWords } from './word-erasure.ts'
@@ -104,8 +103,6 @@ export class ProjectErasure {
     for (const contents of contentsOf(projectId)) await this.#empty(contents, signal)
     // Cascades to what was written since, which is little.
     await database.freeing.delete(projects).where(eq(projects.id, projectId))
-    // After the project, so that a late write finds no project rather than a broken keyword index.
-    await this.#dropWords(chunkWords(projectId), signal)
     await index.drop(projectId)
   }
 
@@ -125,17 +122,6 @@ export class ProjectErasure {
       )
       await sleep(performance.now() - startedAt)
     }
-  }
-
-  /** Empties the table first: dropping a large one takes a second. */
-  async #dropWords(table: SQL, signal: AbortSignal): Promise<void> {
-    const { read, freeing: write } = this.#options.database
-    const isThere = sql`select 1 from sqlite_master where type = 'table' and name = ${sql`'${table}'`}`
-    if ((await read.all(isThere)).length === 0) return
-    // Before its rows go, so that SQLite does not call the file damaged when it is checked in between.
-    await write.run(sql`update ${table}_data set block = ${emptyStructure} where id = 10`)
-    for (const contents of wordsOf(table)) await this.#empty(contents, signal)
-    await write.run(sql`drop table if exists ${table}`)
   }
 
   async #markDone(open: number[]): Promise<void> {
@@ -175,25 +161,5 @@ function contentsOf(projectId: number): Contents[] {
     rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),
     rows('questions', 'seq', 'octet_length(query)'),
     rows('audit_events', 'seq', '200'),
-  ]
-}
-
-/** FTS5's record of an index without segments: a number for its settings, then no levels, no segments, no writes. */
-const emptyStructure = sql`x'00000000000000'`
-
-/**
- * Rows of FTS5's own tables that grow with the text. Records 1 (averages) and 10 (structure) stay: without them FTS5 does
- * not open a table, even to drop it. https://www.sqlite.org/fts5.html#fts5_data_structures
- */
-function wordsOf(table: SQL): Contents[] {
-  const [data, sizes] = [sql`${table}_data`, sql`${table}_docsize`]
-  const key = sql`id`
-  return [
-    {
-      table: data,
-      key,
-      rows: sql`select id as key, octet_length(block) as bytes from ${data} where id > 10`,
-    },
-    { table: sizes, key, rows: sql`select id as key, 0 as bytes from ${sizes}` },
   ]
 }

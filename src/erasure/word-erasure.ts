@@ -1,7 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../db/open.ts'
 import { requiring } from '../db/requirements.ts'
-import { optimizeSegment, recordsOf, segmentIn, segmentTable, type WordKind } from '../db/word-segments.ts'
+import {
+  dropSegment,
+  optimizeSegment,
+  recordsOf,
+  segmentIn,
+  segmentTable,
+  type WordKind,
+} from '../db/word-segments.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError } from '../errors.ts'
 
@@ -30,7 +37,7 @@ export async function eraseWords(
       // On a server, the bytes are for the server to erase.
       ...(isLocal ? [write.run(optimizeSegment(kind, segment))] : []),
       write.run(sql`
-        delete from call_segments where segment = ${segment} and project_id not in (
+        delete from call_segments where ${kind} = 'call' and segment = ${segment} and project_id not in (
           select project_id from calls where ${recordsOf(segment, sql`seq`)})`),
       write.run(sql`delete from word_removals where ${removed}`),
     ])
@@ -39,22 +46,25 @@ export async function eraseWords(
 
 /** Drops the segments that an earlier run has left without records. By now, no search reads them any more. */
 async function dropUnused(write: WriteDatabase): Promise<void> {
-  const newest = segmentIn(sql`(select seq from sqlite_sequence where name = 'calls')`)
-  const segments = await write.all<{ segment: number }>(sql`
-    select segment from (select cast(substr(name, 12) as integer) as segment from sqlite_master
-      where name glob 'call_words_[0-9]*' and sql like 'create virtual%')
-    where ${isUnused(sql`segment`)} and segment < ${newest}`)
-  for (const { segment } of segments) {
-    const requirement = { condition: isUnused(sql`${segment}`), otherwise: isUsedAgain }
+  const unused = await write.all<Segment>(sql`
+    select kind, segment from (
+      select substr(name, 1, instr(name, '_') - 1) as kind,
+        cast(substr(name, instr(name, '_words_') + 7) as integer) as segment
+      from sqlite_master where name glob '*_words_[0-9]*' and sql like 'create virtual%')
+    where ${isUnused(sql`kind`, sql`segment`)}
+      and segment < (select ${segmentIn(sql`seq`)} from sqlite_sequence where name = kind || 's')`)
+  for (const { kind, segment } of unused) {
+    const requirement = { condition: isUnused(sql`${kind}`, sql`${segment}`), otherwise: isUsedAgain }
     await requiring([requirement], (check) =>
-      write.batch([write.run(check), write.run(sql`drop table if exists ${segmentTable('call', segment)}`)]),
+      write.batch([write.run(check), ...dropSegment(kind, segment).map((statement) => write.run(statement))]),
     )
   }
 }
 
-function isUnused(segment: SQL): SQL {
-  return sql`${segment} not in (select segment from call_segments)
-    and ${segment} not in (select segment from word_removals where kind = 'call')`
+function isUnused(kind: SQL, segment: SQL): SQL {
+  return sql`(${kind}, ${segment}) not in (
+    select 'call', segment from call_segments union all select 'chunk', segment from chunk_segments
+    union all select kind, segment from word_removals)`
 }
 
 function isUsedAgain(): AppError {

@@ -106,7 +106,7 @@ export class ItemChanges {
     const stored = await itemQueries(read).storedById.get({ projectId, id })
     if (!stored) throw itemNotFound()
     const before = { name: stored.name, chunks: await this.#swap.readChunks(projectId, stored.seq) }
-    const { rows } = await textThreads.toChunkRows(text)
+    const { rows } = await textThreads.toChunkRows(text, '')
     const chunks: Chunk[] = JSON.parse(rows)
     const { fates, removed } = describeChanges(compareChunks(before, { name, chunks }), chunks)
     const data = chunks.map((chunk, at) => ({ ...toChunkPreview(chunk), change: fates[at] ?? 'added' }))
@@ -176,7 +176,7 @@ export class ItemChanges {
   }
 
   async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Omit<Swap, 'vectors'>> {
-    const { rows, words } = await this.#options.textThreads.toChunkRows(next.text)
+    const { rows, words } = await this.#options.textThreads.toChunkRows(next.text, next.name)
     const chunks: Chunk[] = JSON.parse(rows)
     const before = await this.#swap.readChunks(projectId, stored.seq)
     const changes = compareChunks({ name: stored.name, chunks: before }, { name: next.name, chunks })

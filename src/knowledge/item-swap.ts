@@ -2,12 +2,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { chunkWords } from '../db/word-tables.ts'
 import type { ChunkChanges } from './chunking/chunk-changes.ts'
 import { sha256 } from './chunking/chunk-rows.ts'
 import { type Chunk, embeddedText } from './chunking/chunks.ts'
 import type { StoredItem } from './item-rows.ts'
-import { insertWords } from './word-rows.ts'
+import { insertWords, readNewestSegment } from './word-rows.ts'
 
 interface ItemSwapOptions {
   store: StoreOf
@@ -65,23 +64,27 @@ export class ItemSwap {
 
   /** Null, and nothing is written, if the item has changed or was deleted since it was read. */
   async run(projectId: number, swap: Swap): Promise<Swapped | null> {
-    const { write } = this.#options.store(projectId)
+    const { read, write } = this.#options.store(projectId)
     const { stored, next, changes } = swap
+    const segment = await readNewestSegment(read)
     const now = this.#options.now()
     const isCurrent = sql`exists (
       select 1 from ${knowledgeItems} where seq = ${stored.seq} and change_seq = ${stored.changeSeq})`
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     const gone = JSON.stringify(changes.removed.map(({ label }) => label))
     const idHash = this.#options.recordHash(projectId, 'item', stored.id)
-    const [[raised], inserted, , , , , , [updated]] = await write.batch([
+    const [createTable, createPlaces, insertNew] = insertNewWords(swap, { segment, isCurrent })
+    const [[raised], inserted, , , , , , , [updated]] = await write.batch([
       write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1,
           replaced_seq = change_seq + 1
         where id = ${projectId} and ${isCurrent} returning knowledge_version as version`),
-      write.all<{ label: number; isEmbedded: number }>(this.#insertChunks(projectId, swap, now, isCurrent)),
-      write.run(insertNewWords(projectId, swap, isCurrent)),
-      write.run(sql`
-        delete from ${chunkWords(projectId)} where rowid in (select value from json_each(${gone})) and ${isCurrent}`),
+      write.all<{ label: number; isEmbedded: number }>(
+        this.#insertChunks(projectId, swap, { segment, now, isCurrent }),
+      ),
+      write.run(createTable),
+      write.run(createPlaces),
+      write.run(insertNew),
       write.run(sql`
         delete from ${chunks} where label in (select value from json_each(${gone})) and ${isCurrent}`),
       write.run(movedChunks(swap, isCurrent)),
@@ -102,8 +105,11 @@ export class ItemSwap {
   }
 
   /** Inserts chunks with known vectors, or those of chunks with the same embedded text. */
-  #insertChunks(projectId: number, swap: Swap, now: number, isCurrent: SQL): SQL {
-    const { stored, next, chunks: all, changes, vectors } = swap
+  #insertChunks(
+    projectId: number,
+    { stored, next, chunks: all, changes, vectors }: Swap,
+    { segment, now, isCurrent }: { segment: number; now: number; isCurrent: SQL },
+  ): SQL {
     const known: Float32Array[] = []
     const rows = all.flatMap((chunk) => {
       if (changes.kept.has(chunk.position)) return []
@@ -116,10 +122,10 @@ export class ItemSwap {
     const joined = Buffer.concat(known.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const { space } = this.#options.earlyEmbedder
     return sql`
-      insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, embedding,
-        embedding_space, next_attempt_at)
+      insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash,
+        segment, word_count, embedding, embedding_space, next_attempt_at)
       select ${projectId}, ${stored.seq}, value ->> 'position', value ->> 'heading', value ->> 'text',
-        value ->> 'overlapChars', value ->> 'textHash', vector, iif(vector is null, null, ${space}),
+        value ->> 'overlapChars', value ->> 'textHash', ${segment}, value ->> 'wordCount', vector, iif(vector is null, null, ${space}),
         iif(vector is null, ${now}, null)
       from (
         select value, iif(value ->> 'at' is null,
@@ -131,10 +137,13 @@ export class ItemSwap {
 }
 
 /** Labels ascend, so the new ones are those above all earlier ones of the item. */
-function insertNewWords(projectId: number, { stored, next, words, before }: Swap, isCurrent: SQL): SQL {
+function insertNewWords(
+  { stored, words, before }: Swap,
+  { segment, isCurrent }: { segment: number; isCurrent: SQL },
+): ReturnType<typeof insertWords> {
   const newest = Math.max(0, ...before.map(({ label }) => label))
   const where = sql`label > ${newest} and ${isCurrent}`
-  return insertWords(projectId, { itemSeq: stored.seq, itemName: next.name, words, where })
+  return insertWords({ itemSeq: stored.seq, segment, words, where })
 }
 
 /** Updates the positions of chunks that stay, after chunks before them were added or removed. */

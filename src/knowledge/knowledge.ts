@@ -4,7 +4,6 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import type { SizedRow } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
-import { chunkWords } from '../db/word-tables.ts'
 import { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -19,7 +18,7 @@ import { type ItemHead, itemQueries, readSlices, toItem } from './item-rows.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 import type { TextThreads } from './text-threads.ts'
-import { insertWords } from './word-rows.ts'
+import { insertWords, readNewestSegment } from './word-rows.ts'
 
 const pageLimitDefault = 20
 
@@ -98,10 +97,12 @@ export class Knowledge {
     this.checkSize(input.text)
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id, createdAt })
-    const { rows, words } = await this.#options.textThreads.toChunkRows(item.text)
+    const { rows, words } = await this.#options.textThreads.toChunkRows(item.text, item.name)
     const leasedUntil = leaseMs > 0 ? createdAt + leaseMs : null
-    const { write } = this.#options.store(projectId)
+    const { read, write } = this.#options.store(projectId)
+    const segment = await readNewestSegment(read)
     const itemSeq = sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${item.id})`
+    const [createTable, createPlaces, insertNew] = insertWords({ itemSeq, segment, words })
     const [, [created], inserted] = await write.batch([
       write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
       write.all<{ changeSeq: number }>(sql`
@@ -111,12 +112,15 @@ export class Knowledge {
           ${createdAt}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
         returning change_seq as changeSeq`),
       write.all<{ label: number }>(sql`
-        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, next_attempt_at,
-          leased_until)
+        insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, segment,
+          word_count, next_attempt_at, leased_until)
         select ${projectId}, ${itemSeq}, value ->> 'position', value ->> 'heading', value ->> 'text',
-          value ->> 'overlapChars', value ->> 'textHash', ${createdAt}, ${leasedUntil}
+          value ->> 'overlapChars', value ->> 'textHash', ${segment}, value ->> 'wordCount', ${createdAt},
+          ${leasedUntil}
         from json_each(${rows}) returning label`),
-      write.run(insertWords(projectId, { itemSeq, itemName: item.name, words })),
+      write.run(createTable),
+      write.run(createPlaces),
+      write.run(insertNew),
       ...alongside(item.id).map((statement) => write.run(statement)),
     ])
     return { item, changeSeq: created?.changeSeq ?? 0, labels: inserted.map(({ label }) => label) }
@@ -125,7 +129,7 @@ export class Knowledge {
   /** The chunks that the text would become. */
   async preview(text: string): Promise<Preview> {
     this.checkSize(text)
-    const { rows } = await this.#options.textThreads.toChunkRows(text)
+    const { rows } = await this.#options.textThreads.toChunkRows(text, '')
     const previewed: Chunk[] = JSON.parse(rows)
     return { data: previewed.map(toChunkPreview) }
   }
@@ -246,7 +250,7 @@ export class Knowledge {
     // With a precondition, only the version that it was checked on is deleted.
     const item = sql`select seq from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq}
       and ${isWanted ? sql`change_seq = ${changeSeq}` : sql`true`}`
-    const [raised, , , deletedChunks, , deletedItems] = await write.batch([
+    const [raised, , deletedChunks, , deletedItems] = await write.batch([
       write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
         where id = ${projectId} and exists (${item}) returning knowledge_version as version`),
@@ -255,8 +259,6 @@ export class Knowledge {
         select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (${item})
         on conflict do nothing`),
-      write.run(sql`
-        delete from ${chunkWords(projectId)} where rowid in (select label from ${chunks} where item_seq in (${item}))`),
       write.all<{ label: number }>(sql`delete from ${chunks} where item_seq in (${item}) returning label`),
       write.run(sql`
         update ${idempotentCreates} set item_id = null

@@ -21,10 +21,10 @@ export class TextThreads {
   readonly #chunkingSlots = bulkhead(textsWaitingMax)
 
   /** @throws unavailable when too many long texts are waiting */
-  async toChunkRows(text: string): Promise<ChunkRows> {
-    if (text.length <= inlineCharsMax) return toChunkRows(text)
+  async toChunkRows(text: string, name: string): Promise<ChunkRows> {
+    if (text.length <= inlineCharsMax) return toChunkRows(text, name)
     if (this.isFull) throw tooManyTexts()
-    return await this.#chunkingSlots.execute(() => this.#chunking.ask('toChunkRows', text))
+    return await this.#chunkingSlots.execute(() => this.#chunking.ask('toChunkRows', text, name))
   }
 
   /** Whether one more long text would be refused. */

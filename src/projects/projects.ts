@@ -5,7 +5,6 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requirements.ts'
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
-import { createWordTables } from '../db/word-tables.ts'
 import type { WriteDatabase } from '../db/writer.ts'
 import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
@@ -188,8 +187,8 @@ export class Projects {
   }
 
   /**
-   * Creates the project and its word tables in one batch. The tables are named after its id, so the caller chooses the
-   * id. Null when another process has just taken it.
+   * The caller chooses the id, so that only one process makes the first project. Null when another process has just
+   * taken it.
    */
   async #insert(
     projectId: number,
@@ -209,7 +208,6 @@ export class Projects {
           write.run(sql`
             insert into ${members} (project_id, person_id, role, created_at)
             select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
-          ...createWordTables(projectId).map((statement) => write.run(statement)),
         ]),
       )
       return project

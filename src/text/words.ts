@@ -22,6 +22,19 @@ export function foldText(text: string): string {
 /** The Porter stem (https://tartarus.org/martin/PorterStemmer) of a folded word, as the keyword index has it. */
 export const stemOf = stemmer
 
+/** Only the first characters of a longer word are indexed. */
+const wordCharsMax = 64
+
+/** The words of a text as a keyword index has them; in scripts without spaces, pairs of characters. */
+export function indexedWords(text: string): string[] {
+  return toIndexedWords(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+}
+
+/** The part of a word that is indexed and searched for. */
+export function clip(word: string): string {
+  return word.length <= wordCharsMax ? word : word.slice(0, wordCharsMax).toWellFormed()
+}
+
 /** A word of a query, or a pair of characters in scripts without spaces. */
 export interface Word {
   /** As written in the query. */

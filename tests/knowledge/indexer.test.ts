@@ -6,7 +6,6 @@ import { eq, sql } from 'drizzle-orm'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
 import type { StoreOf } from '../../src/db/store.ts'
-import { chunkWords } from '../../src/db/word-tables.ts'
 import { toChunkRows } from '../../src/knowledge/chunking/chunk-rows.ts'
 import { embeddedText } from '../../src/knowledge/chunking/chunks.ts'
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
@@ -14,7 +13,9 @@ import { type Embedder, EmbeddingError } from '../../src/knowledge/embedding/emb
 import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/huggingface.ts'
 import { Indexer } from '../../src/knowledge/indexer.ts'
 import { Knowledge } from '../../src/knowledge/knowledge.ts'
+import { stemOf } from '../../src/text/words.ts'
 import { auditOf } from '../support/audit.ts'
+import { chunksWith } from '../support/chunk-words.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import {
   type FakeEmbeddings,
@@ -514,7 +515,7 @@ async function build({
     store,
     recordHash: createRecordHash('key'),
     config: { indexWaitMs: 10_000, knowledgeTextBytesMax: 1_048_576 },
-    textThreads: { toChunkRows: async (text) => toChunkRows(text) },
+    textThreads: { toChunkRows: async (text, name) => toChunkRows(text, name) },
     indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
     index: { remove: async () => undefined },
     erasure: { schedule: () => undefined },
@@ -581,9 +582,7 @@ async function rowsOf(projectId: number) {
 }
 
 async function keywordCount(projectId: number, word: string): Promise<number> {
-  const table = chunkWords(projectId)
-  const rows = await database.read.all(sql`select rowid from ${table} where ${table} match ${word}`)
-  return rows.length
+  return (await chunksWith(database.read, projectId, stemOf(word))).length
 }
 
 async function expectRightVectors(projectId: number): Promise<void> {

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import Database from 'libsql'
-import { chunkWords } from '../../src/db/word-tables.ts'
 import { splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
+import { stemOf } from '../../src/text/words.ts'
+import { chunksWith } from '../support/chunk-words.ts'
 import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { addMarkedItem } from '../support/marked.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -513,11 +514,7 @@ async function labelsOf({ projectId }: TestProject): Promise<number[]> {
 }
 
 async function keywordCount({ projectId }: TestProject, word: string): Promise<number> {
-  const table = chunkWords(projectId)
-  const rows = await service.services.database.read.all(
-    sql`select rowid from ${table} where ${table} match ${word}`,
-  )
-  return rows.length
+  return (await chunksWith(service.services.database.read, projectId, stemOf(word))).length
 }
 
 /** Whether the project's only item has just the chunks of this text, in rows, keyword index and vector index. */
@@ -530,9 +527,9 @@ async function expectWhole(project: TestProject, name: string, text: string): Pr
   expect(rows.map(({ label: _, ...chunk }) => chunk)).toEqual(
     splitIntoChunks(text).map((chunk) => ({ ...chunk })),
   )
-  const words = await read.all<{ id: number }>(
-    sql`select id from ${sql.raw(`chunk_words_${project.projectId}_docsize`)} order by id`,
-  )
+  const words = await read.all<{ id: number }>(sql`
+    select id from chunk_words_0_docsize where id in (select label from chunks where project_id = ${project.projectId})
+    order by id`)
   const labels = rows.map(({ label }) => label).toSorted((a, b) => a - b)
   expect(words.map(({ id }) => id)).toEqual(labels)
   // A new index is complete once it was compared with the rows.

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
-import { chunkWords } from '../../src/db/word-tables.ts'
 import { passageText } from '../../src/knowledge/chunking/passage-text.ts'
+import { stemOf } from '../../src/text/words.ts'
+import { chunksWith } from '../support/chunk-words.ts'
 import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -367,9 +368,7 @@ async function countRows({ projectId }: TestProject) {
   return {
     items: await count(read.select().from(knowledgeItems).where(eq(knowledgeItems.projectId, projectId))),
     chunks: await count(read.select().from(chunks).where(eq(chunks.projectId, projectId))),
-    words: await count(
-      read.all(sql`select rowid from ${chunkWords(projectId)} where ${chunkWords(projectId)} match 'shared'`),
-    ),
+    words: await count(chunksWith(read, projectId, stemOf('shared'))),
     vectors: (await service.services.index.reconcile(projectId)).vectors,
   }
 }

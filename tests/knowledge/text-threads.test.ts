@@ -12,8 +12,8 @@ const long = Array.from(
 ).join('\n')
 
 test('the worker splits a long text into the same chunks as the main thread', async () => {
-  expect(await work.toChunkRows(long)).toEqual(toChunkRows(long))
-  expect(await work.toChunkRows('short')).toEqual(toChunkRows('short'))
+  expect(await work.toChunkRows(long, 'Name')).toEqual(toChunkRows(long, 'Name'))
+  expect(await work.toChunkRows('short', 'Name')).toEqual(toChunkRows('short', 'Name'))
 })
 
 test('the worker embeds documents to the same vectors as the main thread', async () => {
@@ -24,14 +24,19 @@ test('the worker embeds documents to the same vectors as the main thread', async
 
 test('simultaneous requests each get their own answer', async () => {
   const texts = Array.from({ length: 20 }, (_, i) => `${i} ${long}`)
-  expect(await Promise.all(texts.map((text) => work.toChunkRows(text)))).toEqual(texts.map(toChunkRows))
+  expect(await Promise.all(texts.map((text) => work.toChunkRows(text, 'Name')))).toEqual(
+    texts.map((text) => toChunkRows(text, 'Name')),
+  )
 })
 
 test('beyond the limit, long texts are refused at once and short ones are not', async () => {
-  const accepted = Array.from({ length: 64 }, () => work.toChunkRows(long))
+  const accepted = Array.from({ length: 64 }, () => work.toChunkRows(long, 'Name'))
   expect(work.isFull).toBe(true)
-  await expect(work.toChunkRows(long)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
-  expect(await work.toChunkRows('short')).toEqual(toChunkRows('short'))
+  await expect(work.toChunkRows(long, 'Name')).rejects.toMatchObject({
+    code: 'unavailable',
+    retryAfterSeconds: 1,
+  })
+  expect(await work.toChunkRows('short', 'Name')).toEqual(toChunkRows('short', 'Name'))
   await Promise.all(accepted)
   expect(work.isFull).toBe(false)
 })

@@ -24,7 +24,7 @@ const version = 2
 /** The code that decides which rows and vectors an item becomes. */
 const makesRows = [
   'src/db/migrations',
-  'src/db/word-tables.ts',
+  'src/db/word-segments.ts',
   'src/knowledge/chunking',
   'src/knowledge/embedding/builtin.ts',
   'src/knowledge/knowledge.ts',

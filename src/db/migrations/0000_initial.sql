@@ -157,6 +157,16 @@ CREATE TABLE `calls_without_words` (
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `chunk_segments` (
+	`project_id` integer NOT NULL,
+	`segment` integer NOT NULL,
+	`chunks` integer NOT NULL,
+	`words` integer NOT NULL,
+	`first_label` integer NOT NULL,
+	`last_label` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `segment`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `chunks` (
 	`label` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer NOT NULL,
@@ -166,6 +176,8 @@ CREATE TABLE `chunks` (
 	`text` text NOT NULL,
 	`overlap_chars` integer NOT NULL,
 	`text_hash` text NOT NULL,
+	`segment` integer NOT NULL,
+	`word_count` integer NOT NULL,
 	`embedding` blob,
 	`embedding_space` text,
 	`attempts` integer DEFAULT 0 NOT NULL,
@@ -618,6 +630,17 @@ CREATE TRIGGER `calls_delete_words` AFTER DELETE ON `calls`
 WHEN EXISTS (SELECT 1 FROM `call_segments` WHERE `project_id` = old.`project_id` AND `segment` = old.`seq` >> 13) BEGIN
 	INSERT INTO `word_removals` (`kind`, `segment`, `record`, `project_id`)
 	VALUES ('call', old.`seq` >> 13, old.`seq`, old.`project_id`);
+END;--> statement-breakpoint
+CREATE TRIGGER `chunks_insert_words` AFTER INSERT ON `chunks` BEGIN
+	INSERT INTO `chunk_segments` VALUES (new.`project_id`, new.`segment`, 1, new.`word_count`, new.`label`, new.`label`)
+	ON CONFLICT DO UPDATE SET `chunks` = `chunks` + 1, `words` = `words` + excluded.`words`, `last_label` = excluded.`last_label`;
+END;--> statement-breakpoint
+CREATE TRIGGER `chunks_delete_words` AFTER DELETE ON `chunks` BEGIN
+	UPDATE `chunk_segments` SET `chunks` = `chunks` - 1, `words` = `words` - old.`word_count`
+	WHERE `project_id` = old.`project_id` AND `segment` = old.`segment`;
+	DELETE FROM `chunk_segments` WHERE `project_id` = old.`project_id` AND `segment` = old.`segment` AND `chunks` = 0;
+	INSERT INTO `word_removals` (`kind`, `segment`, `record`, `project_id`)
+	VALUES ('chunk', old.`segment`, old.`label`, old.`project_id`);
 END;--> statement-breakpoint
 -- What sources keep of a call, and what was asked in it, is erased with the call.
 CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN

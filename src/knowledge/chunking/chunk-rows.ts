@@ -1,22 +1,33 @@
 import { createHash } from 'node:crypto'
-import { toIndexedWords } from '../../text/words.ts'
+import { clip, foldText, indexedWords, stemOf } from '../../text/words.ts'
 import type { ChunkPreview } from '../schemas.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
 import { withLabels } from './passage-text.ts'
 
 /** A text's chunks as JSON for the inserts. */
 export interface ChunkRows {
-  /** An array of chunks, each with its `textHash`, the SHA-256 of its text. */
+  /** An array of chunks, each with its `textHash`, the SHA-256 of its text, and its `wordCount`. */
   rows: string
-  /** An object of [heading, text] by position: what the keyword index stores, where it differs from the row. */
+  /** An object of the words that a chunk is found by, stemmed, by position, with a space before each. */
   words: string
 }
 
-export function toChunkRows(text: string): ChunkRows {
-  const chunks = splitIntoChunks(text)
+/** @param name of the item, whose words all its chunks are found by */
+export function toChunkRows(text: string, name: string): ChunkRows {
+  const stems = new Map<string, string>()
+  const wordsOf = (part: string) =>
+    indexedWords(part).map((word) => {
+      const known = stems.get(word) ?? ` ${stemOf(clip(foldText(word)))}`
+      stems.set(word, known)
+      return known
+    })
+  const chunks = splitIntoChunks(text).map((chunk) => {
+    const words = wordsOf(`${name} ${chunk.heading ?? ''} ${chunk.text}`)
+    return { ...chunk, textHash: sha256(chunk.text), wordCount: words.length, words: words.join('') }
+  })
   return {
-    rows: JSON.stringify(chunks.map((chunk) => ({ ...chunk, textHash: sha256(chunk.text) }))),
-    words: JSON.stringify(Object.fromEntries(chunks.flatMap(toWords))),
+    rows: JSON.stringify(chunks.map(({ words: _, ...row }) => row)),
+    words: JSON.stringify(Object.fromEntries(chunks.map(({ position, words }) => [position, words]))),
   }
 }
 
@@ -32,9 +43,4 @@ export function toChunkPreview({ position, heading, text, overlapChars }: Chunk)
 
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
-}
-
-function toWords({ position, heading, text }: Chunk): [position: number, words: [string, string]][] {
-  const words: [string, string] = [toIndexedWords(heading ?? ''), toIndexedWords(text)]
-  return words[0] === (heading ?? '') && words[1] === text ? [] : [[position, words]]
 }

@@ -1,11 +1,20 @@
 import { LRUCache } from 'lru-cache'
+import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
+import { ownWord } from '../../db/word-segments.ts'
 import { KeptPassageWords, type WordedPassage } from './passage-words.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
 import { RankedTerms } from './ranked-terms.ts'
 import type { WordForms } from './word-forms.ts'
-import { countedRowsMax, prepareWordQueries, type WordQueries } from './word-queries.ts'
+import {
+  type ChunkSegments,
+  countedRowsMax,
+  countMatching,
+  readChunkSegments,
+  readMatching,
+  type SoughtTerm,
+} from './word-queries.ts'
 
 /** Limits of one search. */
 const wholeEffort = {
@@ -34,7 +43,8 @@ const hurriedEffort: Effort = {
 }
 const cachedCountsMax = 20_000
 const cachedForMs = 300_000
-const cachedProjectsMax = 200
+/** Sorts after every text with the same beginning. */
+const lastCharacter = '\u{10ffff}'
 
 interface Limits {
   /** The only labels to search; undefined for all. */
@@ -59,8 +69,6 @@ interface Candidates {
  */
 export class KeywordSearch {
   readonly #store: StoreOf
-  readonly #queries: LRUCache<number, WordQueries>
-  readonly #spans: LRUCache<number, Span>
   readonly #counts: LRUCache<string, number>
   readonly #ranked = new RankedTerms()
   readonly #words = new KeptPassageWords()
@@ -68,18 +76,7 @@ export class KeywordSearch {
   /** @param options.now milliseconds of a monotonic clock */
   constructor({ store, now }: { store: StoreOf; now: () => number }) {
     this.#store = store
-    this.#queries = new LRUCache({
-      max: cachedProjectsMax,
-      memoMethod: (projectId: number) => prepareWordQueries(store(projectId).read, projectId),
-    })
-    const fresh = { ttl: cachedForMs, perf: { now } }
-    this.#spans = new LRUCache({
-      max: cachedProjectsMax,
-      ...fresh,
-      fetchMethod: (projectId: number) => this.#queries.memo(projectId).span.get({ projectId }),
-      ignoreFetchAbort: true,
-    })
-    this.#counts = new LRUCache({ max: cachedCountsMax, ...fresh })
+    this.#counts = new LRUCache({ max: cachedCountsMax, ttl: cachedForMs, perf: { now } })
   }
 
   /** Labels of chunks, best first. */
@@ -96,10 +93,10 @@ export class KeywordSearch {
   ): Promise<Candidates> {
     const { read } = this.#store(projectId)
     const terms = labels?.length === 0 ? [] : readTerms(query)
-    const queries = this.#queries.memo(projectId)
-    const counts = await this.#count(projectId, terms, queries)
+    const segments = await readChunkSegments(read, projectId)
+    const counts = await this.#count(read, projectId, terms, segments)
     const effort = inHurry ? hurriedEffort : wholeEffort
-    const found = await this.#find(projectId, terms, queries, { counts, labels, effort, atLeast })
+    const found = await this.#find(projectId, terms, segments, { counts, labels, effort, atLeast })
     const words = await this.#words.with(read, projectId, found)
     return { terms, counts, passages: words.of(found), forms: words.forms }
   }
@@ -108,61 +105,79 @@ export class KeywordSearch {
   async #find(
     projectId: number,
     terms: readonly Term[],
-    queries: WordQueries,
+    segments: ChunkSegments,
     { counts: { chunksWith }, labels, effort, atLeast }: Choice,
   ): Promise<number[]> {
+    const { read } = this.#store(projectId)
     const limit = Math.max(effort.passagesMax, atLeast)
     const byRarity = terms
       .filter((term) => chunksWith(term) > 0)
       .sort((a, b) => chunksWith(a) - chunksWith(b))
     const rare = rarestOf(byRarity, chunksWith, effort)
-    const matches = rare.map(({ match }) => match)
+    const sought = rare.map((term) => soughtOf(projectId, term))
     const found = new Set(
-      rare.length > 0 ? await this.#ranked.best(projectId, matches, queries, { labels, limit }) : [],
+      rare.length > 0 ? await this.#ranked.best(read, projectId, sought, segments, { labels, limit }) : [],
     )
     if (found.size > 0 && !effort.supplements) return [...found]
     const filledMax = Math.max(effort.filledPassagesMax, atLeast)
-    for (const match of fillingMatches(byRarity.slice(rare.length), found.size > 0 && !labels)) {
+    const common = byRarity.slice(rare.length).map((term) => matchOf(projectId, term))
+    for (const match of fillingMatches(common, found.size > 0 && !labels)) {
       if (found.size >= limit) break
-      const within = labels ? JSON.stringify(labels) : null
-      const rows = await queries.unranked.all({ match, within, limit: filledMax })
-      for (const { label } of rows) found.add(label)
+      const matching = { match, within: labels, limit: filledMax }
+      for (const label of await readMatching(read, projectId, segments, matching)) found.add(label)
     }
     return [...found]
   }
 
   /** Counts may be old. That changes only what a query costs and how much each term weighs. */
-  async #count(projectId: number, terms: readonly Term[], queries: WordQueries): Promise<TermCounts> {
-    const keyOf = (match: string) => `${projectId} ${match}`
-    const counts = new Map(terms.map(({ match }) => [match, this.#counts.get(keyOf(match))]))
+  async #count(
+    db: ReadDatabase,
+    projectId: number,
+    terms: readonly Term[],
+    segments: ChunkSegments,
+  ): Promise<TermCounts> {
+    const counts = new Map(
+      terms.map((term) => {
+        const match = matchOf(projectId, term)
+        return [match, this.#counts.get(match)]
+      }),
+    )
     const uncounted = [...counts.keys()].filter((match) => counts.get(match) === undefined)
-    // Both at once: on a database server each is a round trip.
-    const [span = { chunks: 0, first: 0, last: 0 }, rows] = await Promise.all([
-      this.#spans.fetch(projectId),
-      uncounted.length > 0 ? queries.counts.all({ matches: JSON.stringify(uncounted) }) : [],
-    ])
-    for (const { match, counted } of rows) {
-      const count = estimate(JSON.parse(counted), span)
+    for (const [at, counted] of (await countMatching(db, segments, uncounted)).entries()) {
+      const match = uncounted[at] ?? ''
+      const count = estimate(counted, segments)
       counts.set(match, count)
       // A term that no chunk has is not looked up, so the next search must count it again.
-      if (count > 0) this.#counts.set(keyOf(match), count)
+      if (count > 0) this.#counts.set(match, count)
     }
-    return { chunks: span.chunks, chunksWith: ({ match }) => counts.get(match) ?? 0 }
+    return {
+      chunks: segments.held.reduce((sum, { chunks }) => sum + chunks, 0),
+      chunksWith: (term) => counts.get(matchOf(projectId, term)) ?? 0,
+    }
   }
 }
 
-/** How many chunks a project has, and its lowest and highest label. */
-interface Span {
-  chunks: number
-  first: number
-  last: number
+/** What segments have of a term. */
+function soughtOf(projectId: number, { stem, folded, isPrefix }: Term): SoughtTerm {
+  const from = ownWord(projectId, isPrefix ? folded : stem)
+  return { from, to: isPrefix ? from + lastCharacter : from }
+}
+
+/** The term as an FTS5 query. The quotes make FTS5's own syntax plain text. */
+function matchOf(projectId: number, term: Term): string {
+  return `"${soughtOf(projectId, term).from}"${term.isPrefix ? '*' : ''}`
 }
 
 /** Assumes that the rows after the last counted one are as dense as those before it. */
-function estimate({ rows, last }: { rows: number; last: number | null }, span: Span): number {
-  if (rows < countedRowsMax || last === null || span.last <= span.first) return rows
-  const share = Math.min(1, Math.max(0, last - span.first + 1) / (span.last - span.first + 1))
-  return Math.max(rows, Math.min(span.chunks, Math.round(rows / Math.max(share, rows / span.chunks))))
+function estimate({ rows, last }: { rows: number; last: number }, { held }: ChunkSegments): number {
+  if (rows < countedRowsMax) return rows
+  let [seen, all] = [0, 0]
+  for (const { chunks, firstLabel, lastLabel } of held) {
+    const share = (last - firstLabel + 1) / (lastLabel - firstLabel + 1)
+    seen += chunks * Math.min(1, Math.max(0, share))
+    all += chunks
+  }
+  return Math.max(rows, Math.min(all, Math.round((rows * all) / Math.max(rows, seen))))
 }
 
 interface Choice {
@@ -189,14 +204,10 @@ function rarestOf(
 }
 
 /** The most specific first: the rarest common terms together, then any of them. */
-function fillingMatches(common: readonly Term[], isSupplement: boolean): string[] {
+function fillingMatches(common: readonly string[], isSupplement: boolean): string[] {
   if (common.length === 0) return []
-  const rarest = common.slice(0, 3).map(({ match }) => match)
+  const rarest = common.slice(0, 3)
   const together = [3, 2].filter((count) => rarest.length >= count)
   const matches = together.map((count) => rarest.slice(0, count).join(' AND '))
-  return isSupplement ? matches : [...matches, anyOf(common)]
-}
-
-function anyOf(terms: readonly Term[]): string {
-  return terms.map(({ match }) => match).join(' OR ')
+  return isSupplement ? matches : [...matches, common.join(' OR ')]
 }

@@ -1,4 +1,4 @@
-import { foldText, stemOf, wordsOf } from '../../text/words.ts'
+import { clip, foldText, stemOf, wordsOf } from '../../text/words.ts'
 
 /** Further terms are ignored. The longest query, of 2,000 characters, has about 300 words. */
 const termsMax = 64
@@ -9,8 +9,8 @@ export interface Term {
   text: string
   folded: string
   stem: string
-  /** As an FTS5 query. The quotes make FTS5's own syntax plain text. */
-  match: string
+  /** Whether it is a single character of such a script, which stands for any pair that begins with it. */
+  isPrefix: boolean
   /** Where it occurs in the query, in words from 0. */
   positions: number[]
 }
@@ -20,13 +20,10 @@ export function readTerms(query: string): Term[] {
   const terms = new Map<string, Term>()
   for (const [position, { text, isPrefix }] of wordsOf(query).entries()) {
     const folded = foldText(text)
-    const stem = stemOf(folded)
+    const stem = stemOf(clip(folded))
     const known = terms.get(stem)
     if (known) known.positions.push(position)
-    else if (terms.size < termsMax) {
-      const match = isPrefix ? `"${text}"*` : `"${text}"`
-      terms.set(stem, { text, folded, stem, match, positions: [position] })
-    }
+    else if (terms.size < termsMax) terms.set(stem, { text, folded, stem, isPrefix, positions: [position] })
   }
   return [...terms.values()]
 }

@@ -1,5 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { WordQueries } from './word-queries.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import {
+  type ChunkSegments,
+  readTermRows,
+  type SoughtTerm,
+  type TermRow,
+  toSegments,
+} from './word-queries.ts'
 
 /** Rows that are kept of all terms together, at 12 bytes each. */
 const keptRowsMax = 500_000
@@ -8,9 +15,14 @@ const rowsPerTerm = 16
 /** The index may change between two reads. After the second one, some ranks may be those of a moment before. */
 const readsMax = 2
 
-/** The labels of the chunks that have a term, ascending, with FTS5's rank of each: the lower, the better. */
+/** BM25's constants as FTS5 has them. */
+const saturation = 1.2
+const length = 0.75
+const rarityMin = 1e-6
+
+/** The labels of the chunks that have a term, with the term's rank in each: the lower, the better. */
 interface TermRanks {
-  /** Of the keyword index that they were read from. */
+  /** Of the project's chunks that they were read from. */
   version: string
   labels: Uint32Array
   ranks: Float64Array
@@ -24,8 +36,8 @@ interface Limits {
 }
 
 /**
- * Chooses chunks by FTS5's rank, BM25. The rank for several terms is the sum of the ranks for each, so a term's ranks are
- * read once and kept until the index changes.
+ * Chooses chunks by BM25, with the counts of their project alone. The rank for several terms is the sum of the ranks for
+ * each, so a term's ranks are read once and kept until the project's chunks change.
  */
 export class RankedTerms {
   readonly #kept = new LRUCache<string, TermRanks>({
@@ -33,15 +45,16 @@ export class RankedTerms {
     sizeCalculation: ({ labels }) => labels.length + rowsPerTerm,
   })
 
-  /** The chunks with the best ranks, best first, in the order that FTS5 has for `term OR term …`. */
+  /** The chunks with the best ranks, best first. */
   async best(
+    db: ReadDatabase,
     projectId: number,
-    matches: readonly string[],
-    queries: WordQueries,
+    terms: readonly SoughtTerm[],
+    segments: ChunkSegments,
     { labels, limit }: Limits,
   ): Promise<number[]> {
     const sums = new Map<number, number>()
-    for (const term of await this.#read(projectId, matches, queries)) {
+    for (const term of await this.#read(db, projectId, terms, segments)) {
       for (let at = 0; at < term.labels.length; at++) {
         const label = term.labels[at] ?? 0
         sums.set(label, (sums.get(label) ?? 0) + (term.ranks[at] ?? 0))
@@ -51,26 +64,44 @@ export class RankedTerms {
     return lowest(sums, limit)
   }
 
-  async #read(projectId: number, matches: readonly string[], queries: WordQueries): Promise<TermRanks[]> {
-    const keyOf = (match: string) => `${projectId} ${match}`
-    const found = new Map(matches.map((match) => [match, this.#kept.get(keyOf(match))]))
-    let missing = matches.filter((match) => found.get(match) === undefined)
+  async #read(
+    db: ReadDatabase,
+    projectId: number,
+    terms: readonly SoughtTerm[],
+    segments: ChunkSegments,
+  ): Promise<TermRanks[]> {
+    const keyOf = ({ from, to }: SoughtTerm) => `${from} ${to}`
+    const found = new Map(terms.map((term) => [term, this.#kept.get(keyOf(term))]))
+    let { version } = segments
     for (let reads = 0; reads < readsMax; reads++) {
-      // Ranks and version come from one statement, so they belong together.
-      const rows = await queries.ranks.all({ matches: JSON.stringify(missing) })
-      const version = rows.find((row) => row.version !== null)?.version ?? ''
-      const byMatch = new Map(missing.map((match): [string, typeof rows] => [match, []]))
-      for (const row of rows) byMatch.get(row.match)?.push(row)
-      for (const [match, own] of byMatch) {
-        const labels = Uint32Array.from(own, ({ label }) => label)
-        const read = { version, labels, ranks: Float64Array.from(own, ({ rank }) => rank) }
-        found.set(match, read)
-        this.#kept.set(keyOf(match), read)
-      }
-      missing = matches.filter((match) => found.get(match)?.version !== version)
+      const missing = terms.filter((term) => found.get(term)?.version !== version)
       if (missing.length === 0) break
+      // Rows and version come from one statement, so they belong together.
+      const read = await readTermRows(db, projectId, toSegments(version), missing)
+      version = read.version
+      const byTerm: TermRow[][] = missing.map(() => [])
+      for (const row of read.rows) byTerm[row.term]?.push(row)
+      for (const [at, term] of missing.entries()) {
+        const ranks = { version, ...rank(byTerm[at] ?? [], toSegments(version)) }
+        found.set(term, ranks)
+        this.#kept.set(keyOf(term), ranks)
+      }
     }
-    return matches.flatMap((match) => found.get(match) ?? [])
+    return terms.flatMap((term) => found.get(term) ?? [])
+  }
+}
+
+/** BM25 (Robertson and Zaragoza, 2009), with signs as FTS5 has them: https://www.sqlite.org/fts5.html#the_bm25_function */
+function rank(rows: readonly TermRow[], { held }: ChunkSegments): Pick<TermRanks, 'labels' | 'ranks'> {
+  const chunks = held.reduce((sum, segment) => sum + segment.chunks, 0)
+  const wordsMean = held.reduce((sum, segment) => sum + segment.words, 0) / Math.max(1, chunks)
+  const rarity = Math.max(rarityMin, Math.log((chunks - rows.length + 0.5) / (rows.length + 0.5)))
+  return {
+    labels: Uint32Array.from(rows, ({ label }) => label),
+    ranks: Float64Array.from(rows, ({ times, words }) => {
+      const norm = saturation * (1 - length + (length * words) / wordsMean)
+      return (-rarity * times * (saturation + 1)) / (times + norm)
+    }),
   }
 }
 

@@ -1,57 +1,139 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { chunks } from '../../db/schema.ts'
-import { chunkWords, selectStructure } from '../../db/word-tables.ts'
+import { preparedQueries } from '../../db/store.ts'
+import { placesTable, recordsMatching, segmentTable } from '../../db/word-segments.ts'
 
 /** A term's rows are counted up to this number. */
 export const countedRowsMax = 1_001
 
-export type WordQueries = ReturnType<typeof prepareWordQueries>
+/** What a segment holds of a project's chunks. */
+interface HeldChunks {
+  segment: number
+  chunks: number
+  words: number
+  firstLabel: number
+  lastLabel: number
+}
 
-/** Drizzle has no FTS5, and each project has a table of its own. */
-export function prepareWordQueries(db: ReadDatabase, projectId: number) {
-  const table = chunkWords(projectId)
-  const within = sql.placeholder('within')
-  // Thanks to the `or`, SQLite does not ask the keyword index for each label on its own.
-  const isWithin = sql`(${within} is null or rowid in (select value from json_each(${within})))`
+/** A project's chunks by segment, oldest first. Another change gives another `version`. */
+export interface ChunkSegments {
+  version: string
+  held: readonly HeldChunks[]
+}
+
+/** What to read of a term: the words of the segments from one to another. */
+export interface SoughtTerm {
+  from: string
+  to: string
+}
+
+/** A chunk that has a term: how often, and of how many words. */
+export interface TermRow {
+  /** The term's place in the question. */
+  term: number
+  label: number
+  times: number
+  words: number
+}
+
+const held = sql`select json_group_array(json_array(segment, chunks, words, first_label, last_label))
+  from chunk_segments where project_id = ${sql.placeholder('projectId')}`
+
+const queries = preparedQueries((db) => ({
+  held: db
+    .select({ version: sql<string>`(${held})` })
+    .from(sql`(select 1)`)
+    .prepare(),
+}))
+
+export async function readChunkSegments(db: ReadDatabase, projectId: number): Promise<ChunkSegments> {
+  const row = await queries(db).held.get({ projectId })
+  return toSegments(row?.version ?? '[]')
+}
+
+export function toSegments(version: string): ChunkSegments {
+  const rows: [number, number, number, number, number][] = JSON.parse(version)
+  const held = rows.map(([segment, chunks, words, firstLabel, lastLabel]) => ({
+    ...{ segment, chunks, words, firstLabel, lastLabel },
+  }))
+  return { version, held: held.sort((a, b) => a.segment - b.segment) }
+}
+
+/** The chunks that have the terms, and the version that they were read from, in one statement. */
+export async function readTermRows(
+  db: ReadDatabase,
+  projectId: number,
+  { held: segments }: ChunkSegments,
+  terms: readonly SoughtTerm[],
+): Promise<{ version: string; rows: TermRow[] }> {
+  const found = segments.map(({ segment }) => {
+    const sizes = sql`(select hex(sz) from ${segmentTable('chunk', segment)}_docsize where id = doc)`
+    return sql`select null as version, terms.key as term, doc as label, count(*) as times, ${sizes} as size
+      from json_each(${JSON.stringify(terms.map(({ from, to }) => [from, to]))}) as terms
+      cross join ${placesTable(segment)} as places on places.term >= terms.value ->> 0 and places.term <= terms.value ->> 1
+      where doc not in (${deletedOf(projectId)}) group by terms.key, doc`
+  })
+  const version = sql`select (select json_group_array(json_array(segment, chunks, words, first_label, last_label))
+    from chunk_segments where project_id = ${projectId}) as version, null as term, null as label, null as times, null as size`
+  const [first, ...rows] = await db
+    .select({
+      version: sql<string>`version`,
+      term: sql<number>`term`,
+      label: sql<number>`label`,
+      times: sql<number>`times`,
+      size: sql<string>`size`,
+    })
+    .from(sql`(${sql.join([version, ...found], sql` union all `)})`)
   return {
-    /** A row with the index's version, and each term's chunks, by label, without a version. */
-    ranks: db
-      .select({
-        version: sql<string | null>`version`,
-        match: sql<string>`match`,
-        label: sql<number>`label`,
-        rank: sql<number>`rank`,
-      })
-      .from(sql`(
-        select hex(block) as version, null as match, null as label, null as rank from (${selectStructure(table)})
-        union all
-        select null, terms.value, ${table}.rowid, ${table}.rank
-        from json_each(${sql.placeholder('matches')}) as terms cross join ${table} where ${table} match terms.value)`)
-      .prepare(),
-    /** Chunks in no order. */
-    unranked: db
-      .select({ label: sql<number>`label` })
-      .from(sql`(
-        select rowid as label from ${table} where ${table} match ${sql.placeholder('match')} and ${isWithin}
-        limit ${sql.placeholder('limit')})`)
-      .prepare(),
-    counts: db
-      .select({
-        match: sql<string>`terms.value`,
-        counted: sql<string>`(select json_object('rows', count(*), 'last', max(label))
-          from (select rowid as label from ${table} where ${table} match terms.value limit ${countedRowsMax}))`,
-      })
-      .from(sql`json_each(${sql.placeholder('matches')}) as terms`)
-      .prepare(),
-    span: db
-      .select({
-        chunks: sql<number>`count(*)`,
-        first: sql<number>`coalesce(min(label), 0)`,
-        last: sql<number>`coalesce(max(label), 0)`,
-      })
-      .from(sql`${chunks}`)
-      .where(sql`project_id = ${sql.placeholder('projectId')}`)
-      .prepare(),
+    version: first?.version ?? '[]',
+    rows: rows.map(({ term, label, times, size }) => ({ term, label, times, words: readVarint(size) })),
   }
+}
+
+/** Labels of chunks that match, in no order. */
+export async function readMatching(
+  db: ReadDatabase,
+  projectId: number,
+  { held: segments }: ChunkSegments,
+  { match, within, limit }: { match: string; within: readonly number[] | undefined; limit: number },
+): Promise<number[]> {
+  const found = recordsMatching({ kind: 'chunk', segments: segments.map(({ segment }) => segment), match })
+  // Thanks to the plus, SQLite does not ask the keyword index for each label on its own.
+  const isWithin = within
+    ? sql`+record in (select value from json_each(${JSON.stringify(within)}))`
+    : sql`true`
+  const rows = await db.select({ label: sql<number>`record` }).from(sql`(
+    select record from (${found}) where ${isWithin} and record not in (${deletedOf(projectId)}) limit ${limit})`)
+  return rows.map(({ label }) => label)
+}
+
+/** How many chunks each query matches, up to a limit, and the last one of them, oldest segments first. */
+export async function countMatching(
+  db: ReadDatabase,
+  { held: segments }: ChunkSegments,
+  matches: readonly string[],
+): Promise<{ rows: number; last: number }[]> {
+  const numbers = segments.map(({ segment }) => segment)
+  const counts = matches.map((match, at) => {
+    const found = recordsMatching({ kind: 'chunk', segments: numbers, match })
+    return sql`select ${at} as at, count(*) as rows, max(record) as last
+      from (select record from (${found}) limit ${countedRowsMax})`
+  })
+  if (counts.length === 0) return []
+  const rows = await db
+    .select({ at: sql<number>`at`, rows: sql<number>`rows`, last: sql<number | null>`last` })
+    .from(sql`(${sql.join(counts, sql` union all `)})`)
+  return rows.toSorted((a, b) => a.at - b.at).map(({ rows, last }) => ({ rows, last: last ?? 0 }))
+}
+
+function deletedOf(projectId: number): SQL {
+  return sql`select record from word_removals where kind = 'chunk' and project_id = ${projectId}`
+}
+
+/** SQLite's variable-length integer, as hexadecimal digits: seven bits a byte, highest first. */
+function readVarint(hex: string): number {
+  let value = 0
+  for (let at = 0; at < hex.length; at += 2)
+    value = value * 128 + (Number.parseInt(hex.slice(at, at + 2), 16) & 0x7f)
+  return value
 }

@@ -160,6 +160,8 @@ export class Project {
       position: 0,
       text: 'text',
       overlapChars: 0,
+      segment: 0,
+      wordCount: 0,
       textHash: '',
       embedding: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
       embeddingSpace,

@@ -80,7 +80,7 @@ describe('word forms', () => {
 
   test('that a later text adds are found too', () => {
     const forms = new WordForms()
-    const term = { text: 'refund', folded: 'refund', stem: 'refund', match: '"refund"', positions: [0] }
+    const term = { text: 'refund', folded: 'refund', stem: 'refund', isPrefix: false, positions: [0] }
     forms.read('refund')
     expect(forms.othersOf(term)).toMatchObject({ related: [], like: [] })
     forms.read('Refund refunds refunf')
