@@ -40,16 +40,14 @@ function inspect(file: string) {
   }
 }
 
-/** Merges the keyword indexes of projects whose latest deletions are not erased yet, which drops deleted words. */
+/** Erases the words of records whose deletion is not erased yet, as erasure/word-erasure.ts does. */
 function dropDeletedWords(connection: Database.Database): void {
-  const open = column(connection, 'select distinct project_id from erasures where done_at is null').map(
-    Number,
-  )
-  if (open.length === 0) return
-  const named = column(connection, "select name from sqlite_master where sql like '%using fts5%'").map(String)
-  for (const name of named) {
-    if (open.some((id) => name.endsWith(`_${id}`)))
-      connection.exec(`insert into "${name}" ("${name}") values ('optimize')`)
+  if (column(connection, 'select 1 from erasures where done_at is null limit 1').length === 0) return
+  for (const name of column(connection, "select distinct kind || '_words_' || segment from word_removals")) {
+    connection.exec(`
+      delete from ${name} where rowid in (
+        select record from word_removals where kind || '_words_' || segment = '${name}');
+      insert into ${name} (${name}) values ('optimize')`)
   }
   connection.exec('vacuum')
 }

@@ -231,9 +231,9 @@ describe('a restore', () => {
     expect((await (await ask('/v1/calls/kept')).json()).summary).toBe('kept summary')
     expect((await ask(`/v1/knowledge/${itemId}`)).status).toBe(200)
     expect((await ask('/ingest/calls/gone', { method: 'PUT', body: '{}' })).status).toBe(410)
-    // The index is read when it is first searched.
-    const search = { method: 'POST', body: JSON.stringify({ query: 'kept', mode: 'vector' }) }
-    expect((await ask('/v1/knowledge/search', search)).status).toBe(200)
+    // The file of a small project is read when the project's knowledge changes.
+    const item = { method: 'POST', body: JSON.stringify({ name: 'Later', text: 'Added after the restore.' }) }
+    expect((await ask('/v1/knowledge', item)).status).toBe(201)
     await until(() => service.logs.some(({ problem }) => problem === 'it is of another database'))
     await service.stop()
     expect(await callbook(restored, 'index', 'verify')).toMatchObject({ code: 0 })

@@ -135,8 +135,9 @@ describe('two nodes of one primary', () => {
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
     try {
       const there = at(lagging, project)
-      // It asks the primary for its lease, and would be synced by that.
-      await lagging.services.retention.close()
+      // These write to the primary, and the node would be synced by that.
+      const { retention, silence, wordBacklog } = lagging.services
+      await Promise.all([retention.close(), silence.close(), wordBacklog.close()])
       await first.services.projects.delete(projectId)
       await until(async () => {
         const rows = await first.services.database.write.all(

@@ -100,7 +100,8 @@ function rank(rows: readonly TermRow[], { held }: ChunkSegments): Pick<TermRanks
     labels: Uint32Array.from(rows, ({ label }) => label),
     ranks: Float64Array.from(rows, ({ times, words }) => {
       const norm = saturation * (1 - length + (length * words) / wordsMean)
-      return (-rarity * times * (saturation + 1)) / (times + norm)
+      // In FTS5's order of operations, so that equal ranks are equal.
+      return -rarity * ((times * (saturation + 1)) / (times + norm))
     }),
   }
 }
