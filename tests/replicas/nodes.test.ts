@@ -136,8 +136,8 @@ describe('two nodes of one primary', () => {
     try {
       const there = at(lagging, project)
       // These write to the primary, and the node would be synced by that.
-      const { retention, silence, wordBacklog } = lagging.services
-      await Promise.all([retention.close(), silence.close(), wordBacklog.close()])
+      const { projectErasure, retention, silence, wordBacklog } = lagging.services
+      await Promise.all([projectErasure, retention, silence, wordBacklog].map((part) => part.close()))
       await first.services.projects.delete(projectId)
       await until(async () => {
         const rows = await first.services.database.write.all(
