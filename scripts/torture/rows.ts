@@ -40,7 +40,7 @@ export function countWrongRows(database: Database.Database): Record<string, numb
         and id not in (select record from word_removals where kind = 'call')`,
     ),
     'segments that are not known to hold a project': count(
-      `(select distinct project_id, seq >> 13 as segment from (${docsizes('call')}) join calls on seq = id
+      `(select distinct project_id, seq >> 13 as segment from (${docsizes('call')}) as words join calls on seq = words.id
         except select project_id, segment from call_segments)`,
     ),
     'change numbers of several records, or that are yet to come': count(

@@ -74,6 +74,7 @@ test('the line that is shown has the rarest word', async () => {
       ...said('I am late for the bus.', at === 7 ? 'It is the marmalade.' : 'Thanks.'),
     })),
   )
+  await service.services.wordBacklog.finish()
   const [row] = (await service.services.calls.find(other.projectId, { text: 'marmalade the bus late' })).data
   expect(row?.match?.text).toBe('It is the marmalade.')
 })

@@ -135,7 +135,8 @@ describe('two nodes of one primary', () => {
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
     try {
       const there = at(lagging, project)
-      // These write to the primary, and the node would be synced by that.
+      // The last sync before the removal. These parts would write to the primary, and be followed by another one.
+      await send(there, 'before')
       const { projectErasure, retention, silence, wordBacklog } = lagging.services
       await Promise.all([projectErasure, retention, silence, wordBacklog].map((part) => part.close()))
       await first.services.projects.delete(projectId)
@@ -152,8 +153,10 @@ describe('two nodes of one primary', () => {
         await there.fetch('/v1/calls/deleted', { method: 'DELETE' }),
         await there.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }),
       ]
-      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503])
+      expect(answers[0]?.status).toBe(503)
       expect(await answers[0]?.json()).toMatchObject({ detail: 'The project was just deleted.' })
+      // Once a refusal has made the node sync, the key is gone.
+      for (const { status } of answers.slice(1)) expect([503, 401]).toContain(status)
     } finally {
       await lagging.stop()
     }
