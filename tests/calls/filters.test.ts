@@ -160,6 +160,8 @@ describe('a list of calls', () => {
               id: last.id,
               duration: last.duration,
             }
+            // Words that wait are found, but not counted among the whole words.
+            if (query.text && counted < 10_000) await service.services.wordBacklog.finish()
             const found = await finder().places(limit, { ...(after ? { after } : {}) })
             expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
             const counts =
