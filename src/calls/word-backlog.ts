@@ -42,6 +42,7 @@ interface WordBacklogOptions {
 interface CallRow {
   seq: number
   changeSeq: number
+  /** Null when they wait in the table. */
   words: string | null
 }
 
@@ -50,7 +51,7 @@ const queries = preparedQueries((db) => ({
     .select({
       seq: sql<number>`behind.seq`,
       changeSeq: sql<number>`change_seq`,
-      words: sql<string | null>`words`,
+      isCut: sql<number>`words is not null`,
       chars: sql<number>`document_chars`,
     })
     .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq`)
@@ -125,7 +126,7 @@ export class WordBacklog {
     }
   }
 
-  /** Skips calls in `tried` and adds those that it indexes. Returns false if there was nothing to do. */
+  /** Skips calls in `tried` and adds those that it indexes. @returns whether more may wait than one slice takes */
   async #indexSlice(tried: Set<number>): Promise<boolean> {
     const { read, now } = this.#options
     const behind = await queries(read).behind.all({ now: now(), tried: JSON.stringify([...tried]) })
@@ -133,12 +134,13 @@ export class WordBacklog {
     const [seqs = []] = inSlices(sizes, charsPerSliceMax)
     const slice = behind.slice(0, seqs.length)
     if (slice.length === 0) return false
-    const uncut = slice.flatMap(({ seq, words }) => (words === null ? [seq] : []))
-    const cut = slice.filter(({ words }) => words !== null)
+    const uncut = slice.flatMap(({ seq, isCut }) => (isCut ? [] : [seq]))
+    const cut = slice.flatMap(({ seq, changeSeq, isCut }) => (isCut ? [{ seq, changeSeq, words: null }] : []))
     await this.#index([...cut, ...(await this.#cut(uncut))])
     await this.#finishSegments(segmentOf(Math.max(...seqs)))
     for (const seq of seqs) tried.add(seq)
-    return true
+    // Those that arrive meanwhile wait for others.
+    return slice.length < behind.length || slice.length === callsPerSliceMax
   }
 
   /** A search reads a segment in a third of the time once FTS5 has merged what came in little by little. */
@@ -181,7 +183,7 @@ export class WordBacklog {
         // In rowid order, or FTS5 would write a part of its index for each row.
         write.run(sql`
           insert or replace into ${segmentTable('call', segment)} (rowid, words)
-          select calls.seq, ${ownWords(sql`calls.project_id`, sql`value ->> 2`)} from ${unchanged}
+          select calls.seq, ${ownWords(sql`calls.project_id`, sql`coalesce(value ->> 2, behind.words)`)} from ${unchanged}
           where ${segmentIn(sql`calls.seq`)} = ${segment} order by calls.seq`),
       ]),
       write.run(sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`),
