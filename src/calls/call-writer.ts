@@ -1,5 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction, AuditTrail } from '../audit/audit-trail.ts'
+import { preparedSql } from '../db/prepared-sql.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
@@ -77,9 +78,7 @@ export class CallWriter {
     )
     if (!first) return new Set()
     const [, written, ...others] = await write.batch([
-      write.run(
-        sql`update ${projects} set change_seq = change_seq + ${writes.length} where id = ${projectId}`,
-      ),
+      write.run(takeNumbers({ projectId, count: writes.length })),
       first,
       ...more,
       ...rest.map((statement) => write.run(statement)),
@@ -107,16 +106,7 @@ export class CallWriter {
         hash: this.#recordHash(projectId, 'call', id),
       }))
     if (heads.length === 0) return []
-    return [
-      sql`
-      insert into ${calls} (project_id, id, created_at, change_seq, ${names})
-      select ${projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
-        ${values}
-      from json_each(${JSON.stringify(heads)})
-      where not exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
-        and id_hash = value ->> 'hash')
-      on conflict do nothing returning id`,
-    ]
+    return [createHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]
   }
 
   /** Calls are named by the hash that their deletion also uses, so that nothing of them outlasts it. */
@@ -127,8 +117,8 @@ export class CallWriter {
         .filter((write) => write.audited === audited)
         .map(({ id }) => [id, this.#recordHash(projectId, 'call', id)] as const)
       return audited.actions.flatMap((action) =>
-        forWritten({ projectId, writes }, targets, (calls) =>
-          this.#audit.entries({ by: audited.by, projectId, action }, calls),
+        written({ projectId, writes }, targets, (values) =>
+          this.#audit.entries({ by: audited.by, projectId, action }, joinWritten(values)),
         ),
       )
     })
@@ -142,12 +132,7 @@ export class CallWriter {
         ({ id, after: { call } }) =>
           [id, charsSaid(call) > cutAtOnceCharsMax ? null : this.#words.of(call)] as const,
       )
-    return forWritten(
-      batch,
-      words,
-      (calls) => sql`insert or replace into calls_without_words (seq, project_id, words)
-        select calls.seq, project_id, value from ${calls}`,
-    )
+    return written(batch, words, keepWords)
   }
 }
 
@@ -156,7 +141,71 @@ const names = sql.raw(columns.map(([, { name }]) => name).join(', '))
 const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
 const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
 
+/** What the statements take: `count` is the number of writes, `values` JSON. */
+type Given = 'projectId' | 'count' | 'values'
+type Statement = Record<Given, Placeholder | string | number>
+const given = {
+  projectId: sql.placeholder('projectId'),
+  count: sql.placeholder('count'),
+  values: sql.placeholder('values'),
+}
+
+/** The last change number before this batch. */
+function changeSeqBefore({ projectId, count }: Omit<Statement, 'values'>): SQL {
+  return sql`(select change_seq - ${count} from ${projects} where id = ${projectId})`
+}
+
+/**
+ * The calls that this batch wrote, since only they have its change numbers. `cross join` keeps SQLite from scanning all
+ * the project's calls for each id.
+ */
+function joinWritten({ projectId, count, values }: Statement): SQL {
+  return sql`json_each(${values}) cross join calls on calls.project_id = ${projectId} and calls.id = key
+    and calls.change_seq > ${changeSeqBefore({ projectId, count })}`
+}
+
+const takeNumbers = preparedSql<'projectId' | 'count'>(
+  sql`update ${projects} set change_seq = change_seq + ${given.count} where id = ${given.projectId}`,
+)
+const createHeads = preparedSql<Given>(sql`
+  insert into ${calls} (project_id, id, created_at, change_seq, ${names})
+  select ${given.projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore(given)} + value ->> 'number', ${values}
+  from json_each(${given.values})
+  where not exists (select 1 from ${erasures} where project_id = ${given.projectId} and kind = 'call'
+    and id_hash = value ->> 'hash')
+  on conflict do nothing returning id`)
 /** An upsert by seq, since `update … from` scans all the project's calls. */
+const replaceHeads = preparedSql<Given>(sql`
+  insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
+  select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore(given)} + value ->> 'number', ${values}
+  from json_each(${given.values}) cross join calls as seen on seen.project_id = ${given.projectId}
+    and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
+  where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
+    change_seq = excluded.change_seq returning id`)
+const writeShort = writeDocument<Given>(sql`value`)
+const writeLong = writeDocument<Given | 'document'>(sql.placeholder('document'))
+const removeParts = preparedSql<Given>(
+  sql`delete from call_parts where seq in (select calls.seq from ${joinWritten(given)})`,
+)
+const keepWords = preparedSql<Given>(sql`
+  insert or replace into calls_without_words (seq, project_id, words)
+  select calls.seq, project_id, value from ${joinWritten(given)}`)
+const detailColumns = (['details', 'metadata', 'redactions'] as const).map((name) => {
+  const column = sql.raw(name)
+  const write = preparedSql<Given>(sql`
+    insert into call_details (seq, ${column}) select calls.seq, value from ${joinWritten(given)}
+    where true on conflict (seq) do update set ${column} = excluded.${column}`)
+  return [name, write] as const
+})
+
+function writeDocument<Name extends Given | 'document'>(document: SQL | Placeholder) {
+  return preparedSql<Name>(sql`
+    insert into call_documents (seq, call_change_seq, document)
+    select calls.seq, calls.change_seq, ${document} from ${joinWritten(given)}
+    where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
+      has_parts = false, document = excluded.document`)
+}
+
 function changeHeads({ projectId, writes }: Batch): SQL[] {
   const heads = numbered(writes)
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
@@ -165,68 +214,34 @@ function changeHeads({ projectId, writes }: Batch): SQL[] {
       ...{ id, number, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
     }))
   if (heads.length === 0) return []
-  return [
-    sql`
-    insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
-    select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore({ projectId, writes })} + value ->> 'number',
-      ${values}
-    from json_each(${JSON.stringify(heads)}) cross join calls as seen on seen.project_id = ${projectId}
-      and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
-    where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
-      change_seq = excluded.change_seq returning id`,
-  ]
+  return [replaceHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]
 }
 
-function writeDocuments({ projectId, writes }: Batch): SQL[] {
-  const long = writes.filter(({ after }) => isLong(after.document))
-  const short = writes.filter(({ after }) => !isLong(after.document))
+function writeDocuments(batch: Batch): SQL[] {
+  const long = batch.writes.filter(({ after }) => isLong(after.document))
+  const short = batch.writes.filter(({ after }) => !isLong(after.document))
   const documents = short.map(({ id, after }) => [id, after.document] as const)
   return [
-    ...forWritten(
-      { projectId, writes },
-      documents,
-      (
-        calls,
-      ) => sql`insert into call_documents (seq, call_change_seq, document) select calls.seq, calls.change_seq, value from ${calls}
-        where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
-          has_parts = false, document = excluded.document`,
-    ),
+    ...written(batch, documents, writeShort),
     // A long document has its own statement: inside the JSON object SQLite would parse it.
     ...long.flatMap((write) =>
-      forWritten(
-        { projectId, writes },
-        [withoutValue(write)],
-        (
-          calls,
-        ) => sql`insert into call_documents (seq, call_change_seq, document) select calls.seq, calls.change_seq, ${write.after.document} from ${calls}
-          where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
-          has_parts = false, document = excluded.document`,
+      written(batch, [withoutValue(write)], (values) =>
+        writeLong({ ...values, document: write.after.document }),
       ),
     ),
   ]
 }
 
 function deleteParts(batch: Batch): SQL[] {
-  const rows = batch.writes.filter(({ hadParts }) => hadParts).map(withoutValue)
-  return forWritten(
-    batch,
-    rows,
-    (calls) => sql`delete from call_parts where seq in (select calls.seq from ${calls})`,
-  )
+  return written(batch, batch.writes.filter(({ hadParts }) => hadParts).map(withoutValue), removeParts)
 }
 
 function writeDetails(batch: Batch): SQL[] {
-  return (['details', 'metadata', 'redactions'] as const).flatMap((name) => {
+  return detailColumns.flatMap(([name, write]) => {
     const rows = batch.writes
       .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
       .map(({ id, after }) => [id, after[name]] as const)
-    const column = sql.raw(name)
-    return forWritten(
-      batch,
-      rows,
-      (calls) => sql`insert into call_details (seq, ${column}) select calls.seq, value from ${calls}
-        where true on conflict (seq) do update set ${column} = excluded.${column}`,
-    )
+    return written(batch, rows, write)
   })
 }
 
@@ -235,27 +250,17 @@ function numbered(writes: readonly PendingWrite[]): (PendingWrite & { number: nu
   return writes.map((write, position) => ({ ...write, number: position + 1 }))
 }
 
-/** The last change number before this batch. */
-function changeSeqBefore({ projectId, writes }: Batch): SQL {
-  return sql`(select change_seq - ${writes.length} from ${projects} where id = ${projectId})`
-}
-
 /**
- * A statement about the calls that this batch wrote, each with a `value`; only they have its change numbers. `cross
- * join` keeps SQLite from scanning all the project's calls for each id. Values are members of an object because SQLite
+ * A statement about the calls that this batch wrote, each with a `value`. Values are members of an object because SQLite
  * would parse long values in nested arrays twice.
  */
-function forWritten(
+function written(
   { projectId, writes }: Batch,
   values: readonly (readonly [string, string | null])[],
-  statement: (calls: SQL) => SQL,
+  statement: (values: Record<Given, string | number>) => SQL,
 ): SQL[] {
   if (values.length === 0) return []
-  const object = JSON.stringify(Object.fromEntries(values))
-  return [
-    statement(sql`json_each(${object}) cross join calls
-      on calls.project_id = ${projectId} and calls.id = key and calls.change_seq > ${changeSeqBefore({ projectId, writes })}`),
-  ]
+  return [statement({ projectId, count: writes.length, values: JSON.stringify(Object.fromEntries(values)) })]
 }
 
 function withoutValue({ id }: PendingWrite): [string, null] {
