@@ -59,10 +59,15 @@ export function memoryOfTree(pid: number): number {
   return [...shared.values()].reduce((sum, each) => sum + each, own)
 }
 
+/** Without what has just ended. */
 function treeOf(pid: number): number[] {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  )
-  return [pid, ...children.flatMap(treeOf)]
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const children = threads.flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    )
+    return [pid, ...children.flatMap(treeOf)]
+  } catch {
+    return [pid]
+  }
 }
