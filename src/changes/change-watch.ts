@@ -8,8 +8,8 @@ import type { Log } from '../observability/log.ts'
 import { SharedLimit } from '../shared-limit.ts'
 import { Background } from '../threads/background.ts'
 
-/** How often `data_version`, which SQLite changes at each commit, is read. It takes a microsecond. */
-const pollMsOfFile = 50
+/** How soon readers that begin to wait, or were held back, are compared with the database. */
+const delayMs = 50
 const retryMs = 1_000
 const waitingMax = 4_000
 /** At most this many readers of a project are woken per second; many readers get several changes at once. */
@@ -20,8 +20,7 @@ const projectsMax = 1_000
 const wokenAtOnce = 32
 
 interface ChangeWatchOptions {
-  config: { readonly databaseSyncIntervalMs: number }
-  database: Pick<OpenDatabase, 'read' | 'dataVersion' | 'readsAt'>
+  database: Pick<OpenDatabase, 'read' | 'onCommit'>
   log: Pick<Log, 'error'>
 }
 
@@ -46,32 +45,33 @@ const queries = preparedQueries((db) => ({
 }))
 
 /**
- * Wakes readers that wait for a change of a project, whichever process makes it. One poll of the database serves all of
- * them, and there is none while nobody waits.
+ * Wakes readers that wait for a change of a project, whichever process makes it. One query serves all of them, and there
+ * is none while nobody waits.
  */
 export class ChangeWatch {
   readonly #options: ChangeWatchOptions
   readonly #waiting = new Map<number, Set<Waiting>>()
-  readonly #polling: Background
+  readonly #waking: Background
   readonly #readers = new SharedLimit({ max: waitingMax })
-  #dataVersion = -1
   /** Projects whose readers were woken just now. */
   readonly #wokenLately = new LRUCache<number, true>({ max: projectsMax })
-  /** Whether a reader has begun to wait since the database was read, or still has to be woken. */
-  #hasNew = false
+  /** Whether readers still have to be woken. */
+  #hasHeldBack = false
 
   constructor(options: ChangeWatchOptions) {
     this.#options = options
-    const { config, database, log } = options
-    const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
-    this.#polling = new Background({
+    const { database, log } = options
+    this.#waking = new Background({
       work: async () => {
-        await this.#poll()
-        return this.count > 0 ? pollMs : null
+        if (this.count > 0) await this.#wake(await this.#readNewest())
+        return this.#hasHeldBack ? delayMs : null
       },
-      delayMs: pollMs,
+      delayMs,
       retryMs,
       onFailure: (error) => log.error({ error }, 'Watching for changes failed and will be tried again'),
+    })
+    database.onCommit(() => {
+      if (this.count > 0) this.#waking.soon(0)
     })
   }
 
@@ -81,7 +81,7 @@ export class ChangeWatch {
   }
 
   get isClosed(): boolean {
-    return this.#polling.isClosed
+    return this.#waking.isClosed
   }
 
   /** @throws unavailable when no more readers of the project can wait */
@@ -120,7 +120,7 @@ export class ChangeWatch {
 
   /** Ends every wait. */
   async close(): Promise<void> {
-    const closed = this.#polling.close()
+    const closed = this.#waking.close()
     for (const waiting of [...this.#waiting.values()].flatMap((some) => [...some])) waiting.end(false)
     await closed
   }
@@ -129,8 +129,7 @@ export class ChangeWatch {
     const others = this.#waiting.get(projectId) ?? new Set()
     this.#waiting.set(projectId, others.add(waiting))
     this.#readers.add(projectId)
-    this.#hasNew = true
-    this.#polling.soon()
+    this.#waking.soon()
   }
 
   #remove(projectId: number, waiting: Waiting): void {
@@ -138,19 +137,6 @@ export class ChangeWatch {
     if (!others?.delete(waiting)) return
     this.#readers.add(projectId, -1)
     if (others.size === 0) this.#waiting.delete(projectId)
-  }
-
-  async #poll(): Promise<void> {
-    const dataVersion = this.#options.database.dataVersion()
-    if (dataVersion === this.#dataVersion && !this.#hasNew) return
-    this.#hasNew = false
-    try {
-      await this.#wake(await this.#readNewest())
-      this.#dataVersion = dataVersion
-    } catch (error) {
-      this.#hasNew = true
-      throw error
-    }
   }
 
   async #readNewest(): Promise<Map<number, number>> {
@@ -161,6 +147,7 @@ export class ChangeWatch {
 
   /** @param newest the last change of each existing project */
   async #wake(newest: ReadonlyMap<number, number>): Promise<void> {
+    this.#hasHeldBack = false
     const woken = [...this.#waiting].flatMap(([projectId, some]) => {
       const behind = [...some].filter(({ seq }) => (newest.get(projectId) ?? Number.POSITIVE_INFINITY) > seq)
       return this.#holdsBack(projectId, behind.length) ? [] : behind
@@ -176,7 +163,7 @@ export class ChangeWatch {
     if (readers === 0) return false
     const isHeldBack = this.#wokenLately.has(projectId)
     const ttl = Math.min(heldBackMsMax, Math.ceil((readers / wokenPerSecond) * 1_000))
-    if (isHeldBack) this.#hasNew = true
+    if (isHeldBack) this.#hasHeldBack = true
     else this.#wokenLately.set(projectId, true, { ttl })
     return isHeldBack
   }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { freeBytesAround } from './ballast-file.ts'
+import { CommitWatch } from './commit-watch.ts'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -36,6 +37,8 @@ export interface OpenDatabase extends Store {
   readonly isLocal: boolean
   /** See Reader.dataVersion. */
   dataVersion(): number
+  /** See commit-watch.ts. */
+  onCommit(listener: () => void): void
   /** Why no write is possible, in a sentence; null when writes are. Reads go on, except from a damaged replica. */
   refusesWritesBecause(): string | null
   /** What an operator should know while reads and deletions work, in a sentence; null when nothing is wrong. */
@@ -69,6 +72,8 @@ interface OpenDatabaseOptions {
   ownsFolder?: boolean
   /** Writes to a file wait for it: see soundness.ts. */
   untilSound?: Promise<unknown> | undefined
+  /** How often a server's database is asked for what other nodes have written. */
+  remotePollMs?: number
   /** Milliseconds since 1970. */
   now?: () => number
   log?: DatabaseLog
@@ -80,10 +85,16 @@ interface OpenDatabaseOptions {
  */
 export async function openDatabase(
   at: string | DatabaseLocation,
-  { ownsFolder = true, untilSound, now = Date.now, log = silentLog }: OpenDatabaseOptions = {},
+  {
+    ownsFolder = true,
+    untilSound,
+    remotePollMs = 1_000,
+    now = Date.now,
+    log = silentLog,
+  }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
-  if (location.kind === 'remote') return await openRemote(location, log)
+  if (location.kind === 'remote') return await openRemote(location, log, remotePollMs)
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (location.kind === 'file') return await openFile(location, { log, untilSound })
@@ -104,7 +115,7 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
   try {
     // Through the reader, so that the start of a migrated database need not wait for the writer.
     if (!(await isMigrated(reader.db))) await migrate(writer.db, dirname(file))
-    return toDatabase(location, { reader, writer, sides: sideReaders(file) })
+    return toDatabase(location, { reader, writer, log: options.log ?? silentLog, sides: sideReaders(file) })
   } catch (error) {
     reader.close()
     await writer.close()
@@ -112,13 +123,13 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
   }
 }
 
-async function openRemote(location: RemoteLocation, log: DatabaseLog): Promise<OpenDatabase> {
+async function openRemote(location: RemoteLocation, log: DatabaseLog, pollMs: number): Promise<OpenDatabase> {
   const writer = new Writer(location, { log })
   const reader = openRemoteReader(location)
   try {
     await refuseWithoutForeignKeys(reader.db)
     if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
-    return toDatabase(location, { reader, writer })
+    return toDatabase(location, { reader, writer, log, pollMs })
   } catch (error) {
     reader.close()
     await writer.close()
@@ -141,7 +152,7 @@ async function openReplica(
     const failure = await replica.sync().catch((error: unknown) => error)
     const reader = await openReplicaReader(location, writer, failure)
     replica.start()
-    return toDatabase(location, { reader, writer, replica, sides: sideReaders(location.file) })
+    return toDatabase(location, { reader, writer, log, replica, sides: sideReaders(location.file) })
   } catch (error) {
     await writer.close()
     await replica.close()
@@ -189,14 +200,19 @@ function sideReaders(file: string): SideReaders {
 interface DatabaseParts {
   reader: Reader
   writer: Writer
+  log: DatabaseLog
+  /** See CommitWatch; for a server's database. */
+  pollMs?: number
   replica?: Replica
   sides?: SideReaders
 }
 
 function toDatabase(
   location: DatabaseLocation,
-  { reader, writer, replica, sides }: DatabaseParts,
+  { reader, writer, log, pollMs, replica, sides }: DatabaseParts,
 ): OpenDatabase {
+  const commits = new CommitWatch({ dataVersion: reader.dataVersion, pollMs: pollMs ?? null, log })
+  writer.onWritten(() => commits.committed())
   // A server has its own threads.
   const asideOf = (projectId: number | null) => ({
     readAside: sides?.readAside.of(projectId) ?? reader.db,
@@ -225,9 +241,11 @@ function toDatabase(
     gaps: () => writer.gaps(),
     endSweep: (gaps) => writer.endSweep(gaps),
     dataVersion: () => reader.dataVersion(),
+    onCommit: (listener) => commits.onCommit(listener),
     replication: () => replica?.status ?? null,
     own: () => replica?.own(),
     close: async () => {
+      await commits.close()
       reader.close()
       await writer.close()
       await replica?.close()

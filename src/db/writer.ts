@@ -64,6 +64,7 @@ export class Writer {
   readonly #thread: Thread<WriterSession, WriterTarget, WriterEvent>
   #isSwept = true
   #onUnswept = () => {}
+  #onWritten = () => {}
   #untilSound: Promise<unknown> | undefined
   /** Writes that wait for it. */
   #held = 0
@@ -119,6 +120,11 @@ export class Writer {
   /** Calls `listener` each time that the file has to be swept. */
   onUnswept(listener: () => void): void {
     this.#onUnswept = listener
+  }
+
+  /** Calls `listener` after each write of this process. */
+  onWritten(listener: () => void): void {
+    this.#onWritten = listener
   }
 
   /** Keeps the ballast file; for the process that owns the folder. */
@@ -224,6 +230,7 @@ export class Writer {
     if (changesRows(call)) {
       this.disk.noteWritten(frees)
       await this.#syncReplica()
+      this.#onWritten()
     }
     return value
   }

@@ -11,8 +11,8 @@ import { type Indexer, readPendingProjects } from './indexer.ts'
 
 const digestChars = 16
 const retryMsMax = 30_000
-/** How often a database file is checked for changes. */
-const pollMsOfFile = 500
+/** How soon a change is followed. */
+const delayMsDefault = 500
 
 /** The name of the row in `meta` by which a command asks the owner of a folder's index files for a rebuild. */
 export function rebuildRequestName(folder: string, projectId: number | string = ''): string {
@@ -21,10 +21,10 @@ export function rebuildRequestName(folder: string, projectId: number | string = 
 }
 
 interface FollowerOptions {
-  config: { readonly dataDir: string; readonly databaseSyncIntervalMs: number }
+  config: { readonly dataDir: string }
   /** The process that owns the folder saves its index files, and so rebuilds them on request. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'read' | 'write' | 'dataVersion' | 'readsAt' | 'isLocal'>
+  database: Pick<OpenDatabase, 'read' | 'write' | 'dataVersion' | 'onCommit' | 'isLocal'>
   stores: Pick<ProjectStores, 'close' | 'isClosed'>
   indexer: Pick<Indexer, 'wake'>
   index: Pick<VectorIndex, 'follow' | 'rebuild' | 'drop'>
@@ -32,21 +32,20 @@ interface FollowerOptions {
   projectErasure: { schedule(): void }
   erasureRequests: { schedule(): void }
   log: Pick<Log, 'error' | 'warn'>
-  /** Overrides the interval that follows from the configuration. */
-  pollMs?: number
+  delayMs?: number
 }
 
 /**
- * Polls the database for changes by other processes, such as an import on the command line: chunks to embed, vectors to
+ * Watches the database for changes by other processes, such as an import on the command line: chunks to embed, vectors to
  * index, deletions to erase. Changes by this process look the same, but the index knows that it has them already.
  */
 export class Follower {
   readonly #options: FollowerOptions
-  readonly #pollMs: number
-  readonly #polling: Background
-  /** Knowledge versions as they were at the last poll. */
+  readonly #delayMs: number
+  readonly #reading: Background
+  /** Knowledge versions as they were last read. */
   readonly #versions = new Map<number, number>()
-  /** Projects with a new version. The index follows at the next poll: by then it has this process's own changes. */
+  /** Projects with a new version. The index follows after another delay: by then it has this process's own changes. */
   readonly #changed = new Set<number>()
   /** The work on the index: projects to follow by id, and rebuilds by the name of their request. */
   readonly #jobs = new Map<number | string, Background>()
@@ -54,34 +53,33 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options
-    const { config, database } = options
-    const pollMsDefault = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
-    this.#pollMs = options.pollMs ?? pollMsDefault
-    this.#polling = this.#background(async () => {
-      await this.#poll()
-      return this.#pollMs
+    this.#delayMs = options.delayMs ?? delayMsDefault
+    this.#reading = this.#background(async () => {
+      await this.#read()
+      return this.#changed.size > 0 ? this.#delayMs : null
     })
   }
 
   /** Follows every change from now on. */
   async start(): Promise<void> {
     for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
-    this.#polling.soon()
+    this.#options.database.onCommit(() => this.#reading.soon())
+    this.#reading.soon()
   }
 
   /** Compares the index file of every project with its rows in the background, as if all had changed. */
   followAll(): void {
     for (const projectId of this.#versions.keys()) this.#changed.add(projectId)
-    this.#polling.soon()
+    this.#reading.soon()
   }
 
   async close(): Promise<void> {
     // Not awaited: the index may need minutes to finish. Closing the index ends that.
     for (const job of this.#jobs.values()) void job.close()
-    await this.#polling.close()
+    await this.#reading.close()
   }
 
-  async #poll(): Promise<void> {
+  async #read(): Promise<void> {
     const { database, erasure, projectErasure, erasureRequests } = this.#options
     const dataVersion = database.dataVersion()
     for (const projectId of this.#changed) this.#startJob(projectId, () => this.#follow(projectId))
@@ -92,7 +90,7 @@ export class Follower {
     // On a server's database, the node that deletes a project also erases it, at its next start if it crashes.
     if (database.isLocal) projectErasure.schedule()
     await this.#readChanges()
-    // Set last, so that a failed poll is repeated.
+    // Set last, so that a failed read is repeated.
     this.#dataVersion = dataVersion
   }
 
@@ -159,8 +157,8 @@ export class Follower {
     const { log } = this.#options
     return new Background({
       work,
-      delayMs: this.#pollMs,
-      retryMs: 2 * this.#pollMs,
+      delayMs: this.#delayMs,
+      retryMs: 2 * this.#delayMs,
       retryMsMax,
       onFailure: (error) => log.error({ error }, 'Following the database failed'),
     })

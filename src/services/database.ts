@@ -29,7 +29,13 @@ export async function openConfigured({
   try {
     const isChecked = owner.isOwner && location.kind === 'file'
     const untilSound = isChecked ? refuseDamaged(location.file, onDamage) : undefined
-    return await openDatabase(location, { ownsFolder: owner.isOwner, untilSound, now, log })
+    return await openDatabase(location, {
+      ownsFolder: owner.isOwner,
+      untilSound,
+      remotePollMs: config.databaseSyncIntervalMs,
+      now,
+      log,
+    })
   } catch (error) {
     owner.release()
     throw error

@@ -10,8 +10,6 @@ import { Poster } from './post.ts'
 import { type Endpoint, isSuccess, type Outcome, type QueuedEvent, type WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
 
-/** How often `data_version`, which SQLite changes at each commit, is read. It takes a microsecond. */
-const pollMsOfFile = 50
 const retryMs = 1_000
 const retryMsMax = 30_000
 const lookEveryMs = 1_000
@@ -34,8 +32,7 @@ const rowsPerRead = 64
 const unrecordedMax = 512
 
 interface SenderOptions {
-  database: Pick<OpenDatabase, 'dataVersion' | 'readsAt' | 'isLocal'>
-  config: { readonly databaseSyncIntervalMs: number }
+  database: Pick<OpenDatabase, 'onCommit'>
   queue: WebhookQueue
   messages: Messages
   addresses: Addresses
@@ -88,20 +85,16 @@ export class WebhookSender {
   /** Separate, so that sending does not wait for commits. */
   readonly #recording: Background
   readonly #outcomes: Outcome[] = []
-  /** The `data_version` when the queue was last read. */
-  #dataVersion = -1
-  /** When to read the queue again, even if the database has not changed. */
-  #readAt = 0
+  /** One function, so that it is called once, however often `start` is. */
+  readonly #readQueue = () => this.#sendingDue.soon()
   #prunedAt = 0
 
   constructor(options: SenderOptions) {
     this.#options = options
     this.#poster = new Poster(options)
-    const { database, config, log } = options
-    const pollMs = database.readsAt.kind === 'remote' ? config.databaseSyncIntervalMs : pollMsOfFile
+    const { log } = options
     this.#sendingDue = new Background({
       work: (signal) => this.#sendDue(signal),
-      everyMs: pollMs,
       delayMs: 0,
       retryMs,
       retryMsMax,
@@ -120,9 +113,10 @@ export class WebhookSender {
     })
   }
 
-  /** Sends what is queued, now and later. */
+  /** Sends what is queued, now and after each commit. */
   start(): void {
     this.#sendingDue.soon()
+    this.#options.database.onCommit(this.#readQueue)
   }
 
   /** Aborts the requests in flight. They are sent again after the next start, with the same ids. */
@@ -145,7 +139,6 @@ export class WebhookSender {
     // More may have been added meanwhile.
     this.#outcomes.splice(0, outcomes.length)
     for (const { endpoint, row } of outcomes) this.#laneOf(endpoint).refs.delete(row.id)
-    this.#readAt = 0
     this.#sendingDue.soon()
     for (const { endpoint, result } of outcomes) {
       if (!result || 'dueAt' in result || isSuccess(result)) continue
@@ -155,15 +148,14 @@ export class WebhookSender {
     }
   }
 
-  async #sendDue(signal: AbortSignal): Promise<void> {
-    const { database, queue, lease, now } = this.#options
+  /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
+  async #sendDue(signal: AbortSignal): Promise<number | null> {
+    const { queue, lease, now } = this.#options
     const time = now()
-    const dataVersion = database.dataVersion()
-    if (dataVersion === this.#dataVersion && time < this.#readAt) return
     const endpoints = await queue.endpoints()
     const isAnyDue = endpoints.some(({ dueAt }) => dueAt !== null && dueAt <= time)
     const isPruning = endpoints.length > 0 && Math.abs(time - this.#prunedAt) >= pruneEveryMs
-    if ((isAnyDue || isPruning) && !(await lease.take())) return
+    if ((isAnyDue || isPruning) && !(await lease.take())) return lookEveryMs
     if (isPruning) {
       await queue.prune(time)
       this.#prunedAt = time
@@ -174,8 +166,8 @@ export class WebhookSender {
       readAt = Math.min(readAt, await this.#sendTo(endpoint, time))
     }
     this.#forgetAllBut(endpoints)
-    this.#dataVersion = dataVersion
-    this.#readAt = readAt
+    // The clock may be set forward.
+    return readAt === Number.POSITIVE_INFINITY ? null : Math.min(Math.max(0, readAt - now()), lookEveryMs)
   }
 
   /** @returns when to look again, unless the database changes earlier */

@@ -111,7 +111,7 @@ describe('a step that fails', () => {
       done.push(`${step} ${projectId}`)
     }
     const follower = new Follower({
-      config: { dataDir: folder, databaseSyncIntervalMs: 1_000 },
+      config: { dataDir: folder },
       owner: { isOwner: true },
       database,
       stores: { close: () => undefined, isClosed: () => false },
@@ -125,7 +125,7 @@ describe('a step that fails', () => {
       projectErasure: { schedule: () => undefined },
       erasureRequests: { schedule: () => undefined },
       log: logTo(() => failures++),
-      pollMs: 10,
+      delayMs: 10,
     })
     await follower.start()
     for (const { projectId } of [bad, good]) {
@@ -167,7 +167,7 @@ test('closing does not wait for work that the index has started', async () => {
     return new Promise<never>(() => undefined)
   }
   const follower = new Follower({
-    config: { dataDir: folder, databaseSyncIntervalMs: 1_000 },
+    config: { dataDir: folder },
     owner: { isOwner: true },
     database,
     stores: { close: () => undefined, isClosed: () => false },
@@ -177,7 +177,7 @@ test('closing does not wait for work that the index has started', async () => {
     projectErasure: { schedule: () => undefined },
     erasureRequests: { schedule: () => undefined },
     log: logTo(() => undefined),
-    pollMs: 10,
+    delayMs: 10,
   })
   await follower.start()
   await database.write.run(
