@@ -1,93 +1,19 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Instruments, WatchedParts } from './instruments.ts'
 import { RequestDurations } from './request-durations.ts'
 
 const lagProbeMs = 250
 
-interface IndexTotals {
-  vectors: number
-  tombstones: number
-  fileBytes: number
-}
-
-interface ReplicationTotals {
-  lagMs: number | null
-  lastSyncAt: number | null
-  failures: number
-}
-
-interface WatchedParts {
-  /** How many chunks wait to be embedded. */
-  countPending: () => Promise<number>
-  index: { states(): Promise<IndexTotals[]> }
-  /** `replication` is null without replication. */
-  database: {
-    replication(): ReplicationTotals | null
-    freeBytes(): number | null
-    refusedWrites(): Readonly<Record<string, number>>
-  }
-  changeWatch: { readonly count: number }
-}
-
 /** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
 export class Metrics {
-  readonly #registry = new Registry()
   readonly #requests = new RequestDurations()
-  readonly #embeddings = new Histogram({
-    name: 'callbook_embedding_duration_seconds',
-    help: 'Time of a call to the embedding provider.',
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30],
-    registers: [this.#registry],
-  })
-  readonly #embeddingFailures = new Counter({
-    name: 'callbook_embedding_failures_total',
-    help: 'Calls to the embedding provider that failed.',
-    registers: [this.#registry],
-  })
-  readonly #searches = new Histogram({
-    name: 'callbook_search_duration_seconds',
-    help: 'Time of a knowledge search, by the mode that it used.',
-    labelNames: ['mode'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.#registry],
-  })
-  readonly #lag = new Gauge({
-    name: 'callbook_event_loop_lag_seconds',
-    help: 'Longest delay of the event loop around requests since the last scrape.',
-    registers: [this.#registry],
-  })
+  readonly #watched = Promise.withResolvers<WatchedParts>()
+  #loading: Promise<Instruments> | undefined
   #lagMsMax = 0
   #probe: ReturnType<typeof setTimeout> | undefined
 
   /** Adds gauges that each scrape reads from the parts. */
-  watch({ countPending, index, database, changeWatch }: WatchedParts): void {
-    const sum = (field: keyof IndexTotals) => async () =>
-      (await index.states()).reduce((total, state) => total + state[field], 0)
-    this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
-    this.#gauge('callbook_index_vectors', 'Vectors in the indexes in memory.', sum('vectors'))
-    this.#gauge(
-      'callbook_index_tombstones',
-      'Removed vectors still in the indexes in memory.',
-      sum('tombstones'),
-    )
-    this.#gauge('callbook_index_file_bytes', 'Size of the files of the indexes in memory.', sum('fileBytes'))
-    this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
-    if (database.freeBytes() !== null)
-      this.#gauge(
-        'callbook_disk_free_bytes',
-        'Free space on the disk of DATA_DIR.',
-        () => database.freeBytes() ?? 0,
-      )
-    new Counter({
-      name: 'callbook_writes_refused_total',
-      help: 'Writes that the disk refused: it is full, takes no writes, or has damaged the database.',
-      labelNames: ['reason'],
-      registers: [this.#registry],
-      collect() {
-        this.reset()
-        for (const [reason, count] of Object.entries(database.refusedWrites())) this.inc({ reason }, count)
-      },
-    })
-    if (database.replication()) this.#watchReplication(() => database.replication())
+  watch(parts: WatchedParts): void {
+    this.#watched.resolve(parts)
   }
 
   observeRequest(request: { method: string; route: string; status: number; durationMs: number }): void {
@@ -95,51 +21,45 @@ export class Metrics {
   }
 
   observeEmbedding({ durationMs, error }: { durationMs: number; error: string | null }): void {
-    this.#embeddings.observe(durationMs / 1000)
-    if (error !== null) this.#embeddingFailures.inc()
+    this.#observe(({ embeddings, embeddingFailures }) => {
+      embeddings.observe(durationMs / 1000)
+      if (error !== null) embeddingFailures.inc()
+    })
   }
 
   observeSearch({ mode, tookMs }: { mode: string; tookMs: number }): void {
-    this.#searches.observe({ mode }, tookMs / 1000)
+    this.#observe(({ searches }) => searches.observe({ mode }, tookMs / 1000))
   }
 
   /** The Prometheus text format, version 0.0.4. */
   async text(): Promise<string> {
-    this.#lag.set(this.#lagMsMax / 1000)
+    const instruments = await this.#instruments()
+    instruments.lag.set(this.#lagMsMax / 1000)
     this.#lagMsMax = 0
-    return this.#requests.text() + (await this.#registry.metrics())
+    return this.#requests.text() + (await instruments.text())
   }
 
   close(): void {
     clearTimeout(this.#probe)
   }
 
-  #watchReplication(read: () => ReplicationTotals | null): void {
-    const seconds = (field: 'lagMs' | 'lastSyncAt') => () => (read()?.[field] ?? Number.NaN) / 1000
-    const lag = 'callbook_replication_lag_seconds'
-    const lastSync = 'callbook_replication_last_sync_timestamp_seconds'
-    this.#gauge(lag, 'Time since the newest successful sync began.', seconds('lagMs'))
-    this.#gauge(lastSync, 'When the newest successful sync began.', seconds('lastSyncAt'))
-    new Counter({
-      name: 'callbook_replication_sync_failures_total',
-      help: 'Syncs with the primary that failed.',
-      registers: [this.#registry],
-      collect() {
-        this.reset()
-        this.inc(read()?.failures ?? 0)
-      },
-    })
+  #observe(observe: (instruments: Instruments) => void): void {
+    // If they cannot be loaded, the next scrape fails and says why.
+    this.#instruments().then(observe, () => undefined)
   }
 
-  #gauge(name: string, help: string, read: () => number | Promise<number>): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      async collect() {
-        this.set(await read())
-      },
+  /** Loaded at the first observation or scrape. */
+  #instruments(): Promise<Instruments> {
+    this.#loading ??= this.#load().catch((error) => {
+      this.#loading = undefined
+      throw error
     })
+    return this.#loading
+  }
+
+  async #load(): Promise<Instruments> {
+    const [{ Instruments }, parts] = await Promise.all([import('./instruments.ts'), this.#watched.promise])
+    return new Instruments(parts)
   }
 
   /**
