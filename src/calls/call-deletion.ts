@@ -34,12 +34,12 @@ export class CallDeletion {
     this.#options = options
   }
 
-  /** Deletes calls in one transaction. Returns how many were deleted. @throws unavailable if a hold was just set */
+  /** Deletes calls in one transaction. Returns the row numbers of those deleted. @throws unavailable if a hold was just set */
   async delete(
     projectId: number,
     doomed: readonly DoomedCall[],
     { held, requestId, after }: Deletion,
-  ): Promise<number> {
+  ): Promise<Set<number>> {
     const { store, recordHash, now } = this.#options
     const { freeing: write } = store(projectId)
     const chosen = doomed.filter(({ seq }) => !held.seqs.has(seq))
@@ -65,6 +65,6 @@ export class CallDeletion {
         ...after.map((statement) => write.run(statement)),
       ]),
     )
-    return deleted.length
+    return new Set(deleted.map(({ seq }) => seq))
   }
 }

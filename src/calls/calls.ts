@@ -1,11 +1,12 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { calls } from '../db/schema.ts'
+import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
-import { AppError, type FieldError } from '../errors.ts'
+import type { AppError, FieldError } from '../errors.ts'
 import type { By } from '../identity.ts'
-import type { CallDeletion } from './call-deletion.ts'
+import { Batches } from './batches.ts'
+import type { CallDeletion, DoomedCall } from './call-deletion.ts'
 import {
   type CallQuery,
   type CallSearch,
@@ -29,6 +30,9 @@ import { callIsOnHold, callNotFound } from './refusals.ts'
 import { readSearchBox } from './search-box.ts'
 import type { TextMatcher } from './text-matcher.ts'
 
+/** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
+const deletionsPerBatchMax = 50
+
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
 export interface DeletedCalls {
   deleted: string[]
@@ -38,7 +42,7 @@ export interface DeletedCalls {
 interface CallsOptions {
   store: StoreOf
   recordHash: RecordHash
-  audit: Pick<AuditTrail, 'entry'>
+  audit: Pick<AuditTrail, 'entries'>
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
   holds: Holds
@@ -75,6 +79,11 @@ const queries = preparedQueries((db) => {
       .from(sql`calls left join call_details on call_details.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
+    byIds: db
+      .select({ seq: sql<number>`calls.seq`, id: sql<string>`calls.id` })
+      .from(sql`json_each(${sql.placeholder('ids')}) cross join calls on calls.id = value
+        and project_id = ${sql.placeholder('projectId')}`)
+      .prepare(),
     bySeqs: db
       .select({ seq: sql<number>`calls.seq`, document: documentInForm })
       .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
@@ -87,6 +96,8 @@ const queries = preparedQueries((db) => {
 /** A project's calls: list, search, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
+  /** By project. */
+  readonly #deletions = new Map<number, Batches<Asked, AppError | null>>()
 
   constructor(options: CallsOptions) {
     this.#options = options
@@ -193,40 +204,84 @@ export class Calls {
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
-  /** Deletes calls for good, one after another. Returns which were deleted, and which stay because they are on hold. */
+  /** Deletes calls for good. Returns which were deleted, and which stay because they are on hold. */
   async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
     const answer: DeletedCalls = { deleted: [], held: [] }
-    for (const id of new Set(ids)) {
-      try {
-        await this.delete(projectId, id, by)
-        answer.deleted.push(id)
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'call_on_hold') answer.held.push(id)
-        // Another person may have deleted it meanwhile.
-        else if (!(error instanceof AppError && error.code === 'not_found')) throw error
-      }
+    const deleteOne = async (id: string) => {
+      const refusal = await this.#deletionsOf(projectId).add({ id, by })
+      if (!refusal) answer.deleted.push(id)
+      // Another person may have deleted it meanwhile.
+      else if (refusal.code === 'call_on_hold') answer.held.push(id)
     }
+    await Promise.all([...new Set(ids)].map(deleteOne))
     return answer
   }
 
   /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const { store, recordHash, audit, holds, deletion, erasure } = this.#options
-    const { read } = store(projectId)
-    const [call] = await read
-      .select({ seq: calls.seq, id: calls.id })
-      .from(calls)
-      .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
-    if (!call) throw callNotFound()
-    const held = await holds.among(read, projectId, sql`select ${call.seq} as seq`)
-    if (held.seqs.size > 0) throw callIsOnHold()
-    const target = recordHash(projectId, 'call', id)
-    const after = [audit.entry({ by, projectId, action: 'call_deleted', target })]
-    if ((await deletion.delete(projectId, [call], { held, requestId: null, after })) === 0)
-      throw callNotFound()
-    erasure.schedule(projectId)
+    const refusal = await this.#deletionsOf(projectId).add({ id, by })
+    if (refusal) throw refusal
     return { id, deleted: true }
   }
+
+  #deletionsOf(projectId: number): Batches<Asked, AppError | null> {
+    let deletions = this.#deletions.get(projectId)
+    if (!deletions) {
+      const run = (asked: Asked[]) => this.#deleteTogether(projectId, asked)
+      deletions = new Batches({ run, sizeOf: () => 1, sizeMax: deletionsPerBatchMax })
+      this.#deletions.set(projectId, deletions)
+    }
+    return deletions
+  }
+
+  /** @returns for each call, why it was not deleted */
+  async #deleteTogether(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
+    const { store, holds, deletion, erasure } = this.#options
+    const { read } = store(projectId)
+    const ids = JSON.stringify([...new Set(asked.map(({ id }) => id))])
+    const found = await queries(read).byIds.all({ projectId, ids })
+    const selection = sql`select value as seq from json_each(${JSON.stringify(found.map(({ seq }) => seq))})`
+    const held = await holds.among(read, projectId, selection)
+    const doomed = found.filter(({ seq }) => !held.seqs.has(seq))
+    let deleted = new Set<number>()
+    if (doomed.length > 0) {
+      const after = this.#recordDeletions(projectId, doomed, asked)
+      deleted = await deletion.delete(projectId, doomed, { held, requestId: null, after })
+      erasure.schedule(projectId)
+    }
+    const seqs = new Map(found.map(({ id, seq }) => [id, seq]))
+    return asked.map(({ id }) => {
+      const seq = seqs.get(id) ?? 0
+      if (held.seqs.has(seq)) return callIsOnHold()
+      // Of two requests for one call, the first has deleted it.
+      return deleted.delete(seq) ? null : callNotFound()
+    })
+  }
+
+  /** An entry for each call that the batch deletes: only their ledger rows have its change numbers. */
+  #recordDeletions(projectId: number, doomed: readonly DoomedCall[], asked: readonly Asked[]): SQL[] {
+    const { audit, recordHash } = this.#options
+    const first = sql`(select change_seq - ${doomed.length} from ${projects} where id = ${projectId})`
+    const askedBy = new Map<string, Asked>()
+    for (const one of asked) if (!askedBy.has(one.id)) askedBy.set(one.id, one)
+    const actors = new Map(asked.map(({ by }) => [JSON.stringify(by), by]))
+    return [...actors].map(([actor, by]) => {
+      const hashes = doomed
+        .filter(({ id }) => JSON.stringify(askedBy.get(id)?.by) === actor)
+        .map(({ id }) => recordHash(projectId, 'call', id))
+      return audit.entries(
+        { by, projectId, action: 'call_deleted' },
+        sql`json_each(${JSON.stringify(hashes)}) cross join ${erasures} on erasures.project_id = ${projectId}
+          and kind = 'call' and id_hash = value and change_seq > ${first}`,
+      )
+    })
+  }
+}
+
+/** A call to delete, and who asks for it. */
+interface Asked {
+  id: string
+  by: By | undefined
 }
 
 interface StoredDocument {

@@ -153,7 +153,7 @@ export class Retention {
     const held = await holds.among(store(projectId).freeing, projectId, selection)
     const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
     const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
-    return await deletion.delete(projectId, slice, { held, requestId: null, after })
+    return (await deletion.delete(projectId, slice, { held, requestId: null, after })).size
   }
 
   /** The next calls that are due, oldest first, after the previous ones. */

@@ -42,7 +42,7 @@ interface ErasureRequestsOptions {
       projectId: number,
       doomed: readonly DoomedCall[],
       options: { held: Held; requestId: string | null; after: readonly SQL[] },
-    ): Promise<number>
+    ): Promise<unknown>
   }
   erasure: { schedule(projectId: number): void; finish(): Promise<void> }
   /** The statement that queues the event. */

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { OwnDetails } from '../../src/calls/details.ts'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
@@ -23,6 +24,10 @@ afterAll(() => service.stop())
 
 function remove(project: TestProject, id: string): Promise<Response> {
   return project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+}
+
+function textOf(statement: SQL): string {
+  return new SQLiteSyncDialect().sqlToQuery(statement).sql
 }
 
 /** Gives the documents that are stored then. */
@@ -166,6 +171,40 @@ describe('DELETE /v1/calls/:id', () => {
     expect((await remove(project, 'one')).status).toBe(200)
     const [plan] = await plansOf(service.services.database.file, written, /delete from "calls"/)
     expect(plan).toContain('SEARCH calls USING INTEGER PRIMARY KEY')
+  })
+
+  test('of many at once shares transactions, and each has its answer, its number and its entry in the trail', async () => {
+    const project = await service.mintProject()
+    const ids = Array.from({ length: 30 }, (_, n) => `together-${n}`)
+    await putAll(
+      service.services,
+      project.projectId,
+      ids.map((id) => ({ id, change: {} })),
+    )
+    await service.services.holds.set(project.projectId, { callId: 'together-29', reason: 'Court.' })
+    const written = record(service.services.database.freeing)
+    const asked = [...ids, 'together-3', 'nowhere']
+    const answers = await Promise.all(asked.map((id) => remove(project, id)))
+    // Of the two requests for one call, either may come first.
+    const statuses = Map.groupBy(answers, ({ status }) => status)
+    expect([200, 404, 409].map((status) => statuses.get(status)?.length)).toEqual([29, 2, 1])
+    expect(answers[29]?.status).toBe(409)
+    expect(written.filter((statement) => /delete from "calls"/.test(textOf(statement))).length).toBeLessThan(
+      15,
+    )
+
+    const { data } = await (await project.fetch('/v1/changes?limit=1000')).json()
+    const deleted = data.filter(({ type }: { type: string }) => type === 'call.deleted')
+    expect(new Set(deleted.map(({ seq }: { seq: number }) => seq)).size).toBe(29)
+    const trail = await service.services.console.audit.list(
+      project.projectId,
+      { limit: 100 },
+      { action: 'call_deleted' },
+    )
+    const refs = (entries: { target?: string | null; ref?: string }[]) =>
+      entries.map(({ target, ref }) => target ?? ref).sort()
+    expect(refs(trail.data)).toEqual(refs(deleted))
+    expect(await totalOf(project)).toBe(1)
   })
 
   test.skipIf(ofFilesOnly)('keeps of the call no more than a keyed hash of its id', async () => {
