@@ -53,8 +53,9 @@ export class Erasure {
 
   constructor(options: ErasureOptions) {
     this.#options = options
-    // A tenth of the time gathers deletions. The rest is for the work, which may have to wait for a run to end.
-    const delayMs = options.eraseWithinMs / 10
+    // A quarter of the time gathers deletions: a run costs as much for one as for many. The rest is for the work, which
+    // may have to wait for a run to end.
+    const delayMs = options.eraseWithinMs / 4
     this.#background = new Background({
       work: async (signal) => {
         await this.#eraseOpen(signal)
