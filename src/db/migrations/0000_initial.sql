@@ -558,6 +558,10 @@ CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
 	CROSS JOIN `call_counts` AS `few` USING (`project_id`, `until`, `name`, `value`)
 	WHERE `seq` = new.`seq` AND `entry` IS NOT NULL AND `is_few`;
 END;--> statement-breakpoint
+CREATE TRIGGER `call_counts_update` AFTER UPDATE OF `calls` ON `call_counts` WHEN new.`calls` = 0 BEGIN
+	DELETE FROM `call_counts` WHERE `project_id` = new.`project_id` AND `until` = new.`until` AND `name` = new.`name`
+		AND `value` = new.`value`;
+END;--> statement-breakpoint
 CREATE TRIGGER `calls_before_delete` BEFORE DELETE ON `calls` BEGIN
 	UPDATE `projects` SET `calls` = `calls` - 1 WHERE `id` = old.`project_id`;
 	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
@@ -570,10 +574,6 @@ CREATE TRIGGER `calls_before_delete` BEFORE DELETE ON `calls` BEGIN
 	ON CONFLICT DO UPDATE SET `calls` = `calls` - 1, `success` = `success` + excluded.`success`,
 		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
 		`engaged` = `engaged` + excluded.`engaged`;
-	-- Not all four in one list: SQLite would not seek by the texts.
-	DELETE FROM `call_counts` WHERE `project_id` = old.`project_id` AND `calls` = 0
-		AND `until` IN (SELECT `until` FROM `counted_calls` WHERE `seq` = old.`seq`)
-		AND (`name`, `value`) IN (SELECT `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_before_update` BEFORE UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
 WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
@@ -588,10 +588,6 @@ WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`e
 	ON CONFLICT DO UPDATE SET `calls` = `calls` - 1, `success` = `success` + excluded.`success`,
 		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
 		`engaged` = `engaged` + excluded.`engaged`;
-	-- Not all four in one list: SQLite would not seek by the texts.
-	DELETE FROM `call_counts` WHERE `project_id` = old.`project_id` AND `calls` = 0
-		AND `until` IN (SELECT `until` FROM `counted_calls` WHERE `seq` = old.`seq`)
-		AND (`name`, `value`) IN (SELECT `name`, `value` FROM `counted_calls` WHERE `seq` = old.`seq`);
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_update` AFTER UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
 WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
