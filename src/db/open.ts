@@ -190,11 +190,17 @@ async function refuseWithoutForeignKeys(db: ReadDatabase): Promise<void> {
   if (row?.foreign_keys === 0) throw new Error('The database server does not enforce foreign keys')
 }
 
-type SideReaders = Record<'readAside' | 'readForPeople', SideReader>
+interface SideReaders extends Record<'readAside' | 'readForPeople', SideReader> {
+  forSearch: Reader
+}
 
-/** Their threads run only while they are used. */
+/** The threads run only while they are used. */
 function sideReaders(file: string): SideReaders {
-  return { readAside: new SideReader(file), readForPeople: new SideReader(file) }
+  return {
+    readAside: new SideReader(file),
+    readForPeople: new SideReader(file),
+    forSearch: openReader(file, { mapsFile: false }),
+  }
 }
 
 interface DatabaseParts {
@@ -218,7 +224,9 @@ function toDatabase(
     readAside: sides?.readAside.of(projectId) ?? reader.db,
     readForPeople: sides?.readForPeople.of(projectId) ?? reader.db,
   })
-  const store = { read: reader.db, write: writer.db, freeing: writer.freeing, ...asideOf(null) }
+  const readForSearch = sides?.forSearch.db ?? reader.db
+  const { db: write, freeing } = writer
+  const store = { read: reader.db, readForSearch, write, freeing, ...asideOf(null) }
   const stores = new LRUCache<number, Store>({
     max: storesKeptMax,
     memoMethod: (projectId) => ({ ...store, ...asideOf(projectId) }),
@@ -247,6 +255,7 @@ function toDatabase(
     close: async () => {
       await commits.close()
       reader.close()
+      sides?.forSearch.close()
       await writer.close()
       await replica?.close()
       // Last, since they wait for the queries that run.

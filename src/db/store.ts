@@ -5,6 +5,11 @@ import type { WriteDatabase } from './writer.ts'
 /** Where one tenant's data is read and written. */
 export interface Store {
   readonly read: ReadDatabase
+  /**
+   * For searches of knowledge, which read texts from everywhere in the file: mapped into memory, they would keep it all
+   * there.
+   */
+  readonly readForSearch: ReadDatabase
   readonly write: WriteDatabase
   /** For queries of programs that scan many rows: see side-reader.ts. */
   readonly readAside: ReadDatabase

@@ -6,7 +6,10 @@ import { noFailures } from './part-log.ts'
 export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): AuditTrail {
   return new AuditTrail({
     read,
-    store: () => ({ read, readAside: read, readForPeople: read, write, freeing: write }),
+    store: () => ({
+      ...{ read, readForSearch: read, readAside: read, readForPeople: read },
+      ...{ write, freeing: write },
+    }),
     write,
     now: Date.now,
     log: noFailures,

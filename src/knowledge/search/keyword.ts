@@ -91,7 +91,7 @@ export class KeywordSearch {
     query: string,
     { labels, inHurry, atLeast = 0 }: Limits,
   ): Promise<Candidates> {
-    const { read } = this.#store(projectId)
+    const { readForSearch: read } = this.#store(projectId)
     const terms = labels?.length === 0 ? [] : readTerms(query)
     const segments = await readChunkSegments(read, projectId)
     const counts = await this.#count(read, projectId, terms, segments)
@@ -108,7 +108,7 @@ export class KeywordSearch {
     segments: ChunkSegments,
     { counts: { chunksWith }, labels, effort, atLeast }: Choice,
   ): Promise<number[]> {
-    const { read } = this.#store(projectId)
+    const { readForSearch: read } = this.#store(projectId)
     const limit = Math.max(effort.passagesMax, atLeast)
     const byRarity = terms
       .filter((term) => chunksWith(term) > 0)

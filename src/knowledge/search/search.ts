@@ -115,7 +115,7 @@ export class Search {
     const candidates = candidatesFor(limit)
     const starts = { keyword: 0, fusion: 0 }
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
-    const labels = itemIds && (await labelsOfItems(store(projectId).read, projectId, itemIds))
+    const labels = itemIds && (await labelsOfItems(store(projectId).readForSearch, projectId, itemIds))
 
     const byVector =
       wanted === 'keyword'
@@ -213,7 +213,7 @@ export class Search {
     ranked: readonly { label: number; score: number }[],
     limit: number,
   ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
-    const { read } = this.#options.store(projectId)
+    const { readForSearch: read } = this.#options.store(projectId)
     const labels = ranked.map(({ label }) => label)
     // Read in one snapshot, so that a chunk and its replacement are never returned together.
     const { passages, replacedSeq } = await readPassages(read, projectId, labels)

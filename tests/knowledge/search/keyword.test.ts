@@ -25,7 +25,7 @@ afterAll(() => service.stop())
 function searching(project: TestProject) {
   const asked: Asked[] = []
   const clock = { ms: 1 }
-  const store = { ...service.services.database, read: recording(service.services.database.read, asked) }
+  const store = { ...service.services.database, readForSearch: recording(service.services.database.readForSearch, asked) }
   const keyword = new KeywordSearch({ store: () => store, now: () => clock.ms })
   const find = async (
     query: string,
@@ -35,7 +35,7 @@ function searching(project: TestProject) {
     const { labels, inHurry = false, atLeast } = more
     const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
     const found = await keyword.search(project.projectId, query, options)
-    return (await readPassages(store.read, project.projectId, found)).passages
+    return (await readPassages(store.readForSearch, project.projectId, found)).passages
   }
   const textsIn = ({ params }: Asked) => params.filter((value) => typeof value === 'string')
   /** The words that were counted by the last search, as stems. */
