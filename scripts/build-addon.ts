@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   type AddonStamp,
   addonFiles,
@@ -70,13 +70,27 @@ export function buildAddon(options: BuildOptions): BuildResult {
 
 /**
  * Each index of hnswlib has 65,536 locks for threads that change it at once, in 2.6 MB whatever its size. Ours is
- * changed by one thread, so `LABEL_LOCKS` is 1.
+ * changed by one thread, so `LABEL_LOCKS` is 1. Its numbers have 16 bits: see short-space.h.
  */
 function copySources(hnswlibNode: string, to: string): void {
   cpSync(join(hnswlibNode, 'src'), to, { recursive: true })
-  const header = join(to, 'hnswlib', 'hnswalg.h')
+  cpSync(fileURLToPath(new URL('short-space.h', import.meta.url)), join(to, 'short-space.h'))
   const locks = 'MAX_LABEL_OPERATION_LOCKS = '
-  writeFileSync(header, readFileSync(header, 'utf8').replace(`${locks}65536`, `${locks}LABEL_LOCKS`))
+  replaceIn(join(to, 'hnswlib', 'hnswalg.h'), [[`${locks}65536`, `${locks}LABEL_LOCKS`]])
+  replaceIn(join(to, 'addon.cc'), [
+    ['#include "hnswlib/hnswlib.h"', '#include "short-space.h"'],
+    ['space_ = new hnswlib::InnerProductSpace', 'space_ = new hnswlib::ShortSpace'],
+    ['reinterpret_cast<void*>(vec.data())', 'hnswlib::shortened(vec).data()'],
+  ])
+}
+
+function replaceIn(file: string, replacements: [string, string][]): void {
+  let source = readFileSync(file, 'utf8')
+  for (const [text, other] of replacements) {
+    if (!source.includes(text)) throw new Error(`hnswlib-node has no ${text}`)
+    source = source.replaceAll(text, other)
+  }
+  writeFileSync(file, source)
 }
 
 function compilerFlags(portable: boolean): string[] {
@@ -84,7 +98,12 @@ function compilerFlags(portable: boolean): string[] {
   const shape = isMac ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared', '-fPIC']
   // Apple's clang refuses -march=native on arm64, where its default is the oldest of Apple's own chips.
   const cpu = portable || (isMac && process.arch === 'arm64') ? [] : ['-march=native']
-  const defines = ['-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNAPI_VERSION=8', '-DLABEL_LOCKS=1']
+  const defines = [
+    '-DNAPI_DISABLE_CPP_EXCEPTIONS',
+    '-DNAPI_VERSION=8',
+    '-DLABEL_LOCKS=1',
+    '-DSHORT_OF_ONE=16384',
+  ]
   return ['-O3', ...cpu, '-std=c++17', ...shape, ...defines]
 }
 

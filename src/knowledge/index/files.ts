@@ -16,7 +16,9 @@ const headBytes = 96
 const footerBytes = 64
 const digestBytes = 4
 const magic = Buffer.from('CALLBOOK')
-const formatVersion = 1
+const formatVersion = 2
+/** Numbers of vectors have 16 bits: see scripts/short-space.h. */
+const bytesPerNumber = 2
 /** Where hnswlib marks a vector as deleted: a byte of the vector's links, and the bit in it. */
 const deleteMark = { offset: 2, bit: 1 }
 const chunkBytesMax = 4 * 1024 * 1024
@@ -235,7 +237,7 @@ function readLayout(head: Buffer, dimensions: number, size: number): Layout {
     count > 0 &&
     count <= number(8) &&
     vectorOffset === lowestListBytes &&
-    labelOffset === lowestListBytes + dimensions * 4 &&
+    labelOffset === lowestListBytes + dimensions * bytesPerNumber &&
     vectorBytes === labelOffset + 8 &&
     upperListBytes > footerBytes &&
     linksOffset + count * 4 <= size

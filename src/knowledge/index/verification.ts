@@ -6,8 +6,8 @@ import type { VectorRows } from './rows.ts'
 
 const samplesMax = 25
 const neighbours = 10
-/** Similarities this close count as equal, so either vector is right. */
-const tolerance = 1e-5
+/** Similarities this close count as equal, so either vector is right. The graph's numbers have 16 bits. */
+const tolerance = 1e-4
 
 /** The result of comparing an index file with the rows. Only `problem` and `labelsWithoutRow` are faults. */
 export interface IndexReport {

@@ -31,7 +31,7 @@ const vectorCandidatesMin = 50
  * Candidates that the vector index keeps during a search: see `Graph`. Beside the keyword list, one of 100 candidates
  * gives the same passages as one of 500.
  */
-const efforts = { hybrid: 100, vector: 400 }
+const efforts = { hybrid: 100, vector: 600 }
 /** Chunks that are read for each passage at first: nearly always, these are enough. */
 const chunksPerPassage = 2
 /** After this many attempts that a change interrupted, the answer is what the last one found. */

@@ -14,6 +14,7 @@ import {
 
 export const dimensions = 24
 export const space = 'test/24'
+const shortOfOne = 16_384
 
 export interface Logged {
   level: Parameters<IndexLog>[0]
@@ -180,14 +181,16 @@ export function labelsOf(hits: VectorHit[]): number[] {
   return hits.map((hit) => hit.label)
 }
 
+/** Nearly of unit length, of numbers that an index holds exactly. */
 export function randomVector(random: () => number, length = dimensions): Float32Array {
   const vector = Float32Array.from({ length }, () => random() - 0.5)
   const norm = Math.sqrt(dot(vector, vector))
-  return vector.map((value) => value / norm)
+  return vector.map((value) => Math.round((value / norm) * shortOfOne) / shortOfOne)
 }
 
+/** What an index file has of a vector: see scripts/short-space.h. */
 export function bytesOf(vector: Float32Array): Buffer {
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
+  return Buffer.from(Int16Array.from(vector, (number) => Math.round(number * shortOfOne)).buffer)
 }
 
 /** Mulberry32: the same vectors in every run. */

@@ -32,7 +32,7 @@ async function expectFound(searched: VectorIndex, project: Project, queries = 20
     const query = project.vectors.get(label) ?? new Float32Array()
     const hits = await searched.search(project.id, query, 10)
     expect(labelsOf(hits)).toEqual(project.nearest(query, 10))
-    expect(hits[0]?.similarity).toBeCloseTo(1, 5)
+    expect(hits[0]?.similarity).toBeCloseTo(1, 3)
   }
 }
 
