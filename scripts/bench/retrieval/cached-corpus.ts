@@ -21,12 +21,14 @@ const chunksDefault = 50_000
 const manifestName = 'bench.json'
 /** Increase it when the items change. A digest covers the code that indexes them. */
 const version = 2
-/** The code that decides which rows and vectors an item becomes. */
+/** The code that decides which rows, vectors and index files an item becomes. */
 const makesRows = [
   'src/db/migrations',
   'src/db/word-segments.ts',
   'src/knowledge/chunking',
   'src/knowledge/embedding/builtin.ts',
+  'src/knowledge/index/files.ts',
+  'src/knowledge/index/graph.ts',
   'src/knowledge/knowledge.ts',
   'src/text',
 ]
