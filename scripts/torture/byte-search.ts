@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { vectorBytes } from './vectors.ts'
+import { inIndex, vectorBytes } from './vectors.ts'
 
 // Searches every byte of every file in a folder for what was deleted. This is a separate program because a process
 // that reads a database's file itself loses SQLite's locks on it. https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
 
 /** The keyword index stores a word without the prefix that it shares with the previous word, so search for parts. */
 const windowChars = 10
-/** A part of a vector: eight numbers, which no other vector shares by chance. */
+/** A part of a vector: eight numbers, or sixteen of an index, which no other vector shares by chance. */
 const pieceBytes = 32
 /** Pieces with fewer distinct bytes, mostly zeros, occur in other vectors as well. */
 const distinctBytesMin = 16
@@ -16,7 +16,7 @@ export interface ByteSearch {
   folder: string
   /** Of consonants or digits. Any ten characters of a word in a row count as found, whatever their case. */
   words: string[]
-  /** A file of concatenated vectors, outside the folder. */
+  /** A file of concatenated vectors, as the database has them, outside the folder. */
   vectorFile: string
 }
 
@@ -59,19 +59,22 @@ function wordsIn(bytes: Buffer): Set<string> {
   return found
 }
 
-/** Pieces by their first four bytes, and a flag for each of these, which makes the check of every byte cheap. */
+/** Pieces of both forms by their first four bytes, and a flag for each of these, which makes the check of every byte cheap. */
 function piecesOf(vectors: Buffer) {
   const pieces = new Map<number, { bytes: Buffer; vector: number }[]>()
   const isFirst = new Uint8Array(1 << 21)
-  for (let at = 0; at + pieceBytes <= vectors.length; at += pieceBytes) {
-    const bytes = vectors.subarray(at, at + pieceBytes)
-    const first = bytes.readUInt32LE(0)
-    if (first === 0 || new Set(bytes).size < distinctBytesMin) continue
-    const piece = { bytes, vector: Math.floor(at / vectorBytes) }
-    const others = pieces.get(first)
-    if (others) others.push(piece)
-    else pieces.set(first, [piece])
-    isFirst[bitOf(first)] = 1
+  for (const form of [vectors, inIndex(vectors)]) {
+    const bytesEach = (vectorBytes * form.length) / vectors.length
+    for (let at = 0; at + pieceBytes <= form.length; at += pieceBytes) {
+      const bytes = form.subarray(at, at + pieceBytes)
+      const first = bytes.readUInt32LE(0)
+      if (first === 0 || new Set(bytes).size < distinctBytesMin) continue
+      const piece = { bytes, vector: Math.floor(at / bytesEach) }
+      const others = pieces.get(first)
+      if (others) others.push(piece)
+      else pieces.set(first, [piece])
+      isFirst[bitOf(first)] = 1
+    }
   }
   return { pieces, isFirst }
 }

@@ -41,7 +41,7 @@ test('a record that one node deletes is unreachable there at once, soon at the o
   const all = [...gone, ...calls]
   await until(async () => (await statusesAt(second, all)).every((status) => status === 200))
   for (const node of reached) await until(async () => (await foundAt(node, gone)).length === records)
-  const vectors = tracesOf(gone).filter(({ name }) => name.startsWith('vector'))
+  const vectors = tracesOf(gone).filter(({ name }) => name.includes('of the index'))
   for (const node of nodes) {
     await until(async () => {
       await node.services.index.eraseDeleted(project.projectId)

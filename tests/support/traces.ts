@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inIndex } from '../../scripts/torture/vectors.ts'
 import { runScript } from './script.ts'
 
 /** Bytes that must be in no file, with a name for reports. */
@@ -71,8 +72,12 @@ export function tracesOfWord(word: string): Trace[] {
   }))
 }
 
-/** Two pieces of a vector's bytes that are not mostly zeros. */
+/** Two pieces of a vector's bytes, and two of those that an index has, that are not mostly zeros. */
 export function tracesOfVector(name: string, vector: Uint8Array): Trace[] {
+  return [...piecesOf(name, vector), ...piecesOf(`${name} of the index`, inIndex(vector))]
+}
+
+function piecesOf(name: string, vector: Uint8Array): Trace[] {
   const pieces: Trace[] = []
   for (let start = 0; start + 32 <= vector.length && pieces.length < 2; start += 32) {
     const bytes = vector.slice(start, start + 32)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, inArray, sql } from 'drizzle-orm'
+import { inIndex } from '../../../scripts/torture/vectors.ts'
 import { type OpenDatabase, openDatabase } from '../../../src/db/open.ts'
 import { chunks, knowledgeItems, projects } from '../../../src/db/schema.ts'
 import type { IndexLog } from '../../../src/knowledge/index/project-index.ts'
@@ -190,7 +191,7 @@ export function randomVector(random: () => number, length = dimensions): Float32
 
 /** What an index file has of a vector: see scripts/short-space.h. */
 export function bytesOf(vector: Float32Array): Buffer {
-  return Buffer.from(Int16Array.from(vector, (number) => Math.round(number * shortOfOne)).buffer)
+  return inIndex(Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength))
 }
 
 /** Mulberry32: the same vectors in every run. */

@@ -25,7 +25,10 @@ afterAll(() => service.stop())
 function searching(project: TestProject) {
   const asked: Asked[] = []
   const clock = { ms: 1 }
-  const store = { ...service.services.database, readForSearch: recording(service.services.database.readForSearch, asked) }
+  const store = {
+    ...service.services.database,
+    readForSearch: recording(service.services.database.readForSearch, asked),
+  }
   const keyword = new KeywordSearch({ store: () => store, now: () => clock.ms })
   const find = async (
     query: string,
