@@ -34,9 +34,13 @@ test('while the largest allowed requests are processed, every other is answered 
     large.map(async ({ id, body, status }) => {
       expect(body.length).toBeLessThanOrEqual(bodyMax)
       const headers = { 'content-type': 'application/json' }
-      const answer = await project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers })
-      await answer.arrayBuffer()
-      return [id, answer.status, status]
+      for (;;) {
+        const answer = await project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers })
+        await answer.arrayBuffer()
+        // All of them at once are more than one project may have in memory.
+        if (answer.status !== 503) return [id, answer.status, status]
+        await Bun.sleep(100)
+      }
     }),
   )
   const text = 'Words of the largest text. '.repeat(Math.floor(1_048_576 / 27))
