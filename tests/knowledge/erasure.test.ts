@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { chunks, erasures } from '../../src/db/schema.ts'
-import { addMarkedItem, type Marked } from '../support/marked.ts'
+import { mintBeside } from '../support/beside.ts'
+import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
+import { at } from '../support/node.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { plansOf, record } from '../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -226,34 +228,55 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
   }, 60_000)
 
   test('at any moment of an erasure: nothing is left and nothing else is lost after the next start', async () => {
-    let running = await spawnService({ ERASE_WITHIN_MS: '500' })
+    // What is asked for is gathered for a quarter of this time. Then words, vectors and copies of them are erased.
+    const env = { ERASE_WITHIN_MS: '500' }
+    let running = await spawnService(env)
     const { dataDir } = running
-    const { key } = projectOf(running)
+    const keys = await mintBeside(dataDir)
     try {
-      const kept = await addMarked(projectOf(running, key))
-      for (const waitMs of [90, 105, 120, 140]) {
-        const project = projectOf(running, key)
-        const gone = [await addMarked(project), await addMarked(project)]
-        for (const { id } of gone) await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+      const kept = await addMarked(at(running, keys))
+      const keptCall = await addMarkedCall(at(running, keys))
+      await fillSegment(at(running, keys))
+      for (const waitMs of [125, 135, 145, 160, 180]) {
+        const project = at(running, keys)
+        const gone = [await addMarked(project), await addMarkedCall(project), await addMarkedCall(project)]
+        // So that all words are in their segments.
+        await Bun.sleep(300)
+        await Promise.all(gone.map(({ path }) => project.fetch(path, { method: 'DELETE' })))
         await Bun.sleep(waitMs)
         running.kill('SIGKILL')
         await running.exited
-        running = await spawnService({ ERASE_WITHIN_MS: '500', DATA_DIR: dataDir })
+        running = await spawnService({ ...env, DATA_DIR: dataDir })
         expect(
           await findTraces(
             dataDir,
             gone.flatMap(({ traces }) => traces),
           ),
         ).toEqual([])
-        expect(await foundBy(projectOf(running, key), kept)).toEqual(['keyword', 'vector'])
+        const after = at(running, keys)
+        expect(await foundBy(after, kept)).toEqual(['keyword', 'vector'])
+        const { data }: { data: { id: string }[] } = await after
+          .fetch(`/v1/calls?text=${keptCall.words[1]}`)
+          .then((answer) => answer.json())
+        expect(data.map(({ id }) => id)).toEqual([keptCall.id])
       }
     } finally {
       running.kill('SIGKILL')
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 120_000)
 })
+
+/** With so many words that rewriting the segment takes a while. */
+async function fillSegment(project: Sender): Promise<void> {
+  const summaries = Array.from({ length: 300 }, (_, n) =>
+    Array.from({ length: 400 }, (_, at) => `word${(n * 37 + at * 11) % 5_000}`).join(' '),
+  )
+  await Promise.all(
+    summaries.map((summary, n) => project.send('PUT', `/ingest/calls/filler-${n}`, { summary })),
+  )
+}
 
 type Sender = Pick<TestProject, 'fetch' | 'send'>
 
