@@ -6,14 +6,21 @@ const lagProbeMs = 250
 /** Prometheus metrics. Names follow https://prometheus.io/docs/practices/naming. */
 export class Metrics {
   readonly #requests = new RequestDurations()
-  readonly #watched = Promise.withResolvers<WatchedParts>()
+  readonly #watched: Promise<WatchedParts>
   #loading: Promise<Instruments> | undefined
   #lagMsMax = 0
   #probe: ReturnType<typeof setTimeout> | undefined
 
   /** Adds gauges that each scrape reads from the parts. */
-  watch(parts: WatchedParts): void {
-    this.#watched.resolve(parts)
+  readonly watch: (parts: WatchedParts) => void
+
+  constructor() {
+    // Node 20 has no `Promise.withResolvers`.
+    let watch = (_: WatchedParts): void => undefined
+    this.#watched = new Promise((resolve) => {
+      watch = resolve
+    })
+    this.watch = watch
   }
 
   observeRequest(request: { method: string; route: string; status: number; durationMs: number }): void {
@@ -58,7 +65,7 @@ export class Metrics {
   }
 
   async #load(): Promise<Instruments> {
-    const [{ Instruments }, parts] = await Promise.all([import('./instruments.ts'), this.#watched.promise])
+    const [{ Instruments }, parts] = await Promise.all([import('./instruments.ts'), this.#watched])
     return new Instruments(parts)
   }
 

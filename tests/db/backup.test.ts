@@ -177,6 +177,11 @@ describe('a backup', () => {
     const project = await service.mintProject()
     const records = [await addMarkedItem(project), await addMarkedCall(project)]
     const traces = records.flatMap((record) => record.traces)
+    const areAllIn = async (folder: string) => {
+      const found = await findTraces(folder, traces)
+      return traces.every(({ name }) => found.some((line) => line.startsWith(name)))
+    }
+    await until(() => areAllIn(dataDir), 'Writing the index file')
     const backup = join(newFolder(), 'backup')
     expect(await callbook(dataDir, 'backup', backup)).toMatchObject({ code: 0 })
 
@@ -185,8 +190,7 @@ describe('a backup', () => {
       (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done'
     await until(async () => (await Promise.all(records.map(isErased))).every(Boolean), 'Erasing')
     expect(await findTraces(dataDir, traces)).toEqual([])
-    const kept = await findTraces(backup, traces)
-    for (const { name } of traces) expect(kept.some((line) => line.startsWith(name))).toBe(true)
+    expect(await areAllIn(backup)).toBe(true)
     await service.stop()
   })
 
