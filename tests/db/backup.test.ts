@@ -177,11 +177,6 @@ describe('a backup', () => {
     const project = await service.mintProject()
     const records = [await addMarkedItem(project), await addMarkedCall(project)]
     const traces = records.flatMap((record) => record.traces)
-    const areAllIn = async (folder: string) => {
-      const found = await findTraces(folder, traces)
-      return traces.every(({ name }) => found.some((line) => line.startsWith(name)))
-    }
-    await until(() => areAllIn(dataDir), 'Writing the index file')
     const backup = join(newFolder(), 'backup')
     expect(await callbook(dataDir, 'backup', backup)).toMatchObject({ code: 0 })
 
@@ -190,7 +185,10 @@ describe('a backup', () => {
       (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done'
     await until(async () => (await Promise.all(records.map(isErased))).every(Boolean), 'Erasing')
     expect(await findTraces(dataDir, traces)).toEqual([])
-    expect(await areAllIn(backup)).toBe(true)
+    const kept = await findTraces(backup, traces)
+    // A backup has no index files, which are made from the rows.
+    const ofRows = traces.filter(({ name }) => !name.includes('of the index'))
+    for (const { name } of ofRows) expect(kept.some((line) => line.startsWith(name))).toBe(true)
     await service.stop()
   })
 
