@@ -237,7 +237,7 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
       const kept = await addMarked(at(running, keys))
       const keptCall = await addMarkedCall(at(running, keys))
       await fillSegment(at(running, keys))
-      for (const waitMs of [125, 135, 145, 160, 180]) {
+      for (const waitMs of [130, 145, 165]) {
         const project = at(running, keys)
         const gone = [await addMarked(project), await addMarkedCall(project), await addMarkedCall(project)]
         // So that all words are in their segments.
