@@ -22,7 +22,7 @@ import { type ExportOptions, exportCalls, sizesOf } from './export.ts'
 import { type CallFacets, readFacets } from './facets.ts'
 import type { CallForm } from './forms.ts'
 import { FoundPages } from './found-pages.ts'
-import type { Holds } from './holds.ts'
+import { type Holds, HoldWasSet } from './holds.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
 import { servedBytes, servedDocument } from './parts.ts'
 import { Cursors, callOrders } from './place.ts'
@@ -227,7 +227,14 @@ export class Calls {
   #deletionsOf(projectId: number): Batches<Asked, AppError | null> {
     let deletions = this.#deletions.get(projectId)
     if (!deletions) {
-      const run = (asked: Asked[]) => this.#deleteTogether(projectId, asked)
+      const run = async (asked: Asked[]): Promise<(AppError | null)[]> => {
+        try {
+          return await this.#deleteTogether(projectId, asked)
+        } catch (error) {
+          if (error instanceof HoldWasSet) return await run(asked)
+          throw error
+        }
+      }
       deletions = new Batches({ run, sizeOf: () => 1, sizeMax: deletionsPerBatchMax })
       this.#deletions.set(projectId, deletions)
     }

@@ -132,7 +132,7 @@ export class Holds {
     const isAsSeen = {
       condition: sql`not exists (
         select 1 from ${holds} where project_id = ${projectId} and seq > ${all.at(-1)?.seq ?? 0})`,
-      otherwise: holdWasSet,
+      otherwise: () => new HoldWasSet(),
     }
     if (all.length === 0) return { seqs: new Set(), isAsSeen }
     const { covers, tails } = await this.#coverage(projectId, all)
@@ -196,9 +196,12 @@ function toRecord({ id, callId, number, reason, createdAt, createdBy }: Omit<Hol
   return { id, callId, number, reason, createdAt: new Date(createdAt).toISOString(), createdBy }
 }
 
-function holdWasSet(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'A hold was just set. Nothing was deleted. Try again.',
-    retryAfterSeconds: 1,
-  })
+/** Nothing was deleted: who deletes may look at the holds again. */
+export class HoldWasSet extends AppError {
+  constructor() {
+    super('unavailable', 'Service unavailable', {
+      detail: 'A hold was just set. Nothing was deleted. Try again.',
+      retryAfterSeconds: 1,
+    })
+  }
 }
