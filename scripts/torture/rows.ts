@@ -32,7 +32,8 @@ export function countWrongRows(database: Database.Database): Record<string, numb
     ),
     'projects whose calls are counted wrong': count(`(${wrongCounts})`),
     'calls without words': count(
-      `call_documents where (document ->> '$.summary' is not null or document ->> '$.transcript[0]' is not null)
+      `call_documents where coalesce(document ->> '$.summary', document ->> '$.transcript[0]', document ->> '$.callerNumber',
+        document ->> '$.calledNumber') is not null
         and seq not in (${docsizes('call')}) and seq not in (select seq from calls_without_words)`,
     ),
     'words without a call': count(

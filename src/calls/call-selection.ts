@@ -5,11 +5,9 @@ import { calls, callViews } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { invalidRequest } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
-import { ending } from './call-values.ts'
+import { endsWithDigits } from './number-words.ts'
 import type { NumberMatcher } from './phone-number.ts'
-
-/** Sorts after every text with the same beginning. */
-const lastCharacter = '\u{10ffff}'
+import { seekWords, seqsMatching } from './word-match.ts'
 
 /** Which calls to select: exactly one of these. */
 export interface AskedCalls {
@@ -92,11 +90,11 @@ function completedBefore(projectId: number, before: number): SQL {
   return sql`select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${before}`
 }
 
-/** The same for calls from or to a number. call_values has the texts that end alike. */
+/** The same for calls from or to a number. The words of numbers tell which texts end alike. */
 async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
-  const start = ending(number.tail)
-  const found = sql`call_values cross join calls on calls.seq = call_values.seq
-    where call_values.project_id = ${projectId} and value >= ${start} and value < ${start + lastCharacter}`
+  const words = [endsWithDigits(number.tail)]
+  const sought = await seekWords(db, projectId, [{ words }], sql`true`)
+  const found = sql`(${seqsMatching(sought)}) as found cross join calls on calls.seq = found.seq`
   const selects: SQL[] = []
   for (const text of [calls.callerNumber, calls.calledNumber]) {
     const rows = await db
@@ -104,7 +102,7 @@ async function callsOfNumber(db: ReadDatabase, projectId: number, number: Number
       .from(sql`(select distinct ${text} as number from ${found})`)
     const texts = rows.flatMap(({ number }) => number ?? []).filter((stored) => number.matches(stored))
     selects.push(
-      sql`select calls.seq from ${found} and ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
+      sql`select calls.seq from ${found} where ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
     )
   }
   return sql.join(selects, sql` union `)

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { ReviewMarks } from '../db/schema.ts'
-import { digitsOf, headText } from './head-text.ts'
 import type { Call } from './schemas.ts'
 
 /** How many members of a call's analysis it can be found by. Bounded, so that no write is slow. */
@@ -10,23 +9,17 @@ const valueCharsMax = 200
 
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
- * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, the agents beside its own, and the digits of
- * its numbers, forwards and backwards. Triggers add what few calls have of the columns: see counts.ts.
+ * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, and the agents beside its own. Triggers
+ * add what few calls have of the columns: see counts.ts.
  */
 export function valuesOf(
-  { callAnalysis, callerNumber, calledNumber }: Pick<Call, 'callAnalysis' | 'callerNumber' | 'calledNumber'>,
+  { callAnalysis }: Pick<Call, 'callAnalysis'>,
   review: ReviewMarks | null,
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
-  const numbers = new Set(
-    [callerNumber, calledNumber].flatMap((number) => {
-      const text = headText(number)
-      return text === null ? [] : [numberValue(text), endingValue(text)]
-    }),
-  )
-  return [...labels, ...marks, ...otherAgents.map(agentValue), ...numbers, ...analysisValues(callAnalysis)]
+  return [...labels, ...marks, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
@@ -45,30 +38,6 @@ export function labelValue(label: string): string {
 /** The value in call_values of an agent that took part in a call beside the call's own agent. */
 export function agentValue(agentId: string): string {
   return hashed('otherAgentId', agentId)
-}
-
-/** The value in call_values of the digits of a number. */
-export function numberValue(number: string): string {
-  return toValue('number', digitsOf(number))
-}
-
-/** The value of the same digits, the last one first. */
-function endingValue(number: string): string {
-  return toValue('ending', reversed(digitsOf(number)))
-}
-
-/** What the values of numbers that begin with these digits begin with. */
-export function numberStart(digits: string): string {
-  return toValue('number', digits).slice(0, -2)
-}
-
-/** The same for numbers that end with these digits. */
-export function ending(digits: string): string {
-  return toValue('ending', reversed(digits)).slice(0, -2)
-}
-
-function reversed(text: string): string {
-  return [...text].reverse().join('')
 }
 
 function analysisValues(callAnalysis: Call['callAnalysis']): string[] {

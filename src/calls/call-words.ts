@@ -1,4 +1,5 @@
 import { clip, foldText, indexedWords, stemOf } from '../text/words.ts'
+import { type Numbers, numberWords } from './number-words.ts'
 import type { Call } from './schemas.ts'
 
 /** The size of the table of known words, a power of two. */
@@ -7,8 +8,8 @@ const knownMax = 65_536
 const callWordsCharsMax = 1_000_000
 
 /**
- * The words that a call is found by: those of its transcript and summary, each once, as written and as its stem. A word
- * that is still being typed cannot be looked up among stems: that of `bus` is `bu`, with which `but` begins, too.
+ * The words that a call is found by: those of its transcript and summary, each once, as written and as its stem, and
+ * those of its numbers. A word that is still being typed cannot be looked up among stems: that of `bus` is `bu`, with which `but` begins, too.
  */
 export class CallWords {
   /** Known words by hash. Calls use the same few thousand words; a regular expression and a set take twice as long. */
@@ -16,11 +17,10 @@ export class CallWords {
   #calls = 0
 
   /** With a space before and after each word. */
-  of({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): string {
+  of({ summary, transcript, ...numbers }: Texts & Numbers): string {
     const text = `${summary ?? ''}\n${transcript.map(({ content }) => content).join('\n')}`
-    return this.#wordsOf(
-      `${isPlain(text) ? text.toLowerCase() : indexedWords(text).map(foldText).join(' ')} `,
-    )
+    const folded = isPlain(text) ? text.toLowerCase() : indexedWords(text).map(foldText).join(' ')
+    return this.#wordsOf(`${folded} `) + numberWords(numbers)
   }
 
   /** @param text folded, with a separator at its end */
@@ -60,6 +60,8 @@ export class CallWords {
     return found
   }
 }
+
+type Texts = Pick<Call, 'summary' | 'transcript'>
 
 interface KnownWord {
   readonly word: string

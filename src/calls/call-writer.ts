@@ -267,14 +267,17 @@ function withoutValue({ id }: PendingWrite): [string, null] {
   return [id, null]
 }
 
-/** Whether the indexed texts have changed. The words of parts are elsewhere. */
+/** Whether the indexed texts or numbers have changed. The words of parts are elsewhere. */
 function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
   if (hadParts) return true
   const [was, is] = [before?.call ?? silent, after.call]
-  return was.summary !== is.summary || !isSameTranscript(was.transcript, is.transcript)
+  const isSame = (['summary', 'callerNumber', 'calledNumber'] as const).every(
+    (name) => was[name] === is[name],
+  )
+  return !isSame || !isSameTranscript(was.transcript, is.transcript)
 }
 
-const silent = { summary: null, transcript: [] }
+const silent = { summary: null, callerNumber: null, calledNumber: null, transcript: [] }
 
 function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
   return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)

@@ -1,19 +1,12 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
 import { readInstant } from '../text/instant.ts'
-import {
-  agentValue,
-  ending,
-  labelValue,
-  markValue,
-  numberStart,
-  numberValue,
-  toValue,
-  valuesMeant,
-} from './call-values.ts'
+import { agentValue, labelValue, markValue, toValue, valuesMeant } from './call-values.ts'
 import type { Counted } from './counts.ts'
 import { type CallFilter, noValue } from './filters.ts'
 import { digitsOf, headText } from './head-text.ts'
+import { beginsWithDigits, endsWithDigits, hasDigits } from './number-words.ts'
+import type { SearchedWord } from './word-query.ts'
 
 /** What a call must meet to be listed. */
 export interface Condition {
@@ -28,6 +21,8 @@ export interface Condition {
 /** An index range, or several, with the calls that meet a condition. */
 export interface Path {
   ranges: Range[]
+  /** Instead of ranges: the words of the calls' numbers, of which a call has any. */
+  words?: readonly SearchedWord[]
   /** Whether each range is ordered by time, and no call is in two of them. */
   isOrdered: boolean
   /** Whether it has only the calls of values that few have: see counts.ts. */
@@ -41,8 +36,8 @@ export interface Path {
 interface Range {
   /** The table, under the name that `where` uses. Its rows have `project_id`, `created_at` and `seq`. */
   table: 'calls' | 'call_values'
-  /** The index to read, unless it is the primary key. */
-  index?: string
+  /** The index to read, unless it is the primary key; null for the calls' row numbers. */
+  index?: string | null
   where: SQL
 }
 
@@ -176,24 +171,20 @@ function anyNumber(
   const checks = distinct(numbers).map(
     (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
   )
-  const values = distinct(numbers.map((number) => numberValue(number ?? '')))
-  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
-  // One number may be the caller's and another the called one.
-  return { check: any(checks), path: { ranges, isOrdered: values.length === 1, isWider: true } }
+  const words = distinct(numbers.map((number) => digitsOf(number ?? ''))).map(hasDigits)
+  return { check: any(checks), path: { ranges: [], words, isOrdered: false, isWider: true } }
 }
 
 function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Condition | string {
   const digits = text.replace(/\D/g, '')
   // The digits of several numbers would find nothing.
   if (digits === '' || text.includes(',')) return 'must be one number with at least one digit'
-  const ranges = [numberStart(digits), ending(digits)].map((start) =>
-    within(sql`call_values.value >= ${start} and call_values.value < ${start + lastCharacter}`),
-  )
   const ends = numbers.flatMap((number) => [
     sql`substr(${calls[number.digits]}, 1, ${digits.length}) = ${digits}`,
     sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
   ])
-  return { check: any(ends), path: { ranges, isOrdered: false } }
+  const words = [beginsWithDigits(digits), endsWithDigits(digits)]
+  return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
 }
 
 /** The conditions, with two bounds of one column as one: together they may have few calls. */

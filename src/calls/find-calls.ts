@@ -6,7 +6,7 @@ import type { Condition, Path } from './conditions.ts'
 import { countAny } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
 import { type SoughtWords, seekWords, seqsMatching, seqsMatchingAmong } from './word-match.ts'
-import type { WordQuery } from './word-query.ts'
+import type { SearchedWord, WordQuery } from './word-query.ts'
 
 /** How far matching calls are counted. */
 export const totalMax = 10_000
@@ -139,21 +139,40 @@ export class CallFinder {
     this.#checks = conditions.map(({ check, others: more }, at) =>
       more && others[at]?.size === 0 ? more.check : check,
     )
-    const isUsable = conditions.map(({ path }, at) => !path.isOfFew || (counts[at]?.areFew ?? false))
-    const sizes = await this.#sizesOf(
-      conditions.map(({ path, counted }, at) => ((counted && isAllTime) || !isUsable[at] ? null : path)),
+    const paths = await Promise.all(
+      conditions.map(({ path, check }, at) =>
+        path.isOfFew && !counts[at]?.areFew
+          ? null
+          : path.words
+            ? this.#withNumbers(path, path.words, check)
+            : path,
+      ),
     )
-    return conditions.map(({ path, counted }, at) => {
+    const sizes = await this.#sizesOf(
+      conditions.map(({ counted }, at) => (counted && isAllTime ? null : (paths[at] ?? null))),
+    )
+    return conditions.map(({ counted }, at) => {
       const known = sizes[at] ?? unmeasured
-      if (known.path) return { ...known, isExact: known.isExact && !path.isWider }
+      if (known.path) return { ...known, isExact: known.isExact && !known.path.isWider }
       if (!counted || !isAllTime) return unmeasured
       const more = others[at] ?? unmeasured
       return {
-        path: isUsable[at] ? path : null,
+        path: paths[at] ?? null,
         size: (counts[at]?.calls ?? 0) + more.size,
         isExact: more.isExact && (more.size === 0 || counted.values.length === 1),
       }
     })
+  }
+
+  /** The calls with the words of numbers, unless they are too many to list. */
+  async #withNumbers(path: Path, words: readonly SearchedWord[], check: SQL): Promise<Path | null> {
+    const max = this.#limits.counted + 1
+    const queries = words.map((word) => ({ words: [word] }))
+    const sought = await seekWords(this.#db, this.#projectId, queries, check)
+    const seqs = await this.#listOf(sql`select seq from (${seqsMatching(sought)}) limit ${max}`)
+    if (seqs.length === max) return null
+    const where = sql`calls.seq in (select value from json_each(${JSON.stringify(seqs)}))`
+    return { ...path, ranges: [{ table: 'calls', index: null, where }] }
   }
 
   /** Few calls are listed: those with the words, or those of the smallest path that have them. */
@@ -229,7 +248,9 @@ export class CallFinder {
       isAlone || (condition.path === path && !path.isWider) ? [] : [this.#checks[at] ?? condition.check],
     )
     const branches = path.ranges.map(({ table, index, where }) => {
-      const indexed = index === undefined ? sql`` : sql` indexed by ${sql.raw(index)}`
+      // Of no index, SQLite still reads rows by their number.
+      const indexed =
+        index === undefined ? sql`` : sql.raw(index === null ? ' not indexed' : ` indexed by ${index}`)
       const needsCall = table !== 'calls' && !isAlone
       const toCalls = needsCall ? sql` cross join calls on calls.seq = ${sql.raw(table)}.seq` : sql``
       const created = sql.raw(`${table}.created_at`)

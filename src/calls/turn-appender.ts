@@ -88,7 +88,7 @@ export class TurnAppender {
       ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
       ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
       heardAt: heardAt === call.heardAt ? null : heardAt,
-      words: words.of({ summary: null, transcript: appendTranscript.turns }),
+      words: words.of({ ...wordless, transcript: appendTranscript.turns }),
     })
     return isWritten ? document : null
   }
@@ -124,6 +124,9 @@ export class TurnAppender {
     return changed.length > 0
   }
 }
+
+/** What an append does not change. */
+const wordless = { summary: null, callerNumber: null, calledNumber: null }
 
 interface Appending {
   id: string

@@ -7,7 +7,7 @@ import type { SearchedWord, WordQuery } from './word-query.ts'
 /** Words, and where to find them. */
 export interface SoughtWords {
   projectId: number
-  queries: readonly WordQuery[]
+  queries: readonly SoughtQuery[]
   /** Whether the last word is complete, not a beginning. */
   isWhole: boolean
   /** Those with calls of the project, newest first. */
@@ -17,6 +17,8 @@ export interface SoughtWords {
   /** Whether words of deleted calls are still in segments. */
   hasDeleted: boolean
 }
+
+type SoughtQuery = Pick<WordQuery, 'words'>
 
 interface WaitingCalls {
   seqs: readonly number[]
@@ -44,18 +46,25 @@ function segmentsOf(isOwn: SQL): SQL {
   return sql`select json_group_array(segment) from call_segments where ${isOwn}`
 }
 
-/** Prepares a search for calls that have all words of any of the queries. */
+/**
+ * Prepares a search for calls that have all words of any of the queries.
+ * @param isMeant checks a row of `calls` instead, if the words stand for what is in it
+ */
 export async function seekWords(
   db: ReadDatabase,
   projectId: number,
-  sought: readonly WordQuery[],
+  sought: readonly SoughtQuery[],
+  isMeant?: SQL,
 ): Promise<SoughtWords> {
   for (;;) {
     const row = await queries(db).indexed.get({ projectId })
     const segments = numbersIn(row?.segments).sort((a, b) => b - a)
     const completing = new Set(numbersIn(row?.completing))
     const among = segments.filter((segment) => completing.has(segment))
-    const waiting = row?.isAnyWaiting === 1 ? await readWaiting(db, projectId, sought, among) : nothing
+    const waiting =
+      row?.isAnyWaiting === 1
+        ? await readWaiting(db, projectId, { sought, segments: among, isMeant })
+        : nothing
     const hasDeleted = row?.isAnyDeleted === 1
     // Words may have left the waiting calls for a segment that is not among these.
     if (row?.isAnyWaiting === 1 && waiting.segments !== row.segments) continue
@@ -69,16 +78,21 @@ function numbersIn(json = '[]'): number[] {
   return JSON.parse(json)
 }
 
+interface Sought {
+  sought: readonly SoughtQuery[]
+  /** Those of the calls without words in their row. */
+  segments: readonly number[]
+  isMeant: SQL | undefined
+}
+
 /**
  * A word counts if it is in the row itself or in the parts, so that a call is found as soon as it is committed. Without
  * words in the row, those in the segments count, too.
- * @param segments of the calls without words in their row
  */
 async function readWaiting(
   db: ReadDatabase,
   projectId: number,
-  sought: readonly WordQuery[],
-  segments: readonly number[],
+  { sought, segments, isMeant }: Sought,
 ): Promise<WaitingCalls & { segments: string | undefined }> {
   const hasWord = (word: SearchedWord) => {
     const isSaid = textsOf(word).map((text) => sql`instr(words, ${text})`)
@@ -87,15 +101,20 @@ async function readWaiting(
     return sql`(${sql.join(isSaid, sql` or `)} or ${isIndexed})`
   }
   const has = sought.map(({ words }) => sql`(${sql.join(words.map(hasWord), sql` and `)})`)
+  const found = sql`(${segmentsOf(sql`project_id = ${projectId}`)}) as segments`
   const rows = await db
     .select({ seq: sql<number>`seq`, matches: sql<number>`matches`, segments: sql<string>`segments` })
-    .from(sql`(
+    .from(
+      isMeant
+        ? sql`(select seq, ${isMeant} as matches, ${found} from calls_without_words as behind cross join calls using (seq)
+            where behind.project_id = ${projectId})`
+        : sql`(
       with waiting as materialized (
         select seq, words is null as is_completed, coalesce(words, ' ') || coalesce(
           (select group_concat(words, '') from call_parts where call_parts.seq = behind.seq), '') as words
         from calls_without_words as behind where project_id = ${projectId})
-      select seq, ${sql.join(has, sql` or `)} as matches, (${segmentsOf(sql`project_id = ${projectId}`)}) as segments
-      from waiting)`)
+      select seq, ${sql.join(has, sql` or `)} as matches, ${found} from waiting)`,
+    )
   const matching = rows.filter(({ matches }) => matches === 1)
   return {
     ...{ seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) },

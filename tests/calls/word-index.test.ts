@@ -218,7 +218,7 @@ describe("a call's words", () => {
 
   test('are bounded, whatever a call says', () => {
     const { transcript = [] } = said(...Array.from({ length: 400_000 }, (_, n) => `w${n}`))
-    const words = new CallWords().of({ summary: null, transcript })
+    const words = new CallWords().of({ summary: null, callerNumber: null, calledNumber: null, transcript })
     expect(words).toStartWith(' w0 w1 w2 ')
     expect(words.length).toBeGreaterThan(1_000_000)
     expect(words.length).toBeLessThan(1_000_200)
@@ -256,6 +256,67 @@ describe("a call's words", () => {
     } finally {
       await command.close()
     }
+  })
+})
+
+describe("a call's numbers", () => {
+  test('are found at any moment: before they are indexed, then, and once they are others', async () => {
+    const own = await startService()
+    const { database, wordBacklog, calls, erasureRequests } = own.services
+    await wordBacklog.close()
+    const { projectId } = await own.mintProject()
+    const backlog = new WordBacklog({
+      ...{ owner: { isOwner: true }, read: database.read, write: database.write, log: noFailures },
+      now: () => Date.now() + 600_000,
+    })
+    const long = said(...Array.from({ length: 500 }, (_, n) => `word${n} ${'and so on '.repeat(20)}`))
+    const createdAt = '2026-01-01T00:00:00.000Z'
+    await putCalls(own.services, projectId, [
+      { id: 'silent', createdAt, callerNumber: '+49 30 123456' },
+      { id: 'said', createdAt, callerNumber: null, ...said('49 →49 x49 4930123456 ←654321') },
+      { id: 'long', createdAt, ...long, calledNumber: '(49) 30-123456' },
+      { id: 'parts', createdAt, ...said('one'), callerNumber: 'sip:Jo Doe"@49', calledNumber: '4930123456' },
+    ])
+    const turns = [{ role: 'user' as const, content: 'two' }]
+    await putCalls(own.services, projectId, [{ id: 'parts', appendTranscript: { at: 1, turns } }])
+    const found = async (filter: Record<string, string>) =>
+      (await calls.find(projectId, { ...filter, order: 'createdAt' })).data.map(({ id }) => id)
+    const expectFound = async (expected: Record<string, string[]>) => {
+      const asked = Object.keys(expected).map(async (filter) => {
+        const [name = '', value = ''] = filter.split('=')
+        return [filter, await found({ [name]: value })] as const
+      })
+      expect(Object.fromEntries(await Promise.all(asked))).toEqual(expected)
+      const { number, ...erased } = { number: '+4930123456', dryRun: true }
+      const { calls: count } = await erasureRequests.request(projectId, { number, ...erased })
+      expect(count).toBe(new Set(['number=4930', 'number=3456'].flatMap((name) => expected[name] ?? [])).size)
+    }
+    const first = {
+      'number=4930': ['long', 'parts', 'silent'],
+      'number=3456': ['long', 'parts', 'silent'],
+      'number=49': ['long', 'parts', 'silent'],
+      'number=30': [],
+      'callerNumber=+49 30 123456': ['silent'],
+      'callerNumber=sip:Jo Doe"@49': ['parts'],
+      'calledNumber=(49) 30-123456': ['long'],
+      'text=49': ['said'],
+    }
+    await expectFound(first)
+    await backlog.finish()
+    expect(await callsBehind(own)).toBe(0)
+    await expectFound(first)
+    await putCalls(own.services, projectId, [
+      { id: 'silent', callerNumber: null },
+      { id: 'long', calledNumber: '+1 555 0100' },
+      { id: 'parts', appendTranscript: { at: 2, turns } },
+    ])
+    const second = { 'number=4930': ['parts'], 'number=3456': ['parts'], 'number=15550': ['long'] }
+    await expectFound(second)
+    await backlog.finish()
+    expect(await callsBehind(own)).toBe(0)
+    await expectFound(second)
+    await backlog.close()
+    await own.stop()
   })
 })
 
