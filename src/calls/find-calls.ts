@@ -6,7 +6,7 @@ import type { Condition, Path } from './conditions.ts'
 import { countAny } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
 import { type SoughtWords, seekWords, seqsMatching, seqsMatchingAmong } from './word-match.ts'
-import type { SearchedWord, WordQuery } from './word-query.ts'
+import type { WordQuery } from './word-query.ts'
 
 /** How far matching calls are counted. */
 export const totalMax = 10_000
@@ -139,14 +139,11 @@ export class CallFinder {
     this.#checks = conditions.map(({ check, others: more }, at) =>
       more && others[at]?.size === 0 ? more.check : check,
     )
-    const paths = await Promise.all(
-      conditions.map(({ path, check }, at) =>
-        path.isOfFew && !counts[at]?.areFew
-          ? null
-          : path.words
-            ? this.#withNumbers(path, path.words, check)
-            : path,
-      ),
+    const numbers = await Promise.all(
+      conditions.map((condition) => this.#measureNumbers(condition, isAllTime)),
+    )
+    const paths = conditions.map(({ path }, at) =>
+      path.isOfFew && !counts[at]?.areFew ? null : path.words ? (numbers[at]?.path ?? null) : path,
     )
     const sizes = await this.#sizesOf(
       conditions.map(({ counted }, at) => (counted && isAllTime ? null : (paths[at] ?? null))),
@@ -154,7 +151,7 @@ export class CallFinder {
     return conditions.map(({ counted }, at) => {
       const known = sizes[at] ?? unmeasured
       if (known.path) return { ...known, isExact: known.isExact && !known.path.isWider }
-      if (!counted || !isAllTime) return unmeasured
+      if (!counted || !isAllTime) return numbers[at] ?? unmeasured
       const more = others[at] ?? unmeasured
       return {
         path: paths[at] ?? null,
@@ -164,15 +161,22 @@ export class CallFinder {
     })
   }
 
-  /** The calls with the words of numbers, unless they are too many to list. */
-  async #withNumbers(path: Path, words: readonly SearchedWord[], check: SQL): Promise<Path | null> {
-    const max = this.#limits.counted + 1
-    const queries = words.map((word) => ({ words: [word] }))
+  /** Few calls with the words of numbers are listed; many are found sooner in the list of all calls. */
+  async #measureNumbers({ path, check }: Condition, isAllTime: boolean): Promise<Measured | undefined> {
+    if (!path.words) return undefined
+    const { counted, few } = this.#limits
+    const queries = path.words.map((word) => ({ words: [word] }))
     const sought = await seekWords(this.#db, this.#projectId, queries, check)
-    const seqs = await this.#listOf(sql`select seq from (${seqsMatching(sought)}) limit ${max}`)
-    if (seqs.length === max) return null
+    const matching = (most: number) => sql`select seq from (${seqsMatching(sought)}) limit ${most + 1}`
+    const seqs = await this.#listOf(matching(few))
+    const isExact = isAllTime && !path.isWider
+    if (seqs.length > few)
+      return { path: null, size: isExact ? await this.#countOf(matching(counted)) : 0, isExact }
     const where = sql`calls.seq in (select value from json_each(${JSON.stringify(seqs)}))`
-    return { ...path, ranges: [{ table: 'calls', index: null, where }] }
+    return {
+      ...{ size: seqs.length, isExact },
+      path: { ...path, ranges: [{ table: 'calls', index: null, where }] },
+    }
   }
 
   /** Few calls are listed: those with the words, or those of the smallest path that have them. */
