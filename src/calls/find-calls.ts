@@ -101,7 +101,7 @@ export class CallFinder {
 
   async #chooseSource(): Promise<Source> {
     const { conditions, from, to, words } = this.#search
-    const { counted } = this.#limits
+    const { counted, few } = this.#limits
     const measured = await this.#measure(conditions)
     // A short period may be read in full.
     if (from !== undefined || to !== undefined) measured.push(...(await this.#sizesOf([byTime])))
@@ -110,7 +110,10 @@ export class CallFinder {
     const isAlone = conditions.length === 1 && smallest.path?.isOrdered
     const countPath =
       (size <= counted || isAlone || smallest.path?.isCovering ? smallest.path : null) ?? byTime
-    const path = this.#isByDuration && size > counted ? byDuration : countPath
+    // Reading so many rows by their numbers takes longer than finding the first ones in order.
+    const isMany = size > (countPath.words ? few : counted)
+    const inOrder = this.#isByDuration ? byDuration : countPath.words ? byTime : countPath
+    const path = isMany ? inOrder : countPath
     const [only] = conditions.length <= 1 ? measured : []
     if (words)
       return {
@@ -139,19 +142,20 @@ export class CallFinder {
     this.#checks = conditions.map(({ check, others: more }, at) =>
       more && others[at]?.size === 0 ? more.check : check,
     )
-    const numbers = await Promise.all(
-      conditions.map((condition) => this.#measureNumbers(condition, isAllTime)),
-    )
+    const numbers = await Promise.all(conditions.map((condition) => this.#measureNumbers(condition)))
     const paths = conditions.map(({ path }, at) =>
       path.isOfFew && !counts[at]?.areFew ? null : path.words ? (numbers[at]?.path ?? null) : path,
     )
     const sizes = await this.#sizesOf(
-      conditions.map(({ counted }, at) => (counted && isAllTime ? null : (paths[at] ?? null))),
+      conditions.map(({ counted }, at) =>
+        (counted ?? numbers[at]) && isAllTime ? null : (paths[at] ?? null),
+      ),
     )
     return conditions.map(({ counted }, at) => {
       const known = sizes[at] ?? unmeasured
       if (known.path) return { ...known, isExact: known.isExact && !known.path.isWider }
-      if (!counted || !isAllTime) return numbers[at] ?? unmeasured
+      if (!isAllTime) return unmeasured
+      if (!counted) return numbers[at] ?? unmeasured
       const more = others[at] ?? unmeasured
       return {
         path: paths[at] ?? null,
@@ -161,22 +165,17 @@ export class CallFinder {
     })
   }
 
-  /** Few calls with the words of numbers are listed; many are found sooner in the list of all calls. */
-  async #measureNumbers({ path, check }: Condition, isAllTime: boolean): Promise<Measured | undefined> {
+  /** The calls with the words of numbers, unless they are too many to list. */
+  async #measureNumbers({ path, check }: Condition): Promise<Measured | undefined> {
     if (!path.words) return undefined
-    const { counted, few } = this.#limits
+    const max = this.#limits.counted + 1
     const queries = path.words.map((word) => ({ words: [word] }))
     const sought = await seekWords(this.#db, this.#projectId, queries, check)
-    const matching = (most: number) => sql`select seq from (${seqsMatching(sought)}) limit ${most + 1}`
-    const seqs = await this.#listOf(matching(few))
-    const isExact = isAllTime && !path.isWider
-    if (seqs.length > few)
-      return { path: null, size: isExact ? await this.#countOf(matching(counted)) : 0, isExact }
+    const seqs = await this.#listOf(sql`select seq from (${seqsMatching(sought)}) limit ${max}`)
     const where = sql`calls.seq in (select value from json_each(${JSON.stringify(seqs)}))`
-    return {
-      ...{ size: seqs.length, isExact },
-      path: { ...path, ranges: [{ table: 'calls', index: null, where }] },
-    }
+    const ranges: Path['ranges'] = [{ table: 'calls', index: null, where }]
+    const listed = seqs.length < max ? { ...path, ranges } : null
+    return { path: listed, size: seqs.length, isExact: !path.isWider }
   }
 
   /** Few calls are listed: those with the words, or those of the smallest path that have them. */
