@@ -132,7 +132,10 @@ export class Ingest {
       const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
       const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
-        const some = positions.flatMap((position) => inputs[position] ?? [])
+        const some = positions.flatMap((position) => {
+          const input = inputs[position]
+          return input ? { ...input, storedChars: sizes[position]?.[1] } : []
+        })
         const putSome = () => this.#mergeAndWrite(projectId, some)
         for (const result of await (areLong ? this.#inTurn(putSome) : putSome())) {
           results.push(result instanceof AppError ? result : { isNew: result.isNew })
@@ -199,12 +202,17 @@ export class Ingest {
     })
   }
 
-  /** Merges and writes. Retries calls that another process has changed in between. */
+  /**
+   * Merges and writes. Retries calls that another process has changed in between. A call that was not stored when its
+   * request arrived is first taken for a new one, which saves two reads: the write finds out whether it is.
+   */
   async #mergeAndWrite(projectId: number, inputs: readonly Input[]): Promise<Result[]> {
     const results: Result[] = new Array(inputs.length)
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
-      const { merged, writes, heard } = await this.#merge(projectId, open)
+      const isTakenForNew = ({ storedChars }: Input) => attempt === 0 && storedChars === 0
+      const known = open.filter((input) => !isTakenForNew(input))
+      const { merged, writes, heard } = await this.#merge(projectId, open, idsOf(known))
       const written = await this.#writeOnce(projectId, writes, attempt)
       // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
       await this.#writer.hear(projectId, heard, this.#options.now()).catch(() => undefined)
@@ -213,10 +221,11 @@ export class Ingest {
         for (const { position } of open) results[position] = written
         break
       }
-      open = open.filter(({ id, position }, at) => {
+      open = open.filter(({ id, position, ...input }, at) => {
         const result = merged[at]
         if (!result) throw new Error('Each input is merged')
-        const isLost = !(result instanceof AppError) && writes.has(id) && !written.has(id)
+        const isLost =
+          result instanceof AppError ? isTakenForNew({ id, ...input }) : writes.has(id) && !written.has(id)
         if (!isLost) results[position] = result
         return isLost
       })
@@ -233,14 +242,12 @@ export class Ingest {
     })
   }
 
-  /** Several changes of one call are merged in order. */
-  async #merge(projectId: number, inputs: readonly Input[]) {
+  /** Several changes of one call are merged in order. @param known the ids to look for; others are taken for new */
+  async #merge(projectId: number, inputs: readonly Input[], known: readonly string[]) {
     const { store, recordHash } = this.#options
     const { read } = store(projectId)
-    const [stored, deleted] = await Promise.all([
-      readStoredCalls(read, projectId, idsOf(inputs)),
-      readDeletedCalls(read, projectId, idsOf(inputs), recordHash),
-    ])
+    const stored = await readStoredCalls(read, projectId, known)
+    const deleted = await readDeletedCalls(read, projectId, known, recordHash)
     const writes = new Map<string, PendingWrite>()
     /** Calls that sent only what is stored already. */
     const heard = new Set<string>()

@@ -64,8 +64,9 @@ export async function readCallChars(
 export async function readStoredCalls(
   db: ReadDatabase,
   projectId: number,
-  ids: Iterable<string>,
+  ids: readonly string[],
 ): Promise<Map<string, { stored: StoredCall; changeSeq: number; hasParts: boolean }>> {
+  if (ids.length === 0) return new Map()
   const rows = await queries(db).byIds.all({ projectId, ids: toJson(ids) })
   return new Map(
     rows.map(({ id, changeSeq, hasParts, ...row }) => [
@@ -82,6 +83,7 @@ export async function readDeletedCalls(
   ids: readonly string[],
   recordHash: RecordHash,
 ): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
   const hashed = JSON.stringify(ids.map((id) => [id, recordHash(projectId, 'call', id)]))
   const rows = await queries(db).deleted.all({ projectId, hashed })
   return new Set(rows.map(({ id }) => id))

@@ -531,6 +531,18 @@ describe('at once', () => {
     for (const [i, field] of textFields.entries()) expect(call[field]).toBe(`from ${i}`)
   })
 
+  test('turns that arrive while the call is being created are appended to it', async () => {
+    const project = await service.mintProject()
+    const transcript = [{ role: 'user', content: 'Hello' }]
+    const turns = [{ role: 'assistant', content: 'Good morning' }]
+    const answers = await Promise.all([
+      put(project, 'new', { transcript }),
+      put(project, 'new', { endedReason: 'customer-ended-call', appendTranscript: { at: 1, turns } }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([201, 200])
+    expect(await answers[1]?.json()).toMatchObject({ transcript: [...transcript, ...turns] })
+  })
+
   test('many appends of one turn each, retried on 409, give the whole transcript', async () => {
     const project = await service.mintProject()
     await putCall(project, 'call-1', {})
