@@ -532,15 +532,16 @@ describe('at once', () => {
   })
 
   test('turns that arrive while the call is being created are appended to it', async () => {
-    const project = await service.mintProject()
-    const transcript = [{ role: 'user', content: 'Hello' }]
-    const turns = [{ role: 'assistant', content: 'Good morning' }]
-    const answers = await Promise.all([
-      put(project, 'new', { transcript }),
-      put(project, 'new', { endedReason: 'customer-ended-call', appendTranscript: { at: 1, turns } }),
+    const { projectId } = await service.mintProject()
+    const { ingest } = service.services
+    const transcript: Turn[] = [{ role: 'user', content: 'Hello' }]
+    const turns: Turn[] = [{ role: 'assistant', content: 'Good morning' }]
+    const [created, appended] = await Promise.all([
+      ingest.put(projectId, 'new', { transcript }),
+      ingest.put(projectId, 'new', { endedReason: 'done', appendTranscript: { at: 1, turns } }),
     ])
-    expect(answers.map(({ status }) => status)).toEqual([201, 200])
-    expect(await answers[1]?.json()).toMatchObject({ transcript: [...transcript, ...turns] })
+    expect([created, appended].map(({ isNew }) => isNew)).toEqual([true, false])
+    expect(JSON.parse(String(appended.document))).toMatchObject({ transcript: [...transcript, ...turns] })
   })
 
   test('many appends of one turn each, retried on 409, give the whole transcript', async () => {
