@@ -1,4 +1,5 @@
-import { embeddedText, splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
+import { embeddedText } from '../../src/knowledge/chunking/chunk.ts'
+import { splitIntoChunks } from '../../src/knowledge/chunking/chunks.ts'
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
 import type { ItemState } from './model.ts'
 

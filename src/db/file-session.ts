@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { LibsqlError } from '@libsql/client'
+import { LibsqlError } from '@libsql/core/api'
 import { BallastFile, freeBytesAround } from './ballast-file.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { clearStalePages } from './stale-cells.ts'

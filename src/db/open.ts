@@ -15,7 +15,6 @@ import {
 import { type DatabaseLog, silentLog } from './log.ts'
 import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
 import { openReader, type ReadDatabase, type Reader } from './reader.ts'
-import { openRemoteReader } from './remote-reader.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
 import type { Store, StoreOf } from './store.ts'
@@ -124,6 +123,7 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
 }
 
 async function openRemote(location: RemoteLocation, log: DatabaseLog, pollMs: number): Promise<OpenDatabase> {
+  const { openRemoteReader } = await import('./remote-reader.ts')
   const writer = new Writer(location, { log })
   const reader = openRemoteReader(location)
   try {

@@ -1,12 +1,7 @@
 import { type Client, createClient, LibsqlError } from '@libsql/client'
-import { AppError } from '../errors.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
+import { primaryAwayCode, tokenRefusedCode } from './remote-failure.ts'
 
-/** The code of a failure on the way to the server: whether the request arrived is unknown. */
-const primaryAwayCode = 'PRIMARY_AWAY'
-/** The code of a call that the server refused to authorize. */
-const tokenRefusedCode = 'TOKEN_REFUSED'
-const retryAfterSeconds = 2
 const unauthorized = 401
 const forbidden = 403
 const tooManyRequests = 429
@@ -50,24 +45,4 @@ async function fetchWhole(request: Request, deadlineMs: number): Promise<Respons
     throw new LibsqlError(`The primary answered ${answer.status}: see DATABASE_AUTH_TOKEN`, tokenRefusedCode)
   }
   return new Response(body, { status: answer.status, headers: answer.headers })
-}
-
-/** Which of these codes a failed call has; null when the call reached the database. */
-export function unservedCode(error: unknown): string | null {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (!(cause instanceof LibsqlError)) continue
-    if (cause.code === primaryAwayCode || cause.code === tokenRefusedCode) return cause.code
-  }
-  return null
-}
-
-/** What to tell the client about a failed call, or `whenAway` if the server did not answer; null as above. */
-export function unservedDetail(error: unknown, whenAway: string): string | null {
-  const code = unservedCode(error)
-  if (code === tokenRefusedCode) return 'The primary database refuses DATABASE_AUTH_TOKEN.'
-  return code === primaryAwayCode ? whenAway : null
-}
-
-export function primaryUnavailable(detail: string, cause?: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds, cause })
 }

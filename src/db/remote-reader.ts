@@ -1,8 +1,9 @@
 import type { Client, InStatement } from '@libsql/client'
-import { drizzle } from 'drizzle-orm/libsql'
+import { drizzleOver } from './drizzle-over.ts'
 import type { RemoteLocation } from './location.ts'
 import type { ReadDatabase, Reader } from './reader.ts'
-import { openRemoteClient, primaryUnavailable, unservedDetail } from './remote-client.ts'
+import { openRemoteClient } from './remote-client.ts'
+import { primaryUnavailable, unservedDetail } from './remote-failure.ts'
 
 const deadlineMs = 2_900
 const readsAtOnce = 32
@@ -29,5 +30,5 @@ function toReadDatabase(client: Client): ReadDatabase {
       throw detail ? primaryUnavailable(detail, error) : error
     }
   }
-  return drizzle({ execute } as unknown as Client) as unknown as ReadDatabase
+  return drizzleOver({ execute } as unknown as Client) as unknown as ReadDatabase
 }

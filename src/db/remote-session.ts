@@ -1,6 +1,7 @@
 import { type Client, type InStatement, LibsqlError, type ResultSet } from '@libsql/client'
 import { generationOfReplica, requireGeneration } from './generation.ts'
-import { openRemoteClient, unservedCode } from './remote-client.ts'
+import { openRemoteClient } from './remote-client.ts'
+import { unservedCode } from './remote-failure.ts'
 import { retry } from './retry.ts'
 import {
   meansLock,

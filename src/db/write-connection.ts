@@ -1,4 +1,5 @@
-import { type Client, type InArgs, type InValue, LibsqlError } from '@libsql/client'
+import type { Client, InArgs, InValue } from '@libsql/client'
+import { LibsqlError } from '@libsql/core/api'
 import Database from 'libsql'
 import { LRUCache } from 'lru-cache'
 import type { PlainResult } from './writer-messages.ts'

@@ -1,11 +1,13 @@
-import { type Client, type InStatement, LibsqlError, type ResultSet } from '@libsql/client'
-import { drizzle, type LibSQLDatabase } from 'drizzle-orm/libsql'
+import type { Client, InStatement, ResultSet } from '@libsql/client'
+import { LibsqlError } from '@libsql/core/api'
+import type { LibSQLDatabase } from 'drizzle-orm/libsql/driver-core'
 import { AppError, type AppErrorOptions, ProjectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
 import { DiskWatch } from './disk-watch.ts'
+import { drizzleOver } from './drizzle-over.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
-import { primaryUnavailable, unservedDetail } from './remote-client.ts'
+import { primaryUnavailable, unservedDetail } from './remote-failure.ts'
 import {
   fromPlainResult,
   meansLock,
@@ -103,8 +105,8 @@ export class Writer {
       log,
     })
     this.client = this.#clientFor(false)
-    this.db = drizzle(this.client)
-    this.freeing = drizzle(this.#clientFor(true))
+    this.db = drizzleOver(this.client)
+    this.freeing = drizzleOver(this.#clientFor(true))
   }
 
   /** Why no write is possible, in a sentence; null when writes are. */

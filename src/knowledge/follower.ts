@@ -5,7 +5,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { ProjectStores } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
-import { sha256 } from './chunking/chunk-rows.ts'
+import { sha256 } from './chunking/chunk.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import { type Indexer, readPendingProjects } from './indexer.ts'
 

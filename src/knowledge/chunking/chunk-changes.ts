@@ -1,4 +1,4 @@
-import { type Chunk, embeddedText } from './chunks.ts'
+import { type Chunk, embeddedText } from './chunk.ts'
 
 /** An item's name and its stored chunks. */
 export interface StoredChunks<Stored> {

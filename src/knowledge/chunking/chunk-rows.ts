@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import { clip, foldText, indexedWords, stemOf } from '../../text/words.ts'
-import type { ChunkPreview } from '../schemas.ts'
-import { type Chunk, splitIntoChunks } from './chunks.ts'
-import { withLabels } from './passage-text.ts'
+import { sha256 } from './chunk.ts'
+import { splitIntoChunks } from './chunks.ts'
 
 /** A text's chunks as JSON for the inserts. */
 export interface ChunkRows {
@@ -29,18 +27,4 @@ export function toChunkRows(text: string, name: string): ChunkRows {
     rows: JSON.stringify(chunks.map(({ words: _, ...row }) => row)),
     words: JSON.stringify(Object.fromEntries(chunks.map(({ position, words }) => [position, words]))),
   }
-}
-
-/** The chunk as agents get it, with its lengths in code points. */
-export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {
-  const given = withLabels(text)
-  const characters = [...given].length
-  // A link may begin in the overlap and end after it.
-  const ownCharacters = [...withLabels(text.slice(overlapChars))].length
-  const overlapCharacters = overlapChars === 0 ? 0 : Math.max(0, characters - ownCharacters)
-  return { position, heading, text: given, characters, overlapCharacters }
-}
-
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -1,3 +1,4 @@
+import { headingSeparator } from './chunk.ts'
 import { findHeadings, type Heading, readTitle } from './headings.ts'
 
 /** A heading and the text below it, up to the next heading of any level. */
@@ -9,8 +10,6 @@ export interface Section {
   /** The section of the nearest heading before it that is of a higher rank. */
   parent: Section | null
 }
-
-export const headingSeparator = ' › '
 
 /** The sections of a text in order. Together they are the whole text. */
 export function findSections(text: string): Section[] {

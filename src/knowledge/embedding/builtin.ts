@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { foldText, pairsOf, scripts, spaced, stemOf, unspaced } from '../../text/words.ts'
-import { chunkerVersion } from '../chunking/chunks.ts'
+import { chunkerVersion } from '../chunking/chunk.ts'
 import { type Embedder, EmbeddingError } from './embedder.ts'
 
 const dimensions = 384

@@ -1,4 +1,4 @@
-import { chunkerVersion } from '../chunking/chunks.ts'
+import { chunkerVersion } from '../chunking/chunk.ts'
 import { BatchSize } from './batch-size.ts'
 import { Circuit, type CircuitOptions } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'

@@ -5,7 +5,7 @@ import { type FileKind, fileKind } from './file-kind.ts'
 import { type FileRefusal, type FileText, type RefusalCode, unreadable } from './file-text.ts'
 import type { FileApi } from './file-worker.ts'
 import type { FormFile } from './form.ts'
-import { type FileContent, readFile } from './read-file.ts'
+import type { FileContent } from './read-file.ts'
 
 /** Larger files are refused. */
 export const fileBytesMax = 20 * 1_048_576
@@ -65,9 +65,9 @@ export class FileReader {
     const { byteLength } = file.bytes
     if (byteLength > fileBytesMax) throw fileTooLarge()
     const isShortText = fileKind(file.name) === 'text' && byteLength <= inlineBytesMax
-    return await answered(
-      isShortText ? readFile(file) : this.#queued(() => this.#thread.ask('readFile', file)),
-    )
+    if (!isShortText) return await answered(this.#queued(() => this.#thread.ask('readFile', file)))
+    const { readFile } = await import('./read-file.ts')
+    return await answered(readFile(file))
   }
 
   /** Reads the part `file` of a form. @throws as `read`, and invalid_request */

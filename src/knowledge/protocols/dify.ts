@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
-import { embeddedText } from '../chunking/chunks.ts'
+import { embeddedText } from '../chunking/chunk.ts'
 import { type SearchHit, searchLimitMax } from '../schemas.ts'
 import type { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
 import { errorSentence } from './error-sentence.ts'

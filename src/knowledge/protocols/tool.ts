@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { embeddedText } from '../chunking/chunks.ts'
+import { embeddedText } from '../chunking/chunk.ts'
 import type { SearchHit } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
 import { parametersOf } from './vapi.ts'

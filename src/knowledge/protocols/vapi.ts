@@ -1,6 +1,6 @@
 import { AppError, invalidRequest } from '../../errors.ts'
 import { compileCheck } from '../../validation.ts'
-import { contextLine, embeddedText } from '../chunking/chunks.ts'
+import { contextLine, embeddedText } from '../chunking/chunk.ts'
 import type { SearchHit } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
 import { queryCharsMax, toQuery } from './query-text.ts'

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import {
-  type Chunk,
-  chunkCharsMin,
-  embeddedText,
-  splitIntoChunks,
-} from '../../../src/knowledge/chunking/chunks.ts'
+import { type Chunk, embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
+import { chunkCharsMin, splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { chunkCharsMax, chunkOverlapCharsMax } from '../../../src/knowledge/chunking/cuts.ts'
 import { passageText } from '../../../src/knowledge/chunking/passage-text.ts'
 import fc from '../../support/fast-check.ts'

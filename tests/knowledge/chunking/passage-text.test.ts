@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { toChunkPreview } from '../../../src/knowledge/chunking/chunk-rows.ts'
-import { embeddedText, splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
+import { toChunkPreview } from '../../../src/knowledge/chunk-preview.ts'
+import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
+import { splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { passageText, withLabels } from '../../../src/knowledge/chunking/passage-text.ts'
 
 describe('what agents are given', () => {

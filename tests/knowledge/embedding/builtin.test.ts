@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { embeddedText } from '../../../src/knowledge/chunking/chunks.ts'
+import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
 import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
 import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
 import fc from '../../support/fast-check.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Chunk, splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
+import type { Chunk } from '../../../src/knowledge/chunking/chunk.ts'
+import { splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { mergePassages, type ScoredPassage } from '../../../src/knowledge/search/merge-passages.ts'
 import type { Passage } from '../../../src/knowledge/search/passages.ts'
 import fc from '../../support/fast-check.ts'

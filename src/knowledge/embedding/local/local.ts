@@ -1,5 +1,5 @@
 import { Thread } from '../../../threads/thread.ts'
-import { chunkerVersion } from '../../chunking/chunks.ts'
+import { chunkerVersion } from '../../chunking/chunk.ts'
 import { type Embedder, EmbeddingError, type EmbeddingKind } from '../embedder.ts'
 import { prepareInput, traitsOf } from '../models.ts'
 import { unlessAborted } from '../unless-aborted.ts'

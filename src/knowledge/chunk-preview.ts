@@ -1,0 +1,13 @@
+import type { Chunk } from './chunking/chunk.ts'
+import { withLabels } from './chunking/passage-text.ts'
+import type { ChunkPreview } from './schemas.ts'
+
+/** The chunk as agents get it, with its lengths in code points. */
+export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {
+  const given = withLabels(text)
+  const characters = [...given].length
+  // A link may begin in the overlap and end after it.
+  const ownCharacters = [...withLabels(text.slice(overlapChars))].length
+  const overlapCharacters = overlapChars === 0 ? 0 : Math.max(0, characters - ownCharacters)
+  return { position, heading, text: given, characters, overlapCharacters }
+}
