@@ -61,9 +61,12 @@ async function readUntil(stream: ReadableStream<Uint8Array>, pattern: RegExp): P
 
 async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + startTimeoutMs
+  let answer = ''
   while (Date.now() < deadline) {
-    if ((await fetch(`${url}/ready`)).ok) return
+    const ready = await fetch(`${url}/ready`)
+    if (ready.ok) return
+    answer = await ready.text()
     await Bun.sleep(20)
   }
-  throw new Error(`${url} did not become ready`)
+  throw new Error(`${url} did not become ready: ${answer}`)
 }
