@@ -65,8 +65,8 @@ export class Checkpoints {
   /** Looks at the log and moves it if it is long. It is tried again later when it fails. */
   run(connection: WriteConnection): void {
     try {
-      const record = this.#lock(connection)
-      if (record.frames >= framesMax) this.#move(record, 0)
+      const { record, frames } = this.#lock(connection)
+      if (frames >= framesMax) this.#move(record, 0)
     } catch {
       // Writes report what is wrong with the disk.
       this.#notBefore = performance.now() + retryMs
@@ -82,8 +82,8 @@ export class Checkpoints {
    */
   empty(connection: WriteConnection, holdUpMs: number, isForced = false): boolean {
     try {
-      if (!this.#move(isForced ? this.#lockAnyway(connection) : this.#lock(connection), holdUpMs))
-        return false
+      const record = isForced ? this.#lockAnyway(connection) : this.#lock(connection).record
+      if (!this.#move(record, holdUpMs)) return false
     } finally {
       connection.rollback()
     }
@@ -93,7 +93,7 @@ export class Checkpoints {
   /** What has to be swept, as a number for `endSweep`; null when the file has been swept. */
   gaps(connection: WriteConnection): number | null {
     try {
-      const { gaps, swept } = this.#lock(connection)
+      const { gaps, swept } = this.#lock(connection).record
       return gaps === swept ? null : gaps
     } finally {
       connection.rollback()
@@ -103,7 +103,7 @@ export class Checkpoints {
   /** Call it after a sweep that began after `gaps`. @returns whether nothing has to be swept again */
   endSweep(connection: WriteConnection, gaps: number): boolean {
     try {
-      const record = this.#lock(connection)
+      const { record } = this.#lock(connection)
       this.#save({ ...record, swept: gaps })
       return record.gaps === gaps
     } finally {
@@ -118,31 +118,33 @@ export class Checkpoints {
     this.#recordFile.close()
   }
 
-  /** Locks the database against other writers, once no page in the log has stale cells. */
-  #lock(connection: WriteConnection): SweepRecord {
-    for (let looked = { salt: '', frames: 0 }; ; ) {
+  /**
+   * Locks the database against other writers, once no page in the log has stale cells.
+   * @returns `frames`: how many the log has, or more. It may end with a transaction of a killed process, which is not
+   *   part of the database; only SQLite knows, so the record counts what was moved.
+   */
+  #lock(connection: WriteConnection): { record: SweepRecord; frames: number } {
+    for (;;) {
       connection.execute('begin immediate')
       const header = this.#log.header()
       const record = this.#recordFor(header)
-      if (!header) return this.#save(record)
-      const skipped = looked.salt === header.salt ? looked.frames : record.frames
+      if (!header) return { record: this.#save(record), frames: 0 }
       const stale = new Set<number>()
-      const frames = this.#log.visit(header, skipped, (page, data) => {
+      const frames = this.#log.visit(header, record.frames, (page, data) => {
         if (!stale.has(page) && hasStaleCells(page, data)) stale.add(page)
       })
       // Before a commit that may begin the log anew.
-      if (stale.size > 0) this.#save(record)
+      this.#save(record)
       // Pages may have been cleared since, and those of a failed transaction never were as the log shows them.
-      if (clearStalePages(connection, stale) === 0) return this.#save({ ...record, frames })
+      if (clearStalePages(connection, stale) === 0) return { record, frames }
       connection.execute('commit')
-      looked = { salt: header.salt, frames }
     }
   }
 
   /** The same, but pages may keep their stale cells. Until they are cleared, only the log tells which. */
   #lockAnyway(connection: WriteConnection): SweepRecord {
     try {
-      return this.#lock(connection)
+      return this.#lock(connection).record
     } catch {
       connection.rollback()
       connection.execute('begin immediate')
@@ -176,21 +178,20 @@ export class Checkpoints {
 
   /** A commit truncates a log that it begins anew, and nothing is written between the last look at it and the commit. */
   #truncate(connection: WriteConnection, holdUpMs: number): boolean {
-    const moved = this.#record
     this.#moverRow(`PRAGMA busy_timeout = ${Math.trunc(holdUpMs)}`)
     const [isBusy] = this.#moverRow('PRAGMA wal_checkpoint(RESTART)')
     this.#moverRow(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     if (isBusy !== 0) return false
     try {
-      const { salt, frames } = this.#lock(connection)
-      // Another process has written meanwhile.
-      if (salt !== moved?.salt || frames !== moved.frames) return false
-      if (salt === '') return true
+      const { record } = this.#lock(connection)
+      if (record.salt === '') return true
+      // Another process may have written meanwhile.
+      if (!this.#move(record, 0)) return false
       connection.execute('PRAGMA journal_size_limit = 0')
       // Writes a page, though it changes nothing.
       connection.execute('PRAGMA user_version = 0')
       connection.execute('commit')
-      return this.#log.header()?.salt !== salt
+      return this.#log.header()?.salt !== record.salt
     } finally {
       connection.rollback()
       connection.execute('PRAGMA journal_size_limit = -1')
