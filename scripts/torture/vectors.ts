@@ -19,5 +19,10 @@ export async function vectorsOf({ name, text }: ItemState): Promise<Buffer[]> {
 /** What an index file has of vectors that are given as the database has them: see scripts/short-space.h. */
 export function inIndex(vectors: Uint8Array): Buffer {
   const numbers = new Float32Array(Uint8Array.from(vectors).buffer)
-  return Buffer.from(Int16Array.from(numbers, (number) => Math.round(number * shortOfOne)).buffer)
+  return Buffer.from(Int16Array.from(numbers, (number) => rounded(number * shortOfOne)).buffer)
+}
+
+/** As C rounds: halves away from zero, which `Math.round` does for positive numbers only. */
+function rounded(number: number): number {
+  return Math.sign(number) * Math.round(Math.abs(number))
 }
