@@ -3,12 +3,13 @@ import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repository } from './process.ts'
+import { until } from './until.ts'
 
 /** A libSQL server, as a remote database or as the primary of an edge replica. */
 export interface Primary {
   /** As in DATABASE_URL or DATABASE_SYNC_URL. */
   readonly url: string
-  /** SIGKILL ends it, SIGSTOP freezes it, SIGCONT continues it. After SIGKILL, resolves when it has ended. */
+  /** SIGKILL ends it, SIGSTOP freezes it, SIGCONT continues it. Resolves when it has ended, or is frozen. */
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
   /** Starts it again on the same ports, and on the same folder or this one. */
   restart(folder?: string): Promise<void>
@@ -29,7 +30,7 @@ export async function startPrimary({ folder }: { folder?: string } = {}): Promis
     url,
     async signal(signal) {
       if (signal === 'SIGKILL') await child.end()
-      else child.kill(signal)
+      else await child.send(signal)
     },
     async restart(served = path) {
       await child.end()
@@ -61,6 +62,11 @@ async function spawnServer(folder: string, http: string, grpc: string) {
   const { value } = await output.read()
   const pid = Number(new TextDecoder().decode(value).split('\n')[0])
   const kill = (signal: NodeJS.Signals) => process.kill(pid, signal)
+  const send = async (signal: 'SIGSTOP' | 'SIGCONT') => {
+    kill(signal)
+    // Its threads run on until the signal has reached them.
+    if (signal === 'SIGSTOP') await until(() => stateOf(pid).startsWith('T'), 'Freezing the libSQL server')
+  }
   const end = async () => {
     if (shell.exitCode === null) kill('SIGKILL')
     await shell.exited
@@ -68,11 +74,17 @@ async function spawnServer(folder: string, http: string, grpc: string) {
   const deadline = Date.now() + startWithinMs
   while (Date.now() < deadline && shell.exitCode === null) {
     const answer = await fetch(`http://${http}/health`).catch(() => null)
-    if (answer?.ok) return { kill, end }
+    if (answer?.ok) return { send, end }
     await Bun.sleep(10)
   }
   await end()
   throw new Error(`The libSQL server did not start on ${http}`)
+}
+
+function stateOf(pid: number): string {
+  return Bun.spawnSync(['ps', '-o', 'state=', '-p', String(pid)])
+    .stdout.toString()
+    .trim()
 }
 
 /** Ports that nothing listens on now. */
