@@ -233,7 +233,7 @@ describe('who may import whom', () => {
   test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated and the density of a call, and nothing that browsers lack; nobody imports the page', () => {
     const shared = [
       'src/calls/filters.ts',
-      'src/calls/density.ts',
+      'src/calls/reading/density.ts',
       'src/text/values.ts',
       'src/sources/catalog.ts',
       'src/sources/labels.ts',

@@ -1,9 +1,9 @@
 import Database from 'libsql'
 import { toHead, writtenColumns } from '../../src/calls/call-head.ts'
-import { CallWords } from '../../src/calls/call-words.ts'
 import { toDocument } from '../../src/calls/document.ts'
-import { mergeCall } from '../../src/calls/merge.ts'
+import { CallWords } from '../../src/calls/finding/call-words.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { mergeCall } from '../../src/calls/writing/merge.ts'
 import { segmentOf } from '../../src/db/word-segments.ts'
 
 /**

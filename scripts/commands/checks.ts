@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { recount, wrongCounts } from '../../src/calls/counts.ts'
+import { recount, wrongCounts } from '../../src/calls/finding/counts.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
 import { OtherSchema } from '../../src/db/migrate.ts'

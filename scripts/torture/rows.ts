@@ -1,5 +1,5 @@
 import type Database from 'libsql'
-import { wrongCounts } from '../../src/calls/counts.ts'
+import { wrongCounts } from '../../src/calls/finding/counts.ts'
 
 const wordsOf = (kind: string) =>
   `select name from sqlite_master where type = 'table' and name like '${kind}_words_%_docsize'`

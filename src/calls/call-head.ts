@@ -1,8 +1,8 @@
 import { getTableColumns } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
-import { otherAgentsIn } from './agent-names.ts'
-import { valuesOf } from './call-values.ts'
-import { headText } from './head-text.ts'
+import { otherAgentsIn } from './finding/agent-names.ts'
+import { valuesOf } from './finding/call-values.ts'
+import { headText } from './finding/head-text.ts'
 import type { Call } from './schemas.ts'
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =

@@ -5,8 +5,8 @@ import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import type { AppError, FieldError } from '../errors.ts'
 import type { By } from '../identity.ts'
-import { Batches } from './batches.ts'
-import type { CallDeletion, DoomedCall } from './call-deletion.ts'
+import { detailsBytes, documentInForm, servedDetails } from './details.ts'
+import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
 import {
   type CallQuery,
   type CallSearch,
@@ -14,21 +14,21 @@ import {
   readCallSearch,
   refuse,
   valuesOf,
-} from './call-query.ts'
-import { type CallRows, findNeighbours, findRows, type Neighbours } from './call-rows.ts'
-import { detailsBytes, documentInForm, servedDetails } from './details.ts'
-import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
-import { type ExportOptions, exportCalls, sizesOf } from './export.ts'
-import { type CallFacets, readFacets } from './facets.ts'
-import type { CallForm } from './forms.ts'
-import { FoundPages } from './found-pages.ts'
-import { type Holds, HoldWasSet } from './holds.ts'
-import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './page.ts'
+} from './finding/call-query.ts'
+import { type CallFacets, readFacets } from './finding/facets.ts'
+import { FoundPages } from './finding/found-pages.ts'
+import { Cursors, callOrders } from './finding/place.ts'
+import { readSearchBox } from './finding/search-box.ts'
+import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
+import { type Holds, HoldWasSet } from './keeping/holds.ts'
 import { servedBytes, servedDocument } from './parts.ts'
-import { Cursors, callOrders } from './place.ts'
+import { type CallRows, findNeighbours, findRows, type Neighbours } from './reading/call-rows.ts'
+import { type ExportOptions, exportCalls, sizesOf } from './reading/export.ts'
+import type { CallForm } from './reading/forms.ts'
+import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './reading/page.ts'
+import type { TextMatcher } from './reading/text-matcher.ts'
 import { callIsOnHold, callNotFound } from './refusals.ts'
-import { readSearchBox } from './search-box.ts'
-import type { TextMatcher } from './text-matcher.ts'
+import { Batches } from './writing/batches.ts'
 
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
 const deletionsPerBatchMax = 50

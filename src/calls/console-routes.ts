@@ -5,8 +5,8 @@ import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { byPerson } from '../identity.ts'
 import type { Calls } from './calls.ts'
-import { knownNames } from './list-request.ts'
-import { exportCalls, type FileType } from './page-response.ts'
+import { knownNames } from './reading/list-request.ts'
+import { exportCalls, type FileType } from './reading/page-response.ts'
 
 const files: Record<string, FileType> = {
   'calls.csv': 'text/csv',

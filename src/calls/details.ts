@@ -1,8 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { StoredCall } from './call-head.ts'
-import { replaces } from './late-events.ts'
 import { servedDocument } from './parts.ts'
-import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './redaction.ts'
 import { marksOf } from './review/review.ts'
 import {
   type CallDetails,
@@ -11,6 +9,8 @@ import {
   TimelineEntry,
   TurnLatency,
 } from './schemas.ts'
+import { replaces } from './writing/late-events.ts'
+import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './writing/redaction.ts'
 
 type Details = Omit<CallDetails, 'metadata'>
 

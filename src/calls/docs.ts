@@ -11,8 +11,8 @@ import {
   queryParameter,
 } from '../http/openapi.ts'
 import { certainTimeOrDayPattern } from '../text/instant.ts'
-import { callFields } from './fields.ts'
 import { analysisPrefix, type CallFilter, callFilters, type FilterName, takesSeveral } from './filters.ts'
+import { callFields } from './reading/fields.ts'
 import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
 // The routes of calls in the OpenAPI document.

@@ -11,12 +11,12 @@ import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
 import * as docs from './docs.ts'
 import type { Admit, JsonBytes } from './document.ts'
-import type { Ingest } from './ingest.ts'
-import { answerLines } from './lines-response.ts'
-import { knownNames } from './list-request.ts'
-import { changeErrors } from './merge.ts'
-import { listCalls } from './page-response.ts'
+import { knownNames } from './reading/list-request.ts'
+import { listCalls } from './reading/page-response.ts'
 import { CallChange } from './schemas.ts'
+import type { Ingest } from './writing/ingest.ts'
+import { answerLines } from './writing/lines-response.ts'
+import { changeErrors } from './writing/merge.ts'
 
 /** The answers of reading one call. */
 export class CallAnswers {

@@ -1,7 +1,7 @@
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
-import type { Overview } from '../calls/overview.ts'
+import type { Overview } from '../calls/reading/overview.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
 import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'

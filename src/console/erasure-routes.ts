@@ -1,4 +1,4 @@
-import type { Holds } from '../calls/holds.ts'
+import type { Holds } from '../calls/keeping/holds.ts'
 import type { ErasureRequests } from '../erasure/erasure-requests.ts'
 import type { ErasureReceipts } from '../erasure/receipts.ts'
 import { ErasureRequest } from '../erasure/schemas.ts'

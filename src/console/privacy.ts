@@ -1,4 +1,4 @@
-import type { Retention } from '../calls/retention.ts'
+import type { Retention } from '../calls/keeping/retention.ts'
 import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
 import { invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'

@@ -140,7 +140,7 @@ export const calls = sqliteTable(
     /** Whether a request has set `isEngaged`. */
     engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
-    /** When it became completed, and never before `createdAt`: see src/calls/retention.ts. Null for a live call. */
+    /** When it became completed, and never before `createdAt`: see src/calls/keeping/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
     /**
      * When anything last arrived of a live call, by our clock. A call that was completed because of silence keeps it
@@ -201,14 +201,14 @@ export const calls = sqliteTable(
     index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
     index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
     index('calls_by_change').on(table.projectId, table.changeSeq),
-    // Of live calls alone, to find the silent ones: see src/calls/silence.ts.
+    // Of live calls alone, to find the silent ones: see src/calls/keeping/silence.ts.
     index('calls_by_heard_at')
       .on(table.projectId, table.heardAt, table.id, table.documentChars)
       .where(sql`status = 'live'`),
   ],
 )
 
-/** How many calls of a period have a value: see src/calls/counts.ts. Triggers keep them. WITHOUT ROWID. */
+/** How many calls of a period have a value: see src/calls/finding/counts.ts. Triggers keep them. WITHOUT ROWID. */
 export const callCounts = sqliteTable(
   'call_counts',
   {
@@ -231,7 +231,7 @@ export const callCounts = sqliteTable(
 )
 
 /**
- * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/call-values.ts.
+ * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/finding/call-values.ts.
  * Triggers keep what `calls.value_list` has, and what few calls have of the columns. WITHOUT ROWID, since it is an index of
  * its own.
  */
@@ -246,7 +246,7 @@ export const callValues = sqliteTable(
   (table) => [primaryKey({ columns: [table.projectId, table.value, table.createdAt, table.seq] })],
 )
 
-/** Calls whose words are not in their segment yet, or not as they are now: see src/calls/word-backlog.ts. */
+/** Calls whose words are not in their segment yet, or not as they are now: see src/calls/finding/word-backlog.ts. */
 export const callsWithoutWords = sqliteTable('calls_without_words', {
   seq: callSeq(),
   projectId: integer('project_id').notNull(),
@@ -304,7 +304,7 @@ export const callParts = sqliteTable(
     turnCount: integer('turn_count').notNull(),
     /** JSON, with a comma before each turn. */
     turns: text().notNull(),
-    /** What the turns are found by, with a space before and after each word: see src/calls/call-words.ts. */
+    /** What the turns are found by, with a space before and after each word: see src/calls/finding/call-words.ts. */
     words: text().notNull(),
     /** `updatedAt` as the API returns it. */
     updatedAt: text('updated_at').notNull(),
@@ -318,7 +318,7 @@ export const callDetails = sqliteTable('call_details', {
   /** The details as the API returns them, without their metadata. */
   details: text(),
   metadata: text(),
-  /** How much was redacted in each part of the call, as JSON: see src/calls/redaction.ts. */
+  /** How much was redacted in each part of the call, as JSON: see src/calls/writing/redaction.ts. */
   redactions: text(),
 })
 
@@ -494,7 +494,7 @@ export const erasureSlices = sqliteTable(
   (table) => [primaryKey({ columns: [table.requestId, table.number] })],
 )
 
-/** Calls, and numbers with all their calls, that must not be deleted: see src/calls/holds.ts. */
+/** Calls, and numbers with all their calls, that must not be deleted: see src/calls/keeping/holds.ts. */
 export const holds = sqliteTable(
   'holds',
   {

@@ -1,4 +1,4 @@
-import { asImportLines } from '../../src/calls/forms.ts'
+import { asImportLines } from '../../src/calls/reading/forms.ts'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { CallRows } from '../../src/calls/call-rows.ts'
+import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'

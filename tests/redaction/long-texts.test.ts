@@ -62,7 +62,7 @@ test('what begins in one part of a long run and ends in the next is found', () =
 test('the libraries are loaded only where they are needed', () => {
   const src = join(import.meta.dir, '../../src')
   const script = `
-    for (const file of ['services/services.ts', 'server.ts', 'calls/phone-number.ts']) {
+    for (const file of ['services/services.ts', 'server.ts', 'calls/keeping/phone-number.ts']) {
       await import('${src}/' + file)
       console.log(Object.keys(require.cache).some((path) => path.includes('libphonenumber')))
     }`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { StoredCall } from '../../src/calls/call-head.ts'
-import { changeErrors, mergeCall } from '../../src/calls/merge.ts'
 import { CallChange } from '../../src/calls/schemas.ts'
+import { changeErrors, mergeCall } from '../../src/calls/writing/merge.ts'
 import type { SourceUpdate } from '../../src/sources/event.ts'
 import { keptOf, platforms, readEvent } from '../../src/sources/platforms.ts'
 import { compileCheck } from '../../src/validation.ts'

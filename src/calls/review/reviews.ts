@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { By, SignedIn } from '../../identity.ts'
-import type { Ingest } from '../ingest.ts'
 import type { Review } from '../schemas.ts'
+import type { Ingest } from '../writing/ingest.ts'
 import { actionsOf, changeReview } from './review.ts'
 import type { LabelChange, ReviewChange } from './schemas.ts'
 

@@ -47,7 +47,7 @@ interface QuestionsOptions {
   recordHash: RecordHash
   settingsOf: SettingsOf
   audit: Pick<AuditTrail, 'progress'>
-  /** Tells which of the selected calls are on hold: see calls/holds.ts. */
+  /** Tells which of the selected calls are on hold: see calls/keeping/holds.ts. */
   holds: {
     among(
       db: ReadDatabase,

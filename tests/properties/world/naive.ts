@@ -1,6 +1,6 @@
 import type { Chance } from '../../../scripts/torture/chance.ts'
 import type { Call, CallDetails } from '../../../src/calls/schemas.ts'
-import { isFound, wordsSaid } from '../../calls/naive-find.ts'
+import { isFound, wordsSaid } from '../../calls/finding/naive-find.ts'
 
 /** A call as the service has answered it last, and its details. */
 export interface KnownCall {

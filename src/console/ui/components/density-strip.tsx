@@ -1,4 +1,4 @@
-import type { Density } from '../../../calls/density.ts'
+import type { Density } from '../../../calls/reading/density.ts'
 import { asPercent, counted } from './figures.ts'
 
 /** Heights of the drawing. Its width is one unit per column. */

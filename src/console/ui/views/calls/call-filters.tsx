@@ -1,7 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import { useState, type WheelEvent } from 'react'
 import { analysisPrefix, callFilters, type FilterName } from '../../../../calls/filters.ts'
-import type { FoundBy } from '../../../../calls/search-box.ts'
+import type { FoundBy } from '../../../../calls/finding/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
 import { AnalysisPills } from './analysis-pills.tsx'
 import {

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, type Ref, type RefObject, useEffect, useEffectEvent, useMemo, useRef } from 'react'
-import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { CallRows } from '../../../../calls/call-rows.ts'
+import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { toQuery } from '../../search-params.ts'
 import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'

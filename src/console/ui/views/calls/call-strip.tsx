@@ -1,5 +1,5 @@
 import { type MouseEvent, useMemo } from 'react'
-import { densityOf, turnStarts } from '../../../../calls/density.ts'
+import { densityOf, turnStarts } from '../../../../calls/reading/density.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration } from '../../components/figures.ts'

@@ -1,7 +1,7 @@
 import { Button, Popover, Skeleton } from '@mantine/core'
 import { IconTag } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
-import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { Guarded } from '../../components/guarded.tsx'
 
 const LabelForm = lazy(() => import('./label-form.tsx'))

@@ -1,6 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
-import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import type { Order } from './chosen-filters.ts'
 import { type ColumnName, columns } from './columns.ts'
 import type { Selection } from './selection.ts'

@@ -1,4 +1,4 @@
-import type { CallRows } from '../../../../calls/call-rows.ts'
+import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { asCount, counted } from '../../components/figures.ts'
 
 /** What sorts a call in the list. */

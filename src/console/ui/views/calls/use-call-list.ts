@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useState } from 'react'
-import type { CallRows } from '../../../../calls/call-rows.ts'
+import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { callsQuery, firstQuery, type Pages, rowsQuery, seenQuery } from './call-queries.ts'
 import { type ChosenFilters, faultsOf } from './chosen-filters.ts'
 import { newRows, rowsOf, withAsked, withChanged, withNewestPage, withoutNew } from './pages.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
-import type { CallRows } from '../../../../calls/call-rows.ts'
+import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { rowsPerPage } from './call-queries.ts'
 import type { CallListData } from './use-call-list.ts'
 

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { CallRow } from '../../../../calls/call-rows.ts'
+import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { useProject } from '../../session.ts'
 import { neighboursQuery, requestCall } from './call-queries.ts'
 import type { ChosenFilters } from './chosen-filters.ts'

@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { CallsOfDay } from '../../../../calls/overview.ts'
+import type { CallsOfDay } from '../../../../calls/reading/overview.ts'
 import { type Dates, dayLabel } from '../../components/dates.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { useDates } from '../../components/use-dates.ts'

@@ -1,4 +1,4 @@
-import type { Figure } from '../../../../calls/overview.ts'
+import type { Figure } from '../../../../calls/reading/overview.ts'
 import { asDecimal } from '../../components/figures.ts'
 
 export interface Change {

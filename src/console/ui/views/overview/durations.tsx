@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { DurationBucket } from '../../../../calls/overview.ts'
+import type { DurationBucket } from '../../../../calls/reading/overview.ts'
 import { asPercent, counted, shortDuration } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'

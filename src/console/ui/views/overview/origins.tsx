@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { CallsOf, FirstValues } from '../../../../calls/overview.ts'
+import type { CallsOf, FirstValues } from '../../../../calls/reading/overview.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { valueLabel } from '../calls/filter-labels.ts'

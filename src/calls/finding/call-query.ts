@@ -1,0 +1,118 @@
+import { type FieldError, invalidRequest } from '../../errors.ts'
+import { splitValues } from '../../text/values.ts'
+import { analysisPrefix, callFilters, takesSeveral } from '../filters.ts'
+import { type Condition, joinBounds, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
+import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
+import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
+
+const valueCharsMax = 500
+const valuesMax = 50
+/** SQLite limits the terms of a compound select. */
+const analysisFiltersMax = 10
+
+/** The texts of each parameter of a request for calls. */
+export type CallQuery = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The conditions of a list of calls, all of which must hold. */
+export interface CallSearch<Order extends CallOrder = CallOrder> {
+  conditions: readonly Condition[]
+  /** `createdAt` at or after, and before, in milliseconds since 1970. */
+  from?: number
+  to?: number
+  /** The words of any of these; an empty list finds nothing. */
+  words?: readonly WordQuery[]
+  /** Words that must follow one another as written. */
+  phrases?: readonly string[]
+  order: Order
+  /** Where the previous page ended. */
+  after?: Place
+}
+
+/** Reads the filters, the order and the cursor, and adds to `errors` what is wrong with them. */
+export function readCallSearch<Order extends CallOrder>(
+  query: CallQuery,
+  { orders, readCursor }: { orders: readonly (Order | typeof newestFirst)[]; readCursor: ReadCursor },
+  errors: FieldError[],
+): CallSearch<Order | typeof newestFirst> {
+  const order = readOrder(query, orders, errors)
+  const search: CallSearch<typeof order> & { conditions: Condition[] } = { conditions: [], order }
+  const take = (field: string, read: (values: string[]) => string | undefined) => {
+    const values = valuesOf(query, field)
+    if (!values) return
+    const message = problemOf(values) ?? read(values)
+    if (message) errors.push({ field, message })
+  }
+  const toSearch = (read: Condition | string) => {
+    if (typeof read === 'string') return read
+    search.conditions.push(read)
+    return undefined
+  }
+  for (const filter of callFilters) {
+    take(filter.name, (values) => {
+      if (filter.kind === 'words') {
+        const [text = ''] = values
+        search.words = [readWordQuery(text) ?? []].flat()
+        search.phrases = phrasesOf(text)
+        return undefined
+      }
+      if (filter.name !== 'from' && filter.name !== 'to') return toSearch(toCondition(filter, values))
+      const time = readTime(values)
+      if (typeof time === 'string') return time
+      search[filter.name] = time
+      return undefined
+    })
+  }
+  const ofAnalysis = Object.keys(query).filter((name) => name.startsWith(analysisPrefix))
+  for (const [at, name] of ofAnalysis.entries()) {
+    if (at >= analysisFiltersMax)
+      errors.push({ field: name, message: `is one of more than ${analysisFiltersMax}` })
+    else take(name, (values) => toSearch(toAnalysisCondition(name, values)))
+  }
+  take('cursor', ([cursor = '']) => {
+    const after = readCursor(cursor, search.order)
+    if (!after) return 'must be the `next` of a page of this project in the same order'
+    search.after = after
+    return undefined
+  })
+  return { ...search, conditions: joinBounds(search.conditions) }
+}
+
+export function isFiltered({ conditions, from, to, words }: CallSearch): boolean {
+  return conditions.length > 0 || from !== undefined || to !== undefined || words !== undefined
+}
+
+/** The distinct values of a parameter, of most the last text alone; undefined if it was not sent. */
+export function valuesOf(query: CallQuery, name: string): string[] | undefined {
+  const texts = query[name]
+  if (texts === undefined) return undefined
+  const isSeveral = takesSeveral(name) || name === 'fields' || name === 'id'
+  return isSeveral ? [...new Set([texts].flat().flatMap(splitValues))] : [texts].flat().slice(-1)
+}
+
+function readOrder<Order extends CallOrder>(
+  query: CallQuery,
+  orders: readonly Order[],
+  errors: FieldError[],
+): Order | typeof newestFirst {
+  const asked = valuesOf(query, 'order')?.[0] ?? newestFirst
+  const order = orders.find((one) => one === asked)
+  if (order) return order
+  errors.push({ field: 'order', message: `must be ${orders.join(' or ')}` })
+  return newestFirst
+}
+
+function problemOf(values: readonly string[]): string | undefined {
+  if (values.includes('')) return 'must not be empty'
+  if (values.length > valuesMax) return `must be at most ${valuesMax} values`
+  if (values.some((value) => value.length > valueCharsMax))
+    return `must be at most ${valueCharsMax} characters`
+  // SQLite would stop comparing there.
+  if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
+    return 'must be text without U+0000'
+  return undefined
+}
+
+/** @throws invalid_request naming every value that cannot be read */
+export function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidRequest([...errors])
+}

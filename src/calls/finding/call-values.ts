@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import type { ReviewMarks } from '../../db/schema.ts'
+import type { Call } from '../schemas.ts'
+
+/** How many members of a call's analysis it can be found by. Bounded, so that no write is slow. */
+const analysisValuesMax = 200
+/** Longer values are stored as a hash. */
+const valueCharsMax = 200
+
+/**
+ * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
+ * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, and the agents beside its own. Triggers
+ * add what few calls have of the columns: see counts.ts.
+ */
+export function valuesOf(
+  { callAnalysis }: Pick<Call, 'callAnalysis'>,
+  review: ReviewMarks | null,
+  otherAgents: readonly string[],
+): string[] {
+  const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
+  const labels = new Set(review?.labels.map(labelValue))
+  return [...labels, ...marks, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
+}
+
+const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
+export type ReviewMark = (typeof reviewMarks)[number]
+
+/** The value of a mark in call_values. */
+export function markValue(mark: ReviewMark): string {
+  return toValue(mark, true)
+}
+
+/** The value of a label in call_values. */
+export function labelValue(label: string): string {
+  return hashed('label', label)
+}
+
+/** The value in call_values of an agent that took part in a call beside the call's own agent. */
+export function agentValue(agentId: string): string {
+  return hashed('otherAgentId', agentId)
+}
+
+function analysisValues(callAnalysis: Call['callAnalysis']): string[] {
+  return Object.entries(callAnalysis ?? {})
+    .filter(
+      ([, value]) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
+    )
+    .slice(0, analysisValuesMax)
+    .map(([key, value]) => hashed(`analysis.${key}`, value))
+}
+
+/** The values that a query's text can mean: `4` is a string and a number. */
+export function valuesMeant(name: string, text: string): string[] {
+  const values: unknown[] = [text]
+  if (text === 'true' || text === 'false') values.push(text === 'true')
+  if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) values.push(Number(text))
+  return values.map((value) => hashed(name, value))
+}
+
+/** Writes a value as triggers do. */
+export function toValue(name: string, value: unknown): string {
+  return JSON.stringify([name, value])
+}
+
+function hashed(name: string, value: unknown): string {
+  const text = toValue(name, value)
+  return text.length <= valueCharsMax ? text : createHash('sha256').update(text).digest('hex')
+}

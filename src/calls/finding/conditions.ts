@@ -1,0 +1,240 @@
+import { isNull, or, type SQL, sql } from 'drizzle-orm'
+import { calls } from '../../db/schema.ts'
+import { readInstant } from '../../text/instant.ts'
+import { type CallFilter, noValue } from '../filters.ts'
+import { agentValue, labelValue, markValue, toValue, valuesMeant } from './call-values.ts'
+import type { Counted } from './counts.ts'
+import { digitsOf, headText } from './head-text.ts'
+import { beginsWithDigits, endsWithDigits, hasDigits } from './number-words.ts'
+import type { SearchedWord } from './word-query.ts'
+
+/** What a call must meet to be listed. */
+export interface Condition {
+  check: SQL
+  path: Path
+  /** Values of a column, which call_counts has. */
+  counted?: Counted
+  /** The check of the column alone, and where further calls with these values are. */
+  others?: { check: SQL; path: Path }
+}
+
+/** An index range, or several, with the calls that meet a condition. */
+export interface Path {
+  ranges: Range[]
+  /** Instead of ranges: the words of the calls' numbers, of which a call has any. */
+  words?: readonly SearchedWord[]
+  /** Whether each range is ordered by time, and no call is in two of them. */
+  isOrdered: boolean
+  /** Whether it has only the calls of values that few have: see counts.ts. */
+  isOfFew?: boolean
+  /** Whether it has further calls, which do not meet the condition. */
+  isWider?: boolean
+  /** Whether its index has every column that lists filter by. */
+  isCovering?: boolean
+}
+
+interface Range {
+  /** The table, under the name that `where` uses. Its rows have `project_id`, `created_at` and `seq`. */
+  table: 'calls' | 'call_values'
+  /** The index to read, unless it is the primary key; null for the calls' row numbers. */
+  index?: string | null
+  where: SQL
+}
+
+/** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
+export type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
+type Column = keyof typeof calls.$inferSelect
+
+const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
+const day = /^\d{4}-\d{2}-\d{2}$/
+/** Sorts after every text with the same beginning. */
+const lastCharacter = '\u{10ffff}'
+
+/** A condition that any of the values meets. @returns a string that says what is wrong with a value */
+export function toCondition(filter: ConditionFilter, values: readonly string[]): Condition | string {
+  switch (filter.kind) {
+    case 'choice':
+    case 'flag':
+    case 'mark': {
+      const { choices, kind } = filter
+      if (!values.every((value) => choices.some((choice) => choice === value)))
+        return `must be ${choices.join(' or ')}`
+      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
+      return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
+    }
+    case 'value': {
+      const texts = values.map((value) => (value === noValue ? null : headText(value)))
+      return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
+    }
+    case 'label': {
+      const labelled = ofValues(labelValue, values)
+      return values.includes(noValue) ? either(unlabelled, labelled, values) : labelled
+    }
+    case 'exact':
+      // An unescaped plus arrives as a space.
+      return anyNumber(
+        filter,
+        values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
+      )
+    case 'digits':
+      return beginsOrEnds(filter.numbers, values[0] ?? '')
+    default:
+      return toBound(filter, values)
+  }
+}
+
+/** @param name `analysis.` and the key */
+export function toAnalysisCondition(name: string, texts: readonly string[]): Condition {
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
+}
+
+/** @param values as call_values holds them */
+function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
+  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
+  const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
+    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
+  return { check, path: { ranges, isOrdered } }
+}
+
+/** @param where about `call_values` */
+function within(where: SQL): Range {
+  return { table: 'call_values', where }
+}
+
+/** Calls with any of the values but `none`, of which a call may have several. */
+function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
+  const stored = values.filter((value) => value !== noValue).map(toValue)
+  return anyOf(stored, { isOrdered: values.length === 1 })
+}
+
+const isUnlabelled = sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`
+const unlabelled: Condition = {
+  check: isUnlabelled,
+  path: { ranges: [{ table: 'calls', index: 'calls_at_a_glance', where: isUnlabelled }], isOrdered: true },
+}
+
+/** Calls that meet one of two conditions; with one value, none meets both. */
+function either(a: Condition, b: Condition, { length }: readonly unknown[]): Condition {
+  const ranges = [...a.path.ranges, ...b.path.ranges]
+  return { check: sql`(${a.check} or ${b.check})`, path: { ...a.path, ranges, isOrdered: length === 1 } }
+}
+
+/** Calls with a mark, calls without it, or all calls. */
+function marked(has: Condition, values: readonly string[]): Condition {
+  if (!values.includes('false')) return has
+  const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
+  const range: Range = { table: 'calls', index: 'calls_at_a_glance', where: check }
+  return { check, path: { ranges: [range], isOrdered: true } }
+}
+
+/**
+ * Reads a time, or a date as the start of a day in UTC, in milliseconds since 1970. @returns a string that says what is
+ * wrong
+ */
+export function readTime([text = '']: readonly string[]): number | string {
+  return readInstant(day.test(text) ? `${text}T00:00:00Z` : text) ?? aTime
+}
+
+/** Different texts can mean the same value, such as `4` and `4.0`, but its calls must be read only once. */
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)]
+}
+
+/** @param more further calls with the values */
+function anyValue(
+  { name, column }: { name: string; column: Column },
+  values: readonly (string | number | null)[],
+  more?: Condition,
+): Condition {
+  const checks = distinct(values).map((value) =>
+    value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
+  )
+  const counted = { name, values: distinct(values).map((value) => JSON.stringify(value)) }
+  const check = any(checks)
+  if (column === 'evaluation')
+    return {
+      check,
+      path: { ranges: checks.map((where) => by(column, where)), isOrdered: true, isCovering: true },
+      counted,
+    }
+  const ranges = distinct(values).map((value) => within(sql`call_values.value = ${toValue(name, value)}`))
+  const own: Condition = { check, path: { ranges, isOrdered: true, isOfFew: true }, counted }
+  return more && more.path.ranges.length > 0
+    ? { ...own, ...either(own, more, values), others: { check, path: more.path } }
+    : own
+}
+
+function anyNumber(
+  { column, digits }: { column: Column; digits: Column },
+  numbers: readonly (string | null)[],
+): Condition {
+  const checks = distinct(numbers).map(
+    (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
+  )
+  const words = distinct(numbers.map((number) => digitsOf(number ?? ''))).map(hasDigits)
+  return { check: any(checks), path: { ranges: [], words, isOrdered: false, isWider: true } }
+}
+
+function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Condition | string {
+  const digits = text.replace(/\D/g, '')
+  // The digits of several numbers would find nothing.
+  if (digits === '' || text.includes(',')) return 'must be one number with at least one digit'
+  const ends = numbers.flatMap((number) => [
+    sql`substr(${calls[number.digits]}, 1, ${digits.length}) = ${digits}`,
+    sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
+  ])
+  const words = [beginsWithDigits(digits), endsWithDigits(digits)]
+  return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
+}
+
+/** The conditions, with two bounds of one column as one: together they may have few calls. */
+export function joinBounds(conditions: readonly Condition[]): Condition[] {
+  const bounds = conditions.filter(({ path: { ranges } }) => ranges[0]?.index === 'calls_by_duration')
+  if (bounds.length < 2) return [...conditions]
+  const check = sql.join(
+    bounds.map((bound) => bound.check),
+    sql` and `,
+  )
+  const others = conditions.filter((condition) => !bounds.includes(condition))
+  return [...others, { check, path: { ranges: [by('duration', check)], isOrdered: false } }]
+}
+
+/** The calls with these ids. */
+export function hasId(ids: readonly string[]): Condition {
+  return byId(sql`${calls.id} in ${ids}`)
+}
+
+/** Calls whose id begins with a text. */
+export function beginsWithId(start: string): Condition {
+  return byId(sql`(${calls.id} >= ${start} and ${calls.id} < ${start + lastCharacter})`)
+}
+
+function byId(check: SQL): Condition {
+  return { check, path: { ranges: [by('id', check)], isOrdered: false } }
+}
+
+function toBound(
+  { kind, column }: Extract<ConditionFilter, { kind: 'since' | 'least' | 'most' }>,
+  values: readonly string[],
+): Condition | string {
+  const bound = kind === 'since' ? readTime(values) : readNumber(values)
+  if (typeof bound === 'string') return bound
+  const check = kind === 'most' ? sql`${calls[column]} <= ${bound}` : sql`${calls[column]} >= ${bound}`
+  return { check, path: { ranges: [by(column, check)], isOrdered: false } }
+}
+
+function readNumber([text = '']: readonly string[]): number | string {
+  // Exponents are allowed, since clients write small and large numbers with them.
+  const isNumber = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+  return isNumber && Number.isFinite(Number(text))
+    ? Number(text)
+    : 'must be a number of seconds, such as 90 or 1.5'
+}
+
+function by(column: Column, where: SQL): Range {
+  return { table: 'calls', index: `calls_by_${calls[column].name}`, where }
+}
+
+function any(checks: SQL[]): SQL {
+  return sql`(${or(...checks)})`
+}

@@ -1,0 +1,44 @@
+import type { ReadDatabase } from '../../db/reader.ts'
+import { callFilters } from '../filters.ts'
+import type { CallSearch } from './call-query.ts'
+import { beginsWithId, type Condition, toCondition } from './conditions.ts'
+import { CallFinder } from './find-calls.ts'
+import { newestFirst } from './place.ts'
+
+/** How the text in the console's search box was read. */
+export type FoundBy = 'id' | 'number' | 'words'
+
+const idForm = /^(?=.*\d)[A-Za-z0-9._:-]{4,128}$/
+const numberForm = /^\+?[\d\s().\-/]+$/
+const digitsMin = 3
+const numberFilter = callFilters.find(({ name }) => name === 'number')
+
+/**
+ * Reads the text of the console's search box. A text that looks like a number or an id is one if a call has it.
+ * Anything else, and anything in quotation marks, is words.
+ */
+export async function readSearchBox(
+  db: ReadDatabase,
+  projectId: number,
+  search: CallSearch,
+  text: string | undefined,
+): Promise<{ search: CallSearch; foundBy: FoundBy | null }> {
+  if (text === undefined) return { search, foundBy: null }
+  const { words, phrases: _, ...others } = search
+  for (const [foundBy, condition] of meaningsOf(text.trim())) {
+    const alone = new CallFinder(db, projectId, { conditions: [condition], order: newestFirst })
+    if ((await alone.places(1)).length === 0) continue
+    return { search: { ...others, conditions: [...others.conditions, condition] }, foundBy }
+  }
+  return { search, foundBy: words ? 'words' : null }
+}
+
+function meaningsOf(text: string): [FoundBy, Condition][] {
+  const meanings: [FoundBy, Condition | string][] = []
+  if (numberFilter?.kind === 'digits' && numberForm.test(text) && text.replace(/\D/g, '').length >= digitsMin)
+    meanings.push(['number', toCondition(numberFilter, [text])])
+  if (idForm.test(text)) meanings.push(['id', beginsWithId(text)])
+  return meanings.flatMap(([foundBy, condition]) =>
+    typeof condition === 'string' ? [] : [[foundBy, condition] as [FoundBy, Condition]],
+  )
+}

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { inSlices } from '../../db/slices.ts'
+import { preparedQueries } from '../../db/store.ts'
+import {
+  createCallSegment,
+  optimizeSegment,
+  ownWords,
+  segmentIn,
+  segmentOf,
+  segmentTable,
+} from '../../db/word-segments.ts'
+import type { WriteDatabase } from '../../db/writer.ts'
+import type { Log } from '../../observability/log.ts'
+import { Background } from '../../threads/background.ts'
+import { Thread } from '../../threads/thread.ts'
+import { servedDocument } from '../parts.ts'
+import type { CallWordsApi } from './call-words-worker.ts'
+
+/** How often to look for calls of other processes, and for calls in parts. */
+const pollMs = 2_000
+/** How long written calls wait for others, which are indexed with them. */
+const delayMs = 100
+/** The pause between slices, so that other requests get a turn. */
+const pauseMs = 10
+const callsPerSliceMax = 500
+const charsPerSliceMax = 1_000_000
+/** A run skips calls that it has tried. Beyond this number, it tries the earliest again. */
+const knownMax = 1_000
+const idleMs = 60_000
+
+interface WordBacklogOptions {
+  /** Only the process that owns the folder indexes words. */
+  owner: { readonly isOwner: boolean }
+  read: ReadDatabase
+  write: WriteDatabase
+  log: Pick<Log, 'error'>
+  now: () => number
+}
+
+interface CallRow {
+  seq: number
+  changeSeq: number
+  /** Null when they wait in the table. */
+  words: string | null
+}
+
+const queries = preparedQueries((db) => ({
+  behind: db
+    .select({
+      seq: sql<number>`behind.seq`,
+      changeSeq: sql<number>`change_seq`,
+      isCut: sql<number>`words is not null`,
+      chars: sql<number>`document_chars`,
+    })
+    .from(sql`calls_without_words as behind cross join calls on calls.seq = behind.seq`)
+    .where(
+      sql`due_at <= ${sql.placeholder('now')} and behind.seq not in (select value from json_each(${sql.placeholder('tried')}))`,
+    )
+    .orderBy(sql`behind.seq desc`)
+    .limit(callsPerSliceMax)
+    .prepare(),
+  documents: db
+    .select({
+      seq: sql<number>`calls.seq`,
+      changeSeq: sql<number>`change_seq`,
+      document: servedDocument,
+    })
+    .from(sql`json_each(${sql.placeholder('seqs')}) cross join calls on calls.seq = value
+      cross join call_documents on call_documents.seq = calls.seq`)
+    .prepare(),
+}))
+
+/**
+ * Indexes the words of calls after they are written, many calls at once, newest first. The calls to index are in a table,
+ * most with their words, so a restart loses none, and a search finds them there. Long calls and calls in parts are cut
+ * into words by a worker thread, which takes a second for the largest call.
+ */
+export class WordBacklog {
+  readonly #options: WordBacklogOptions
+  readonly #words: Thread<CallWordsApi>
+  readonly #background: Background
+  /** The newest segment so far. */
+  #newest = 0
+
+  constructor(options: WordBacklogOptions) {
+    this.#options = options
+    this.#words = new Thread({
+      script: new URL('./call-words-worker.ts', import.meta.url),
+      name: 'The cutting of words',
+      data: () => undefined,
+      idleMs,
+    })
+    this.#background = new Background({
+      work: (signal) => this.#indexAll(signal),
+      everyMs: pollMs,
+      delayMs,
+      retryMs: pollMs,
+      onFailure: (error) =>
+        options.log.error({ error }, 'Indexing the words of calls failed and will be tried again'),
+    })
+  }
+
+  /** Call it after each write of words. The process that owns the folder also calls it once to begin. */
+  schedule(): void {
+    if (this.#options.owner.isOwner) this.#background.soon()
+  }
+
+  /** Indexes every call that is due now, except those that change meanwhile. */
+  finish(): Promise<void> {
+    return this.#background.now()
+  }
+
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#words.close()
+  }
+
+  async #indexAll(signal: AbortSignal): Promise<void> {
+    const tried = new Set<number>()
+    while (await this.#indexSlice(tried)) {
+      for (const seq of [...tried].slice(0, -knownMax)) tried.delete(seq)
+      await sleep(pauseMs)
+      signal.throwIfAborted()
+    }
+  }
+
+  /** Skips calls in `tried` and adds those that it indexes. @returns whether more may wait than one slice takes */
+  async #indexSlice(tried: Set<number>): Promise<boolean> {
+    const { read, now } = this.#options
+    const behind = await queries(read).behind.all({ now: now(), tried: JSON.stringify([...tried]) })
+    const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
+    const [seqs = []] = inSlices(sizes, charsPerSliceMax)
+    const slice = behind.slice(0, seqs.length)
+    if (slice.length === 0) return false
+    const uncut = slice.flatMap(({ seq, isCut }) => (isCut ? [] : [seq]))
+    const cut = slice.flatMap(({ seq, changeSeq, isCut }) => (isCut ? [{ seq, changeSeq, words: null }] : []))
+    await this.#index([...cut, ...(await this.#cut(uncut))])
+    await this.#finishSegments(segmentOf(Math.max(...seqs)))
+    for (const seq of seqs) tried.add(seq)
+    // Those that arrive meanwhile wait for others.
+    return slice.length < behind.length || slice.length === callsPerSliceMax
+  }
+
+  /** A search reads a segment in a third of the time once FTS5 has merged what came in little by little. */
+  async #finishSegments(newest: number): Promise<void> {
+    if (newest <= this.#newest) return
+    const { read, write } = this.#options
+    const full = await read.all<{ segment: number }>(sql`
+      select distinct segment from call_segments where segment >= ${this.#newest} and segment < ${newest}`)
+    for (const { segment } of full) await write.run(optimizeSegment('call', segment))
+    this.#newest = newest
+  }
+
+  async #cut(seqs: readonly number[]): Promise<CallRow[]> {
+    if (seqs.length === 0) return []
+    const rows = await queries(this.#options.read).documents.all({ seqs: JSON.stringify(seqs) })
+    const words = await this.#words.ask(
+      'wordsOf',
+      rows.map(({ document }) => document),
+    )
+    return rows.map(({ seq, changeSeq }, at) => ({ seq, changeSeq, words: words[at] ?? '' }))
+  }
+
+  /**
+   * A call that has changed since it was read is left to the next run, so that it does not delay others. If several
+   * nodes index a call, the first one wins.
+   */
+  async #index(calls: readonly CallRow[]): Promise<void> {
+    const { write } = this.#options
+    const rows = JSON.stringify(calls.map(({ seq, changeSeq, words }) => [seq, changeSeq, words]))
+    const unchanged = sql`json_each(${rows})
+      cross join calls_without_words as behind on behind.seq = value ->> 0
+      cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`
+    const segments = new Set(calls.map(({ seq }) => segmentOf(seq)))
+    await write.batch([
+      write.run(sql`
+        insert or ignore into call_segments (project_id, segment)
+        select distinct calls.project_id, ${segmentIn(sql`calls.seq`)} from ${unchanged}`),
+      ...[...segments].flatMap((segment) => [
+        write.run(createCallSegment(segment)),
+        // In rowid order, or FTS5 would write a part of its index for each row.
+        write.run(sql`
+          insert or replace into ${segmentTable('call', segment)} (rowid, words)
+          select calls.seq, ${ownWords(sql`calls.project_id`, sql`coalesce(value ->> 2, behind.words)`)} from ${unchanged}
+          where ${segmentIn(sql`calls.seq`)} = ${segment} order by calls.seq`),
+      ]),
+      write.run(sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`),
+    ])
+  }
+}

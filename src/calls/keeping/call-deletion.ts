@@ -1,0 +1,70 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { RecordHash } from '../../db/record-hash.ts'
+import { requiring } from '../../db/requirements.ts'
+import { calls, erasures, projects } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import type { Held } from './holds.ts'
+
+/** A call to delete, by its row number and its id. */
+export interface DoomedCall {
+  seq: number
+  id: string
+}
+
+interface Deletion {
+  /** The calls on hold, which are not deleted. */
+  held: Held
+  /** The erasure request that deletes them; null for a deletion by hand. */
+  requestId: string | null
+  /** Statements right after the deletion: in them, `changes()` is the number of deleted calls. */
+  after: readonly SQL[]
+}
+
+interface CallDeletionOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  now: () => number
+}
+
+/** The only way to delete calls: with a ledger row for each. A trigger notes that their words are to be erased. */
+export class CallDeletion {
+  readonly #options: CallDeletionOptions
+
+  constructor(options: CallDeletionOptions) {
+    this.#options = options
+  }
+
+  /** Deletes calls in one transaction. Returns the row numbers of those deleted. @throws unavailable if a hold was just set */
+  async delete(
+    projectId: number,
+    doomed: readonly DoomedCall[],
+    { held, requestId, after }: Deletion,
+  ): Promise<Set<number>> {
+    const { store, recordHash, now } = this.#options
+    const { freeing: write } = store(projectId)
+    const chosen = doomed.filter(({ seq }) => !held.seqs.has(seq))
+    const rows = JSON.stringify(chosen.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
+    const seqs = sql`(select value ->> 0 from json_each(${rows}))`
+    const doneAt = requestId === null ? null : now()
+    // Without the plus, SQLite would look for them among all calls of the project.
+    const isOfProject = sql`+project_id = ${projectId}`
+    const [, , , deleted] = await requiring([held.isAsSeen], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(sql`
+          update ${projects} set change_seq = change_seq + ${chosen.length} where id = ${projectId}`),
+        write.run(sql`
+          insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at, done_at, request_id)
+          select projects.id, 'call', value ->> 1, calls.seq, projects.change_seq - ${chosen.length} + 1 + key,
+            ${now()}, ${doneAt}, ${requestId}
+          from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
+            cross join ${projects} on projects.id = ${projectId}
+          where true on conflict do nothing`),
+        write.all<{ seq: number }>(sql`
+          delete from ${calls} where seq in ${seqs} and ${isOfProject} returning seq`),
+        ...after.map((statement) => write.run(statement)),
+      ]),
+    )
+    return new Set(deleted.map(({ seq }) => seq))
+  }
+}

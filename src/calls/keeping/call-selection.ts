@@ -1,0 +1,109 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { calls, callViews } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { invalidRequest } from '../../errors.ts'
+import { readInstant } from '../../text/instant.ts'
+import { endsWithDigits } from '../finding/number-words.ts'
+import { seekWords, seqsMatching } from '../finding/word-match.ts'
+import type { NumberMatcher } from './phone-number.ts'
+
+/** Which calls to select: exactly one of these. */
+export interface AskedCalls {
+  /** The caller's or the called number; compared as a number. */
+  number?: string | undefined
+  ids?: readonly string[] | undefined
+  /** Completed calls created before this time, ISO 8601. */
+  before?: string | undefined
+}
+
+interface CallSelectionsOptions {
+  store: StoreOf
+  settingsOf: SettingsOf
+}
+
+/** Finds calls by number, by ids or by time. */
+export class CallSelections {
+  readonly #options: CallSelectionsOptions
+
+  constructor(options: CallSelectionsOptions) {
+    this.#options = options
+  }
+
+  /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
+  async of(db: ReadDatabase, projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
+    if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
+      throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
+    if (ids !== undefined) return callsWithIds(projectId, ids)
+    if (before !== undefined) {
+      const time = readInstant(before)
+      if (time === null)
+        throw invalidRequest([
+          {
+            field: 'before',
+            message: 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
+          },
+        ])
+      return completedBefore(projectId, time)
+    }
+    return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
+  }
+
+  /** The ids of saved views that mention the number: in a filter, in the search text or in their name. */
+  async viewsOf(projectId: number, number: string): Promise<string[]> {
+    const matcher = await this.#matcher(projectId, number)
+    const { id, name, query } = callViews
+    const views = await this.#options
+      .store(projectId)
+      .read.select({ id, name, query })
+      .from(callViews)
+      .where(eq(callViews.projectId, projectId))
+    return views
+      .filter(({ name, query }) => [name, ...textsIn(query)].some((text) => matcher.matches(text)))
+      .map(({ id }) => id)
+  }
+
+  async #matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
+    const { country } = await this.#options.settingsOf(projectId)
+    // Loaded only when needed: the library takes 15 MB.
+    const { numberMatcher } = await import('./phone-number.ts')
+    const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null
+    if (matcher) return matcher
+    throw invalidRequest([{ field: 'number', message: 'must be a whole phone number, such as +15557294053' }])
+  }
+}
+
+/** The texts in a view's filters, which may have several values or phrases. */
+function textsIn(query: string): string[] {
+  return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["“”,\\]+/))
+}
+
+/** Selects the row numbers (`seq`) of a project's calls with these ids. */
+function callsWithIds(projectId: number, ids: readonly string[]): SQL {
+  return sql`select distinct calls.seq as seq from json_each(${JSON.stringify(ids)})
+    cross join calls on calls.project_id = ${projectId} and calls.id = value`
+}
+
+/** The same for completed calls that were created before a time. */
+function completedBefore(projectId: number, before: number): SQL {
+  return sql`select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${before}`
+}
+
+/** The same for calls from or to a number. The words of numbers tell which texts end alike. */
+async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
+  const words = [endsWithDigits(number.tail)]
+  const sought = await seekWords(db, projectId, [{ words }], sql`true`)
+  const found = sql`(${seqsMatching(sought)}) as found cross join calls on calls.seq = found.seq`
+  const selects: SQL[] = []
+  for (const text of [calls.callerNumber, calls.calledNumber]) {
+    const rows = await db
+      .select({ number: sql<string | null>`number` })
+      .from(sql`(select distinct ${text} as number from ${found})`)
+    const texts = rows.flatMap(({ number }) => number ?? []).filter((stored) => number.matches(stored))
+    selects.push(
+      sql`select calls.seq from ${found} where ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
+    )
+  }
+  return sql.join(selects, sql` union `)
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inSlices } from '../../db/slices.ts'
+
+/** How many characters of documents a slice writes, in about 10 ms of the writer's time. */
+const sliceChars = 400_000
+/** How many calls are read at once. */
+export const dueCallsMax = 100
+
+interface DueCallsOptions<Call> {
+  /** The next calls that are due, after the previous ones. */
+  read: (last: Call | undefined) => Promise<Call[]>
+  /** Returns false to stop. */
+  write: (slice: Call[]) => Promise<boolean>
+  signal: AbortSignal
+}
+
+/**
+ * Writes the calls that are due in slices, which leave half of the writer's time to other writes.
+ * @returns whether all are done
+ */
+export async function writeDueCalls<Call extends { chars: number }>({
+  read,
+  write,
+  signal,
+}: DueCallsOptions<Call>): Promise<boolean> {
+  for (let last: Call | undefined; ; ) {
+    const due = await read(last)
+    if (due.length === 0) return true
+    last = due.at(-1)
+    const sizes = due.map(({ chars }, at) => [at, chars] as const)
+    for (const positions of inSlices(sizes, sliceChars)) {
+      signal.throwIfAborted()
+      const startedAt = performance.now()
+      if (!(await write(positions.flatMap((at) => due[at] ?? [])))) return false
+      await sleep(performance.now() - startedAt)
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { ownsProject, type Requirement, requiring } from '../../db/requirements.ts'
+import { calls, erasures, holds, projects } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
+import type { By } from '../../identity.ts'
+import { newId } from '../../ids.ts'
+import { callNotFound } from '../refusals.ts'
+
+const holdsMax = 1_000
+const numberCharsMax = 200
+const reasonCharsMax = 500
+
+export interface NewHold {
+  /** The id of a call; exactly one of this and `number`. */
+  callId?: string | undefined
+  number?: string | undefined
+  reason: string
+  createdBy?: string | null
+}
+
+/** A hold as people see it. */
+export interface HoldRecord {
+  id: string
+  callId: string | null
+  number: string | null
+  reason: string
+  /** ISO 8601, UTC. */
+  createdAt: string
+  createdBy: string | null
+}
+
+/** The calls on hold, among some. */
+export interface Held {
+  /** Their row numbers. */
+  seqs: ReadonlySet<number>
+  /** The requirement of a batch that deletes the others: no hold was set since. */
+  isAsSeen: Requirement
+}
+
+interface HoldsOptions {
+  store: StoreOf
+  audit: Pick<AuditTrail, 'entry'>
+  settingsOf: SettingsOf
+  /** Erases what a committed deletion leaves in free pages and logs. */
+  erasure: { schedule(projectId: number): void }
+  now: () => number
+}
+
+/**
+ * Legal holds: a call on hold is not deleted until the hold is lifted. A hold on a number covers all of its calls, also
+ * those that arrive later.
+ */
+export class Holds {
+  readonly #options: HoldsOptions
+
+  constructor(options: HoldsOptions) {
+    this.#options = options
+  }
+
+  /** @throws invalid_request; not_found for an unknown call; forbidden unless `by` owns the project */
+  async set(projectId: number, input: NewHold, by?: By): Promise<HoldRecord> {
+    const { store, audit, now } = this.#options
+    const { write } = store(projectId)
+    const { callId = null, number = null, reason, createdBy = null } = input
+    await this.#refuse(projectId, input)
+    const row = { id: newId('hold'), projectId, callId, number, reason, createdAt: now(), createdBy }
+    const isThere = sql`exists (select 1 from ${calls} where project_id = ${projectId} and id = ${callId})`
+    const requirements = [
+      ownsProject(projectId, by),
+      { condition: callId === null ? sql`true` : isThere, otherwise: callNotFound },
+    ]
+    await requiring(requirements, (check) =>
+      write.batch([
+        write.run(check),
+        write.insert(holds).values(row),
+        write.run(audit.entry({ by, projectId, action: 'hold_set', target: row.id })),
+      ]),
+    )
+    return toRecord(row)
+  }
+
+  /** Oldest first. */
+  async list(projectId: number): Promise<HoldRecord[]> {
+    return (await this.#read(this.#options.store(projectId).read, projectId)).map(toRecord)
+  }
+
+  /** Lifts a hold. Its number and reason are erased like a deleted call. @throws not_found, forbidden */
+  async lift(projectId: number, id: string, by?: By): Promise<{ id: string; lifted: true }> {
+    const { store, audit, erasure, now } = this.#options
+    const { write } = store(projectId)
+    const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))
+    const [, , lifted] = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch([
+        write.run(check),
+        write.run(sql`
+          insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
+          select projects.id, 'hold', holds.id, change_seq, ${now()}
+          from ${holds} join ${projects} on projects.id = project_id where project_id = ${projectId} and holds.id = ${id}`),
+        write.delete(holds).where(isThis).returning({ id: holds.id }),
+        write.run(audit.entry({ by, projectId, action: 'hold_lifted', target: id })),
+      ]),
+    )
+    if (lifted.length === 0)
+      throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })
+    erasure.schedule(projectId)
+    return { id, lifted: true }
+  }
+
+  /** The holds that cover a call. @throws not_found */
+  async ofCall(projectId: number, id: string): Promise<HoldRecord[]> {
+    const { read } = this.#options.store(projectId)
+    const [call] = await read
+      .select({ id: calls.id, callerNumber: calls.callerNumber, calledNumber: calls.calledNumber })
+      .from(calls)
+      .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
+    if (!call) throw callNotFound()
+    const all = await this.#read(read, projectId)
+    const { covers } = await this.#coverage(projectId, all)
+    return all.filter((hold) => covers(hold, call)).map(toRecord)
+  }
+
+  /**
+   * The calls on hold, among some. Every deletion of calls asks this, and puts `isAsSeen` into its batch.
+   * @param selection selects row numbers as `seq`
+   */
+  async among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> {
+    const all = await this.#read(db, projectId)
+    const isAsSeen = {
+      condition: sql`not exists (
+        select 1 from ${holds} where project_id = ${projectId} and seq > ${all.at(-1)?.seq ?? 0})`,
+      otherwise: () => new HoldWasSet(),
+    }
+    if (all.length === 0) return { seqs: new Set(), isAsSeen }
+    const { covers, tails } = await this.#coverage(projectId, all)
+    const ids = all.flatMap(({ callId }) => callId ?? [])
+    const ends = (column: string) => sql`substr(${sql.raw(column)}, -length(value)) = value`
+    const candidates = await db
+      .select({
+        seq: sql<number>`calls.seq`,
+        id: sql<string>`id`,
+        callerNumber: sql<string | null>`caller_number`,
+        calledNumber: sql<string | null>`called_number`,
+      })
+      .from(sql`(${selection}) as some cross join ${calls} on calls.seq = some.seq`)
+      .where(sql`project_id = ${projectId} and (id in (select value from json_each(${JSON.stringify(ids)}))
+        or exists (select 1 from json_each(${JSON.stringify(tails)})
+          where ${ends('caller_digits')} or ${ends('called_digits')}))`)
+    const seqs = candidates.filter((call) => all.some((hold) => covers(hold, call))).map(({ seq }) => seq)
+    return { seqs: new Set(seqs), isAsSeen }
+  }
+
+  /** The test whether a hold covers a call, and the last digits that such calls have. */
+  async #coverage(projectId: number, all: readonly Hold[]) {
+    const { country } = await this.#options.settingsOf(projectId)
+    const { numberMatcher } = await import('./phone-number.ts')
+    const matchers = new Map(
+      all.flatMap(({ id, number }) => {
+        const matcher = number === null ? null : numberMatcher(number, country)
+        return matcher ? [[id, matcher] as const] : []
+      }),
+    )
+    const covers = ({ id, callId }: Hold, call: Candidate) => {
+      const texts = [call.callerNumber, call.calledNumber]
+      return callId === call.id || texts.some((text) => text !== null && matchers.get(id)?.matches(text))
+    }
+    return { covers, tails: [...matchers.values()].map(({ tail }) => tail) }
+  }
+
+  async #read(db: ReadDatabase, projectId: number): Promise<Hold[]> {
+    return await db.select().from(holds).where(eq(holds.projectId, projectId)).orderBy(asc(holds.seq))
+  }
+
+  async #refuse(projectId: number, { callId, number, reason }: NewHold): Promise<void> {
+    const errors: FieldError[] = []
+    const wrong = (field: string, message: string) => errors.push({ field, message })
+    const { numberMatcher } = await import('./phone-number.ts')
+    if ((callId === undefined) === (number === undefined)) wrong('body', 'must have either callId or number')
+    if (number !== undefined && (number.length > numberCharsMax || !numberMatcher(number, null)))
+      wrong('number', `must be a phone number of at most ${numberCharsMax} characters`)
+    if (reason.trim() === '' || reason.length > reasonCharsMax)
+      wrong('reason', `must be a text of 1 to ${reasonCharsMax} characters`)
+    if ((await this.list(projectId)).length >= holdsMax)
+      wrong('body', `is one too many: a project can have at most ${holdsMax} holds`)
+    if (errors.length > 0) throw invalidRequest(errors)
+  }
+}
+
+type Hold = typeof holds.$inferSelect
+type Candidate = Pick<typeof calls.$inferSelect, 'id' | 'callerNumber' | 'calledNumber'>
+
+function toRecord({ id, callId, number, reason, createdAt, createdBy }: Omit<Hold, 'seq'>): HoldRecord {
+  return { id, callId, number, reason, createdAt: new Date(createdAt).toISOString(), createdBy }
+}
+
+/** Nothing was deleted: who deletes may look at the holds again. */
+export class HoldWasSet extends AppError {
+  constructor() {
+    super('unavailable', 'Service unavailable', {
+      detail: 'A hold was just set. Nothing was deleted. Try again.',
+      retryAfterSeconds: 1,
+    })
+  }
+}

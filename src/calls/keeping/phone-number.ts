@@ -1,0 +1,57 @@
+import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { digitsOf } from '../finding/head-text.ts'
+
+/** How many last digits an index is searched for. No separator splits these: groups have at least two digits. */
+const tailCharsMax = 2
+/** The first character of a number of which only the last digits are stored. */
+const cut = '…'
+/** Only texts that end with these digits are parsed, which takes 50 us. */
+const endDigitsMax = 7
+
+/** A phone number that other texts are compared with. */
+export interface NumberMatcher {
+  /** The end of every text that means this number, in the form of the columns of digits. */
+  tail: string
+  /** Whether the text means this number: the whole of it, never a part. */
+  matches(text: string): boolean
+}
+
+/**
+ * Compares numbers as numbers: `+49 30 123456`, `0049 30 123456` and, in Germany, `(030) 123456` are one. A text that is
+ * no phone number, such as a short code, means itself.
+ * @param country how national numbers read, such as `DE`; without one, a number without `+` begins with its country code
+ * @returns null for a text without a digit, and for the last digits of a number, which many people share
+ */
+export function numberMatcher(text: string, country: string | null): NumberMatcher | null {
+  if (!/\d/.test(text) || text.includes(cut)) return null
+  const wanted = parse(text, country)
+  if (!wanted) {
+    const digits = digitsOf(text)
+    return { tail: digits.slice(-tailCharsMax), matches: (other) => digitsOf(other) === digits }
+  }
+  const { nationalNumber, number, ext = '' } = wanted
+  const end = `${nationalNumber}${ext}`.slice(-endDigitsMax)
+  return {
+    tail: (ext || nationalNumber).slice(-tailCharsMax),
+    matches: (other) => {
+      // A fast check first: many holds are compared with many calls.
+      const last = other.at(-1) ?? ''
+      if (last >= '0' && last <= '9' && last !== end.at(-1)) return false
+      if (!other.replace(/\D/g, '').endsWith(end)) return false
+      const parsed = parse(other, country)
+      return parsed?.number === number && (parsed.ext ?? '') === ext
+    },
+  }
+}
+
+function parse(text: string, country: string | null): PhoneNumber | undefined {
+  // Removes prefixes such as `tel:` and `whatsapp:`.
+  const plain = text.replace(/^[a-z]+:/i, '').trim()
+  if (country !== null && isSupportedCountry(country)) {
+    const parsed = parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
+    // `00` is a common prefix of international numbers, even in countries that dial another one.
+    if (parsed?.isPossible() || !plain.startsWith('00')) return parsed
+  }
+  const international = plain.startsWith('+') ? plain : `+${plain.replace(/^00/, '')}`
+  return parsePhoneNumberFromString(international, { extract: false })
+}

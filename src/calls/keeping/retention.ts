@@ -1,0 +1,193 @@
+import { and, count, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
+import type { Lease } from '../../db/lease.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { calls, projects } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import type { Log } from '../../observability/log.ts'
+import { Background } from '../../threads/background.ts'
+import type { CallDeletion } from './call-deletion.ts'
+import { dueCallsMax, writeDueCalls } from './due-calls.ts'
+import type { Holds } from './holds.ts'
+
+const dayMs = 86_400_000
+/** How often settings are checked, since another process may change them. */
+const checkMs = 60_000
+const retryMs = 60_000
+
+interface RetentionOptions {
+  /** Only the process that owns the folder deletes what is due. */
+  owner: { readonly isOwner: boolean }
+  read: ReadDatabase
+  store: StoreOf
+  holds: Holds
+  deletion: CallDeletion
+  audit: Pick<AuditTrail, 'progress' | 'expire'>
+  erasure: { schedule(projectId: number): void }
+  lease: Pick<Lease, 'take' | 'release'>
+  /** Milliseconds since 1970. */
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+/** A call to delete, with its place in their order. */
+interface DueCall {
+  seq: number
+  id: string
+  createdAt: number
+  chars: number
+}
+
+/**
+ * Deletes calls that were completed longer ago than their project keeps them, and old audit entries: at start, daily,
+ * and within a minute of a changed setting. A call is completed at the `occurredAt` of the request that completed it,
+ * or when that arrived; an imported call at its end, `createdAt` plus `duration`.
+ */
+export class Retention {
+  readonly #options: RetentionOptions
+  readonly #background: Background
+  /** When each project was last done, and with which setting. */
+  readonly #done = new Map<number, { retainDays: number; at: number }>()
+  #auditDoneAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: RetentionOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: (signal) => this.#run(signal),
+      everyMs: checkMs,
+      delayMs: 0,
+      retryMs,
+      onFailure: (error) =>
+        options.log.error({ error }, 'Deleting expired records failed and will be tried again'),
+    })
+  }
+
+  /** Runs now, daily, and soon after a setting has changed, in the process that owns the folder. */
+  schedule(): void {
+    if (this.#options.owner.isOwner) this.#background.soon()
+  }
+
+  /** Deletes what is due, unless it was done today. */
+  async run(): Promise<void> {
+    if (this.#options.owner.isOwner) await this.#background.now()
+  }
+
+  /** How many calls would be deleted if calls were kept for so many days. */
+  async countDue(projectId: number, retainDays: number): Promise<number> {
+    const { store, holds } = this.#options
+    const { readAside } = store(projectId)
+    const due = isDue(projectId, this.#dueBefore(retainDays))
+    const [row] = await readAside.select({ calls: count() }).from(calls).where(due)
+    const held = await holds.among(readAside, projectId, sql`select seq from ${calls} where ${due}`)
+    return (row?.calls ?? 0) - held.seqs.size
+  }
+
+  /** Stops after the current slice. The next start does the rest. */
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#options.lease.release().catch(() => undefined)
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { read, audit, lease, now } = this.#options
+    if (!(await lease.take())) return
+    const open = await read
+      .select({ projectId: projects.id, retainDays: sql<number>`${projects.retainDays}` })
+      .from(projects)
+      .where(and(isNotNull(projects.retainDays), isNull(projects.deletedAt)))
+    // Turning retention off and on again requests a new run.
+    for (const projectId of this.#done.keys())
+      if (!open.some((project) => project.projectId === projectId)) this.#done.delete(projectId)
+    for (const { projectId, retainDays } of open) {
+      const done = this.#done.get(projectId)
+      if (done?.retainDays === retainDays && isOfToday(done.at, now())) continue
+      const isDone = await this.#deleteDue(projectId, retainDays, signal)
+      if (isDone) this.#done.set(projectId, { retainDays, at: now() })
+    }
+    if (isOfToday(this.#auditDoneAt, now())) return
+    await audit.expire(signal)
+    this.#auditDoneAt = now()
+  }
+
+  #dueBefore(retainDays: number): number {
+    return this.#options.now() - retainDays * dayMs
+  }
+
+  /** @returns false if it stopped because the setting changed or another node does the work */
+  async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<boolean> {
+    const { lease, erasure } = this.#options
+    const before = this.#dueBefore(retainDays)
+    let deleted = 0
+    try {
+      return await writeDueCalls<DueCall>({
+        read: (last) => this.#readDue(projectId, before, last),
+        write: async (slice) => {
+          if (!(await this.#isAsked(projectId, retainDays)) || !(await lease.take())) return false
+          deleted += await this.#deleteSlice(projectId, slice, { before, deleted })
+          return true
+        },
+        signal,
+      })
+    } finally {
+      if (deleted > 0) erasure.schedule(projectId)
+    }
+  }
+
+  /** Whether the setting is unchanged. Reads the database, since cached settings may be older. */
+  async #isAsked(projectId: number, retainDays: number): Promise<boolean> {
+    const [project] = await this.#options.read
+      .select({ retainDays: projects.retainDays })
+      .from(projects)
+      .where(eq(projects.id, projectId))
+    return project?.retainDays === retainDays
+  }
+
+  /** Deletes the calls that are not on hold. Returns how many. */
+  async #deleteSlice(
+    projectId: number,
+    slice: readonly DueCall[],
+    { before, deleted }: { before: number; deleted: number },
+  ): Promise<number> {
+    const { store, holds, deletion, audit } = this.#options
+    const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
+    const held = await holds.among(store(projectId).freeing, projectId, selection)
+    const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
+    const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
+    return (await deletion.delete(projectId, slice, { held, requestId: null, after })).size
+  }
+
+  /** The next calls that are due, oldest first, after the previous ones. */
+  async #readDue(projectId: number, before: number, last: DueCall | undefined): Promise<DueCall[]> {
+    const { createdAt, id } = last ?? { createdAt: -1, id: '' }
+    return await this.#options
+      .store(projectId)
+      .readAside.select({
+        seq: calls.seq,
+        id: calls.id,
+        createdAt: calls.createdAt,
+        chars: calls.documentChars,
+      })
+      .from(calls)
+      .where(sql`${isDue(projectId, before)} and (created_at, id) > (${createdAt}, ${id})`)
+      .orderBy(calls.createdAt, calls.id)
+      .limit(dueCallsMax)
+  }
+}
+
+/**
+ * The calls of a project that were completed before a time. Completion is never before `createdAt`, so the index by
+ * status finds them.
+ */
+function isDue(projectId: number, before: number): SQL {
+  return sql`project_id = ${projectId} and status = 'completed' and created_at < ${before} and completed_at < ${before}`
+}
+
+/** ISO 8601, UTC, to the minute. */
+function minuteOf(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16)}Z`
+}
+
+function isOfToday(at: number, now: number): boolean {
+  // A time in the future was written before the clock was corrected.
+  return Math.abs(now - at) < dayMs
+}

@@ -1,0 +1,104 @@
+import { hasAnswer, notModified, type Tags, taggedHeaders } from '../../http/conditional.ts'
+import { headersOfForm } from '../../http/json-headers.ts'
+import type { Reader, ResponseBuffers } from '../../http/response-buffers.ts'
+import { byteOrderMark } from '../../text/csv.ts'
+import type { Calls } from '../calls.ts'
+import { type CallQuery, type CallSearch, isFiltered } from '../finding/call-query.ts'
+import { exportedCharsMax } from './export.ts'
+import { type CallParts, csvOf, documentsOf, linesOf } from './forms.ts'
+import { readListRequest } from './list-request.ts'
+import type { CallPage } from './page.ts'
+
+const limitDefault = 100
+const callsPerPageMax = 1_000
+
+/** The forms of a list; the first is the default. */
+const forms = {
+  'application/json': headersOfForm('application/json'),
+  'application/x-ndjson': headersOfForm('application/x-ndjson'),
+  'text/csv': headersOfForm('text/csv; charset=utf-8'),
+}
+type FormType = keyof typeof forms
+export type FileType = Exclude<FormType, 'application/json'>
+
+/**
+ * The requested calls, in the form that the request accepts. Documents are copied into JSON without being parsed, and
+ * large answers are streamed. @throws invalid_request naming every parameter that cannot be read
+ */
+export async function listCalls(
+  calls: Calls,
+  projectId: number,
+  query: CallQuery,
+  { request, tags, buffers, check }: { request: Request; tags: Tags } & Sending,
+): Promise<Response> {
+  const { type, hasMark } = formOf(request.headers.get('accept'))
+  const cursors = calls.cursors(projectId)
+  const isCsv = type === 'text/csv'
+  const { search, limit, offset, ...parts } = readListRequest(query, { isCsv, readCursor: cursors.read })
+  const sending = { buffers, check }
+  if (type !== 'application/json')
+    return await exportCalls(calls, projectId, search, { type, hasMark, ...parts, limit, offset, ...sending })
+  const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
+  const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
+    const next = end && cursors.write(end, search.order)
+    const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
+    const body = await buffers.streamOf({ projectId, check }, '{"data":[', documents, tail, sliceChars)
+    const response = new Response(body, { headers: tag ? taggedHeaders : forms['application/json'] })
+    if (tag) response.headers.set('ETag', tag)
+    return response
+  }
+  const list = () => calls.list(projectId, { ...page, order: search.order, after: search.after })
+  const find = () => calls.search(projectId, search, { ...page, form: documentsOf(parts) })
+  // Not tagged: the words of a long call are indexed a little after it has changed.
+  if (search.words) return await answer(await find())
+  const isPlain = !isFiltered(search) && !parts.fields && !parts.isDetailed
+  if (isPlain && !request.headers.has('if-none-match')) {
+    // The page is read with its tag: a query of its own would take a tenth as long as the page.
+    const found = await list()
+    return await answer(found, tags.of(projectId, found.changeSeq))
+  }
+  const tag = await tags.ofProject(projectId)
+  if (hasAnswer(request, tag)) return notModified(request, tag)
+  return await answer(await (isPlain ? list() : find()), tag)
+}
+
+/** How an answer is sent. */
+interface Sending extends Pick<Reader, 'check'> {
+  buffers: ResponseBuffers
+}
+
+interface ExportAnswer extends Sending, CallParts {
+  type: FileType
+  /** Whether CSV begins with the byte order mark. */
+  hasMark?: boolean
+  limit?: number | undefined
+  offset?: number | undefined
+}
+
+/** All calls that a search finds, as lines. */
+export async function exportCalls(
+  calls: Calls,
+  projectId: number,
+  search: CallSearch,
+  { type, hasMark, limit, offset, buffers, check, ...parts }: ExportAnswer,
+): Promise<Response> {
+  const { form, head } = type === 'text/csv' ? csvOf(parts) : { form: linesOf(parts), head: '' }
+  const texts = calls.export(projectId, search, { form, limit, offset })
+  const start = hasMark ? byteOrderMark + head : head
+  const body = await buffers.streamOf({ projectId, check }, start, texts, '', exportedCharsMax)
+  return new Response(body, { headers: forms[type] })
+}
+
+/** The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept */
+function formOf(accept: string | null): { type: FormType; hasMark: boolean } {
+  let best = { type: 'application/json' as FormType, hasMark: false, weight: 0 }
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const type = (Object.keys(forms) as FormType[]).find((known) => known === name)
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    const weight = q === undefined ? 1 : Number(q.slice(2)) || 0
+    const hasMark = type === 'text/csv' && parameters.includes('header=bom')
+    if (type && weight > best.weight) best = { type, hasMark, weight }
+  }
+  return best
+}

@@ -1,0 +1,288 @@
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type { AuditAction, AuditTrail } from '../../audit/audit-trail.ts'
+import { preparedSql } from '../../db/prepared-sql.ts'
+import type { RecordHash } from '../../db/record-hash.ts'
+import { calls, erasures, projects } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import type { By } from '../../identity.ts'
+import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
+import { isLong } from '../document.ts'
+import type { CallWords } from '../finding/call-words.ts'
+import type { Call, Turn } from '../schemas.ts'
+
+const cutAtOnceCharsMax = 65_536
+
+/** A call to write, unless it has changed since it was read. */
+export interface PendingWrite {
+  id: string
+  /** The change number when it was read; null for a new call. */
+  seenChangeSeq: number | null
+  before: StoredCall | null
+  after: StoredCall
+  /** Whether the call was stored in parts, which its whole document replaces. */
+  hadParts: boolean
+  audited?: Audited | undefined
+}
+
+/** What the audit trail records of a write. */
+export interface Audited {
+  by: By
+  actions: readonly AuditAction[]
+}
+
+/** What one transaction writes. */
+interface Batch {
+  projectId: number
+  writes: readonly PendingWrite[]
+}
+
+interface CallWriterOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  words: CallWords
+  wordBacklog: { schedule(): void }
+  audit: Pick<AuditTrail, 'entries'>
+}
+
+/** Writes calls with their documents, details and words, many in one transaction. */
+export class CallWriter {
+  readonly #store: StoreOf
+  readonly #recordHash: RecordHash
+  readonly #words: CallWords
+  readonly #wordBacklog: { schedule(): void }
+  readonly #audit: Pick<AuditTrail, 'entries'>
+
+  constructor({ store, recordHash, words, wordBacklog, audit }: CallWriterOptions) {
+    this.#store = store
+    this.#recordHash = recordHash
+    this.#words = words
+    this.#wordBacklog = wordBacklog
+    this.#audit = audit
+  }
+
+  /** @returns the ids that were written. The others have changed since they were read, or were deleted. */
+  async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
+    if (writes.length === 0) return new Set()
+    const { write } = this.#store(projectId)
+    const batch = { projectId, writes }
+    const rest = [
+      ...writeDocuments(batch),
+      ...deleteParts(batch),
+      ...writeDetails(batch),
+      ...this.#writeWords(batch),
+      ...this.#recordActions(batch),
+    ]
+    // Only the needed statements: with so many indexes, preparing one takes as long as running it.
+    const [first, ...more] = [...this.#createHeads(batch), ...changeHeads(batch)].map((statement) =>
+      write.all<{ id: string }>(statement),
+    )
+    if (!first) return new Set()
+    const [, written, ...others] = await write.batch([
+      write.run(takeNumbers({ projectId, count: writes.length })),
+      first,
+      ...more,
+      ...rest.map((statement) => write.run(statement)),
+    ])
+    this.#wordBacklog.schedule()
+    const alsoWritten = others.slice(0, more.length) as { id: string }[][]
+    return new Set([written, ...alsoWritten].flat().map(({ id }) => id))
+  }
+
+  /** Notes that something arrived of these live calls, which changes nothing that readers see. */
+  async hear(projectId: number, ids: readonly string[], at: number): Promise<void> {
+    if (ids.length === 0) return
+    await this.#store(projectId).write.run(sql`
+      update ${calls} set heard_at = ${at} where project_id = ${projectId} and status = 'live'
+        and id in (select value from json_each(${JSON.stringify(ids)}))`)
+  }
+
+  #createHeads({ projectId, writes }: Batch): SQL[] {
+    const heads = numbered(writes)
+      .filter(({ seenChangeSeq }) => seenChangeSeq === null)
+      .map(({ id, after, number }) => ({
+        ...toHead(after),
+        ...{ id, number },
+        createdAt: Date.parse(after.call.createdAt),
+        hash: this.#recordHash(projectId, 'call', id),
+      }))
+    if (heads.length === 0) return []
+    return [createHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]
+  }
+
+  /** Calls are named by the hash that their deletion also uses, so that nothing of them outlasts it. */
+  #recordActions({ projectId, writes }: Batch): SQL[] {
+    return [...new Set(writes.map(({ audited }) => audited))].flatMap((audited) => {
+      if (!audited) return []
+      const targets = writes
+        .filter((write) => write.audited === audited)
+        .map(({ id }) => [id, this.#recordHash(projectId, 'call', id)] as const)
+      return audited.actions.flatMap((action) =>
+        written({ projectId, writes }, targets, (values) =>
+          this.#audit.entries({ by: audited.by, projectId, action }, joinWritten(values)),
+        ),
+      )
+    })
+  }
+
+  /** Long calls are cut into words in the background: that is slow, and a growing call would be cut at every turn. */
+  #writeWords(batch: Batch): SQL[] {
+    const words = batch.writes
+      .filter(hasOtherWords)
+      .map(
+        ({ id, after: { call } }) =>
+          [id, charsSaid(call) > cutAtOnceCharsMax ? null : this.#words.of(call)] as const,
+      )
+    return written(batch, words, keepWords)
+  }
+}
+
+const columns = Object.entries(writtenColumns)
+const names = sql.raw(columns.map(([, { name }]) => name).join(', '))
+const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
+const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
+
+/** What the statements take: `count` is the number of writes, `values` JSON. */
+type Given = 'projectId' | 'count' | 'values'
+type Statement = Record<Given, Placeholder | string | number>
+const given = {
+  projectId: sql.placeholder('projectId'),
+  count: sql.placeholder('count'),
+  values: sql.placeholder('values'),
+}
+
+/** The last change number before this batch. */
+function changeSeqBefore({ projectId, count }: Omit<Statement, 'values'>): SQL {
+  return sql`(select change_seq - ${count} from ${projects} where id = ${projectId})`
+}
+
+/**
+ * The calls that this batch wrote, since only they have its change numbers. `cross join` keeps SQLite from scanning all
+ * the project's calls for each id.
+ */
+function joinWritten({ projectId, count, values }: Statement): SQL {
+  return sql`json_each(${values}) cross join calls on calls.project_id = ${projectId} and calls.id = key
+    and calls.change_seq > ${changeSeqBefore({ projectId, count })}`
+}
+
+const takeNumbers = preparedSql<'projectId' | 'count'>(
+  sql`update ${projects} set change_seq = change_seq + ${given.count} where id = ${given.projectId}`,
+)
+const createHeads = preparedSql<Given>(sql`
+  insert into ${calls} (project_id, id, created_at, change_seq, ${names})
+  select ${given.projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore(given)} + value ->> 'number', ${values}
+  from json_each(${given.values})
+  where not exists (select 1 from ${erasures} where project_id = ${given.projectId} and kind = 'call'
+    and id_hash = value ->> 'hash')
+  on conflict do nothing returning id`)
+/** An upsert by seq, since `update … from` scans all the project's calls. */
+const replaceHeads = preparedSql<Given>(sql`
+  insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
+  select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore(given)} + value ->> 'number', ${values}
+  from json_each(${given.values}) cross join calls as seen on seen.project_id = ${given.projectId}
+    and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
+  where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
+    change_seq = excluded.change_seq returning id`)
+const writeShort = writeDocument<Given>(sql`value`)
+const writeLong = writeDocument<Given | 'document'>(sql.placeholder('document'))
+const removeParts = preparedSql<Given>(
+  sql`delete from call_parts where seq in (select calls.seq from ${joinWritten(given)})`,
+)
+const keepWords = preparedSql<Given>(sql`
+  insert or replace into calls_without_words (seq, project_id, words)
+  select calls.seq, project_id, value from ${joinWritten(given)}`)
+const detailColumns = (['details', 'metadata', 'redactions'] as const).map((name) => {
+  const column = sql.raw(name)
+  const write = preparedSql<Given>(sql`
+    insert into call_details (seq, ${column}) select calls.seq, value from ${joinWritten(given)}
+    where true on conflict (seq) do update set ${column} = excluded.${column}`)
+  return [name, write] as const
+})
+
+function writeDocument<Name extends Given | 'document'>(document: SQL | Placeholder) {
+  return preparedSql<Name>(sql`
+    insert into call_documents (seq, call_change_seq, document)
+    select calls.seq, calls.change_seq, ${document} from ${joinWritten(given)}
+    where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
+      has_parts = false, document = excluded.document`)
+}
+
+function changeHeads({ projectId, writes }: Batch): SQL[] {
+  const heads = numbered(writes)
+    .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
+    .map(({ id, seenChangeSeq, after, number }) => ({
+      ...toHead(after),
+      ...{ id, number, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
+    }))
+  if (heads.length === 0) return []
+  return [replaceHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]
+}
+
+function writeDocuments(batch: Batch): SQL[] {
+  const long = batch.writes.filter(({ after }) => isLong(after.document))
+  const short = batch.writes.filter(({ after }) => !isLong(after.document))
+  const documents = short.map(({ id, after }) => [id, after.document] as const)
+  return [
+    ...written(batch, documents, writeShort),
+    // A long document has its own statement: inside the JSON object SQLite would parse it.
+    ...long.flatMap((write) =>
+      written(batch, [withoutValue(write)], (values) =>
+        writeLong({ ...values, document: write.after.document }),
+      ),
+    ),
+  ]
+}
+
+function deleteParts(batch: Batch): SQL[] {
+  return written(batch, batch.writes.filter(({ hadParts }) => hadParts).map(withoutValue), removeParts)
+}
+
+function writeDetails(batch: Batch): SQL[] {
+  return detailColumns.flatMap(([name, write]) => {
+    const rows = batch.writes
+      .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
+      .map(({ id, after }) => [id, after[name]] as const)
+    return written(batch, rows, write)
+  })
+}
+
+/** Gives each write its own change number, so that readers of changes can continue after any of them. */
+function numbered(writes: readonly PendingWrite[]): (PendingWrite & { number: number })[] {
+  return writes.map((write, position) => ({ ...write, number: position + 1 }))
+}
+
+/**
+ * A statement about the calls that this batch wrote, each with a `value`. Values are members of an object because SQLite
+ * would parse long values in nested arrays twice.
+ */
+function written(
+  { projectId, writes }: Batch,
+  values: readonly (readonly [string, string | null])[],
+  statement: (values: Record<Given, string | number>) => SQL,
+): SQL[] {
+  if (values.length === 0) return []
+  return [statement({ projectId, count: writes.length, values: JSON.stringify(Object.fromEntries(values)) })]
+}
+
+function withoutValue({ id }: PendingWrite): [string, null] {
+  return [id, null]
+}
+
+/** Whether the indexed texts or numbers have changed. The words of parts are elsewhere. */
+function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
+  if (hadParts) return true
+  const [was, is] = [before?.call ?? silent, after.call]
+  const isSame = (['summary', 'callerNumber', 'calledNumber'] as const).every(
+    (name) => was[name] === is[name],
+  )
+  return !isSame || !isSameTranscript(was.transcript, is.transcript)
+}
+
+const silent = { summary: null, callerNumber: null, calledNumber: null, transcript: [] }
+
+function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
+  return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
+}
+
+function charsSaid({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
+  return transcript.reduce((sum, { content }) => sum + content.length, summary?.length ?? 0)
+}

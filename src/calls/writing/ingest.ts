@@ -1,0 +1,361 @@
+import { setImmediate } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
+import { KeyedMutex } from '../../db/keyed-mutex.ts'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { RecordHash } from '../../db/record-hash.ts'
+import { inSlices } from '../../db/slices.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
+import { callIdPattern } from '../../ids.ts'
+import {
+  countingInterimMarks,
+  isRedacting,
+  type RedactionSettings,
+  type RedactText,
+  redactor,
+} from '../../redaction/settings.ts'
+import { TimeSlices, type Work } from '../../threads/time-slices.ts'
+import { compileCheck } from '../../validation.ts'
+import type { StoredCall } from '../call-head.ts'
+import type { OwnDetails } from '../details.ts'
+import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
+import { CallWords } from '../finding/call-words.ts'
+import { callNotFound } from '../refusals.ts'
+import { CallChange } from '../schemas.ts'
+import { Batches } from './batches.ts'
+import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
+import { changeErrors, checkChange, endSilently, mergeCall } from './merge.ts'
+import { type Redactions, redactChange } from './redaction.ts'
+import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
+import { TurnAppender } from './turn-appender.ts'
+
+/** After so many conflicts with other processes, the answer is 503. */
+const attemptsMax = 20
+/** How many characters of stored documents one transaction merges into. */
+const charsPerWriteMax = 8_388_608
+/** How many characters one batch merges, some 80 calls, so that no answer waits long for others. */
+const batchCharsMax = 262_144
+
+interface IngestOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entries'>
+  settingsOf: SettingsOf
+  /** Indexes the words of what is written. */
+  wordBacklog: { schedule(): void }
+  /** The most bytes that a call's document and details may have. */
+  config: { readonly callBytesMax: number }
+  now: () => number
+}
+
+/** A change of a call, from a request or a line. */
+interface Input {
+  id: string
+  change: CallChange
+  /** Details that the service sets. */
+  own?: OwnDetails
+  /** Whether the call ended earlier than now. */
+  isImport?: boolean
+  /** Set when a person changes a stored call: the call is not created, and the audit trail records the change. */
+  audited?: Audited
+  /** Called before a long document is read or made. */
+  admit?: Admit | undefined
+  storedChars?: number
+  /** What was already redacted in the change. */
+  redactions?: Redactions
+}
+
+interface IngestedCall {
+  document: string | JsonBytes
+  isNew: boolean
+}
+
+type Result = IngestedCall | AppError
+/** Without the document: many changes of a long call would each keep a copy. */
+type Outcome = Pick<IngestedCall, 'isNew'> | AppError
+
+/** Creates calls and merges changes into them, one or many at a time. */
+export class Ingest {
+  readonly #options: IngestOptions
+  readonly #writer: CallWriter
+  readonly #appender: TurnAppender
+  readonly #mutex = new KeyedMutex()
+  readonly #longMutex = new KeyedMutex()
+  readonly #slices = new TimeSlices()
+  /** By project. */
+  readonly #batches = new Map<number, Batches<Input, Result>>()
+
+  constructor(options: IngestOptions) {
+    this.#options = options
+    const words = new CallWords()
+    this.#writer = new CallWriter({ ...options, words })
+    this.#appender = new TurnAppender({ ...options, words })
+  }
+
+  /** Creates the call or merges the change into it; committed when it returns. */
+  async put(
+    projectId: number,
+    id: string,
+    change: CallChange,
+    admit?: Admit,
+    own?: OwnDetails,
+  ): Promise<IngestedCall> {
+    const { read } = this.#options.store(projectId)
+    const storedChars = await readCharsOfCall(read, projectId, id)
+    const isLong = storedChars > readAtOnceCharsMax
+    const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
+    const [input = given] = await this.#redacted(projectId, [given])
+    // Before the mutex, to bound the number of waiting requests.
+    if (isLong) admit?.(storedChars)
+    const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
+      this.#putOne(projectId, input, isLong),
+    )
+    if (result instanceof AppError) throw result
+    return result
+  }
+
+  /** The same for a platform's event, which is checked like a request's body. @param source the platform's name */
+  async putEvent(projectId: number, id: string, event: object, source: string): Promise<void> {
+    await this.put(projectId, id, checkEvent(event), undefined, { source })
+  }
+
+  /**
+   * Creates or changes many calls, in one transaction with a constant number of statements unless they are long. The
+   * result of a call that cannot be written is an error; the others are written.
+   */
+  async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
+    const inputs = await this.#redacted(projectId, given)
+    return await this.#mutex.run(namesOf(projectId, inputs), async () => {
+      const chars = await this.#readChars(projectId, inputs)
+      const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
+      const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
+      const results: Outcome[] = []
+      for (const positions of inSlices(sizes, charsPerWriteMax)) {
+        const some = positions.flatMap((position) => {
+          const input = inputs[position]
+          return input ? { ...input, storedChars: sizes[position]?.[1] } : []
+        })
+        const putSome = () => this.#mergeAndWrite(projectId, some)
+        for (const result of await (areLong ? this.#inTurn(putSome) : putSome())) {
+          results.push(result instanceof AppError ? result : { isNew: result.isNew })
+        }
+      }
+      return results
+    })
+  }
+
+  /**
+   * Completes those of these calls that are live and of which nothing was heard since a time.
+   * @param heardBefore milliseconds since 1970
+   * @returns how many
+   */
+  async endSilent(projectId: number, ids: readonly string[], heardBefore: number): Promise<number> {
+    const inputs = ids.map((id) => ({ id, change: {} }))
+    return await this.#mutex.run(namesOf(projectId, inputs), async () => {
+      const { read } = this.#options.store(projectId)
+      const writes: PendingWrite[] = []
+      for (const [id, { stored, changeSeq, hasParts }] of await readStoredCalls(read, projectId, ids)) {
+        const { call, heardAt } = stored
+        if (call.status !== 'live' || heardAt === null || heardAt > heardBefore) continue
+        const after = endSilently(stored, this.#options.now())
+        writes.push({ id, seenChangeSeq: changeSeq, before: stored, after, hadParts: hasParts })
+      }
+      return (await this.#writer.write(projectId, writes)).size
+    })
+  }
+
+  /** Every change of a call is redacted here before anything is written. */
+  async #redacted(projectId: number, inputs: readonly Input[]): Promise<readonly Input[]> {
+    const settings = await this.#options.settingsOf(projectId)
+    // Text that a source has stored may have interim marks, which are counted now.
+    if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs
+    const redact = await redactor(settings)
+    return await this.#slices.run(redactAll(inputs, settings, redact))
+  }
+
+  async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
+    const append = () => this.#appender.append(projectId, input)
+    const document = await (isLong ? this.#inTurn(append) : append())
+    if (document) return { document, isNew: false }
+    if (!isLong) return await this.#batchesOf(projectId).add(input)
+    const [result] = await this.#inTurn(() => this.#mergeAndWrite(projectId, [input]))
+    if (!result) throw new Error('Each input has its result')
+    return result
+  }
+
+  #batchesOf(projectId: number): Batches<Input, Result> {
+    let batches = this.#batches.get(projectId)
+    if (!batches) {
+      const run = (inputs: Input[]) => this.#mergeAndWrite(projectId, inputs)
+      batches = new Batches({ run, sizeOf: charsOf, sizeMax: batchCharsMax })
+      this.#batches.set(projectId, batches)
+    }
+    return batches
+  }
+
+  /** Changes long calls one at a time, so that other requests get a turn. */
+  async #inTurn<Value>(put: () => Promise<Value>): Promise<Value> {
+    return await this.#longMutex.run(longCalls, async () => {
+      await setImmediate()
+      return await put()
+    })
+  }
+
+  /**
+   * Merges and writes. Retries calls that another process has changed in between. A call that was not stored when its
+   * request arrived is first taken for a new one, which saves two reads: the write finds out whether it is.
+   */
+  async #mergeAndWrite(projectId: number, inputs: readonly Input[]): Promise<Result[]> {
+    const results: Result[] = new Array(inputs.length)
+    let open = inputs.map((input, position) => ({ ...input, position }))
+    for (let attempt = 0; open.length > 0; attempt++) {
+      const isTakenForNew = ({ storedChars }: Input) => attempt === 0 && storedChars === 0
+      const known = open.filter((input) => !isTakenForNew(input))
+      const { merged, writes, heard } = await this.#merge(projectId, open, idsOf(known))
+      const written = await this.#writeOnce(projectId, writes, attempt)
+      // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
+      await this.#writer.hear(projectId, heard, this.#options.now()).catch(() => undefined)
+      if (written instanceof AppError) {
+        // Calls that an earlier attempt has written keep their results.
+        for (const { position } of open) results[position] = written
+        break
+      }
+      open = open.filter(({ id, position, ...input }, at) => {
+        const result = merged[at]
+        if (!result) throw new Error('Each input is merged')
+        const isLost =
+          result instanceof AppError ? isTakenForNew({ id, ...input }) : writes.has(id) && !written.has(id)
+        if (!isLost) results[position] = result
+        return isLost
+      })
+    }
+    return results
+  }
+
+  /** @returns the ids that were written, or why a later attempt has written none */
+  async #writeOnce(projectId: number, writes: Map<string, PendingWrite>, attempt: number) {
+    if (attempt === attemptsMax) return tooContended()
+    return await this.#writer.write(projectId, [...writes.values()]).catch((error) => {
+      if (attempt > 0 && error instanceof AppError) return error
+      throw error
+    })
+  }
+
+  /** Several changes of one call are merged in order. @param known the ids to look for; others are taken for new */
+  async #merge(projectId: number, inputs: readonly Input[], known: readonly string[]) {
+    const { store, recordHash } = this.#options
+    const { read } = store(projectId)
+    const stored = await readStoredCalls(read, projectId, known)
+    const deleted = await readDeletedCalls(read, projectId, known, recordHash)
+    const writes = new Map<string, PendingWrite>()
+    /** Calls that sent only what is stored already. */
+    const heard = new Set<string>()
+    const mergeOne = ({ id, change, own, audited, admit, isImport, redactions }: Input): IngestedCall => {
+      if (audited && !stored.has(id)) throw callNotFound()
+      checkId(id)
+      if (deleted.has(id)) {
+        // An invalid request is 400 even for a deleted call.
+        checkChange(id, change)
+        const detail = 'A deleted call stays deleted. Its id cannot be used again.'
+        throw new AppError('call_was_deleted', 'Call was deleted', { detail })
+      }
+      const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
+      const before = writes.get(id)?.after ?? first
+      const options = { own, isImport, isHeard: !audited, redactions }
+      const after = mergeCall(before, id, change, this.#options.now(), options)
+      if (!before || !isSame(before, after)) {
+        this.#checkSize(after)
+        // A call that was long already has been admitted.
+        const chars = charsStored(after)
+        if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
+        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
+      } else if (after.heardAt !== before.heardAt) heard.add(id)
+      return { document: after.document, isNew: !before }
+    }
+    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, heard: [...heard] }
+  }
+
+  #checkSize({ document, details }: StoredCall): void {
+    const { callBytesMax } = this.#options.config
+    if (Buffer.byteLength(document) + Buffer.byteLength(details ?? '') <= callBytesMax) return
+    const detail = `A call, with its details, can have at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES). Nothing was written.`
+    throw new AppError('payload_too_large', 'Payload too large', { detail })
+  }
+
+  #readChars(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
+    return readCallChars(this.#options.store(projectId).read, projectId, idsOf(inputs))
+  }
+}
+
+const checkEvent = compileCheck(CallChange, changeErrors)
+const longCalls = new Set(['long calls'])
+/** The characters of a turn's JSON, apart from its text. */
+const turnChars = 40
+
+function* redactAll(
+  inputs: readonly Input[],
+  settings: RedactionSettings,
+  redact: RedactText,
+): Work<Input[]> {
+  const redacted: Input[] = []
+  for (const input of inputs) {
+    yield
+    const redactOne = input.own?.source ? countingInterimMarks(redact) : redact
+    redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
+  }
+  return redacted
+}
+
+function charsStored(call: StoredCall | null): number {
+  return call ? call.document.length + (call.details?.length ?? 0) : 0
+}
+
+/** Roughly how many characters are merged: those of the stored call and of the change. */
+function charsOf({ change: { transcript, appendTranscript, ...others }, storedChars = 0 }: Input): number {
+  const turns = transcript ?? appendTranscript?.turns ?? []
+  return turns.reduce(
+    (chars, { content }) => chars + turnChars + content.length,
+    storedChars + JSON.stringify(others).length,
+  )
+}
+
+function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {
+  return new Set(inputs.map(({ id }) => `${projectId} ${id}`))
+}
+
+function idsOf(inputs: readonly Input[]): string[] {
+  return inputs.map(({ id }) => id)
+}
+
+/** An error for the client becomes a result. */
+function resultOf(merge: () => IngestedCall): Result {
+  try {
+    return merge()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+/** Whether nothing differs but the time of the last arrival. */
+function isSame(
+  { call: _, heardAt: a, ...before }: StoredCall,
+  { call: __, heardAt: b, ...after }: StoredCall,
+) {
+  return (a === null) === (b === null) && isDeepStrictEqual(before, after)
+}
+
+/** @param id null if the path's escapes are not UTF-8, although the router's types do not say so @throws invalid_request */
+export function checkId(id: string | null): void {
+  if (id !== null && callIdPattern.test(id)) return
+  const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
+  throw invalidRequest([{ field: 'id', message }])
+}
+
+function tooContended(): AppError {
+  return new AppError('unavailable', 'Service unavailable', {
+    detail: 'Too many requests are changing this call at once. Nothing was written.',
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,169 @@
+import { sql } from 'drizzle-orm'
+import { projects } from '../../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../../db/store.ts'
+import { storedDetailsBytes } from '../details.ts'
+import { type JsonBytes, readAtOnceCharsMax } from '../document.ts'
+import type { CallWords } from '../finding/call-words.ts'
+import { endChars, servedDocument, upToUpdatedAtChars } from '../parts.ts'
+import { type CallChange, transcriptTurnsMax } from '../schemas.ts'
+import { checkChange, eventTimes, heard, onlyTurn } from './merge.ts'
+import type { Redactions } from './redaction.ts'
+
+/** After so many appends, the whole document is written again. Only that takes longer the longer the call is. */
+const partsMax = 64
+/** Longer turns are written with the whole document. */
+const partCharsMax = 4_096
+/** When the words of parts are indexed. Until then, every search reads all parts. */
+const indexedAfterMs = 60_000
+
+interface TurnAppenderOptions {
+  store: StoreOf
+  /** The most bytes that a call's document and details may have. */
+  config: { readonly callBytesMax: number }
+  words: CallWords
+  now: () => number
+}
+
+const queries = preparedQueries((db) => ({
+  live: db
+    .select({
+      seq: sql<number>`calls.seq`,
+      changeSeq: sql<number>`change_seq`,
+      occurredAt: sql<number | null>`occurred_at`,
+      heardAt: sql<number | null>`heard_at`,
+      createdOnArrival: sql<number>`created_on_arrival`,
+      documentChars: sql<number>`document_chars`,
+      detailsBytes: storedDetailsBytes,
+      hasParts: sql<number>`has_parts`,
+      parts: sql<number>`(select count(*) from call_parts where call_parts.seq = calls.seq)`,
+      turnCount: sql<number>`case when has_parts then
+        (select max(turn_count) from call_parts where call_parts.seq = calls.seq)
+        else json_array_length(document, '$.transcript') end`,
+      document: sql<JsonBytes>`cast(${servedDocument} as blob)`,
+    })
+    .from(sql`calls cross join call_documents on call_documents.seq = calls.seq`)
+    .where(
+      sql`project_id = ${sql.placeholder('projectId')} and id = ${sql.placeholder('id')} and status = 'live'`,
+    )
+    .prepare(),
+}))
+
+/** Appends turns to a live call without reading or rewriting its document. */
+export class TurnAppender {
+  readonly #options: TurnAppenderOptions
+
+  constructor(options: TurnAppenderOptions) {
+    this.#options = options
+  }
+
+  /**
+   * @returns the call after the append; null if the change must be merged instead, because it does more than append, or
+   * because the whole document is due to be written
+   * @throws invalid_request
+   */
+  async append(projectId: number, { id, change, redactions }: Appending): Promise<JsonBytes | null> {
+    const { appendTranscript } = change
+    // Redaction counts are stored with the rest of the call.
+    if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
+    if (!appendTranscript || !onlyAppends(change)) return null
+    const { store, config, words, now } = this.#options
+    const call = await queries(store(projectId).read).live.get({ projectId, id })
+    if (!call || call.parts >= partsMax || call.turnCount === 0 || appendTranscript.at !== call.turnCount)
+      return null
+    if (call.createdOnArrival && change.createdAt !== undefined) return null
+    const turns = appendTranscript.turns.map((turn) => `,${JSON.stringify(onlyTurn(turn))}`).join('')
+    const turnCount = call.turnCount + appendTranscript.turns.length
+    const chars = call.documentChars + turns.length
+    const isTooMuch = turns.length > partCharsMax || turnCount > transcriptTurnsMax
+    // The request must be admitted before a long document is read.
+    const growsLong = call.documentChars <= readAtOnceCharsMax && chars > readAtOnceCharsMax
+    if (turns === '' || isTooMuch || growsLong) return null
+    const time = now()
+    const heardAt = heard(call, time)
+    const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
+    const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
+    const document = appended(call.document, turns, servedUpdatedAt)
+    if (document.length + call.detailsBytes > config.callBytesMax) return null
+    const isWritten = await this.#write(projectId, {
+      ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
+      ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
+      heardAt: heardAt === call.heardAt ? null : heardAt,
+      words: words.of({ ...wordless, transcript: appendTranscript.turns }),
+    })
+    return isWritten ? document : null
+  }
+
+  /** Returns false if the call has changed since it was read, or was deleted. */
+  async #write(projectId: number, part: Part): Promise<boolean> {
+    const { write } = this.#options.store(projectId)
+    const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
+    // Matches only if this batch has written the head.
+    const written = sql`calls where seq = ${part.seq} and change_seq = ${changeSeq}`
+    const [, changed] = await write.batch([
+      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
+      write.all<{ seq: number }>(sql`
+        update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(part.updatedAt)},
+          ${part.heardAt === null ? sql`` : sql`heard_at = ${part.heardAt},`}
+          occurred_at = ${part.occurredAt}, document_chars = ${part.chars}
+        where seq = ${part.seq} and change_seq = ${part.seenChangeSeq} returning seq`),
+      write.run(sql`
+        insert into call_parts (seq, turn_count, turns, words, updated_at)
+        select seq, ${part.turnCount}, ${part.turns}, ${part.words}, ${part.updatedAt} from ${written}`),
+      // If all words of the call are there, these are added.
+      write.run(sql`
+        insert into calls_without_words (seq, project_id, due_at) select seq, ${projectId}, ${part.dueAt} from ${written}
+        on conflict (seq) do update set words = words || ${part.words}`),
+      ...(part.isFirst
+        ? [
+            write.run(
+              sql`update call_documents set has_parts = true where seq = (select seq from ${written})`,
+            ),
+          ]
+        : []),
+    ])
+    return changed.length > 0
+  }
+}
+
+/** What an append does not change. */
+const wordless = { summary: null, callerNumber: null, calledNumber: null }
+
+interface Appending {
+  id: string
+  change: CallChange
+  redactions?: Redactions
+}
+
+interface Part {
+  seq: number
+  seenChangeSeq: number
+  isFirst: boolean
+  occurredAt: number | null
+  /** The length of the document after the append. */
+  chars: number
+  turnCount: number
+  turns: string
+  words: string
+  updatedAt: string
+  /** Null if an earlier arrival has been noted just before. */
+  heardAt: number | null
+  dueAt: number
+}
+
+const appendFields = new Set(['appendTranscript', 'id', 'createdAt', 'updatedAt', 'occurredAt'])
+
+/** Whether a change affects only the transcript and the times. */
+function onlyAppends(change: CallChange): boolean {
+  const fields = Object.keys(change).filter((field) => field !== 'status' || change.status === 'completed')
+  return fields.every((field) => appendFields.has(field))
+}
+
+function appended(document: JsonBytes, turns: string, updatedAt: string): JsonBytes {
+  const end = document.length - endChars
+  return Buffer.concat([
+    document.subarray(0, end),
+    Buffer.from(turns),
+    document.subarray(end, end + upToUpdatedAtChars),
+    Buffer.from(`${updatedAt}"}`),
+  ])
+}

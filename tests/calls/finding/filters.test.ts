@@ -1,0 +1,369 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
+import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
+import { callOrders, timeOrders } from '../../../src/calls/finding/place.ts'
+import type { Call, CallChange } from '../../../src/calls/schemas.ts'
+import { escapeValue } from '../../../src/text/values.ts'
+import fc from '../../support/fast-check.ts'
+import { planOf, recording } from '../../support/query-plan.ts'
+import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { ofFilesOnly } from '../../support/test-mode.ts'
+import { putCalls } from '../put-calls.ts'
+import { besideOf, isListed, isFound as isSaid, wordsSaid } from './naive-find.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+type Query = Record<string, string[]>
+
+const readCursor = () => undefined
+
+const time = (hour: number) => new Date(Date.UTC(2026, 0, 5, hour)).toISOString()
+const numbers = [null, '+15551', '+1 (555) 2', '5551', 'anonymous', '+2-15.55/1']
+/** Fewer runs than asked for would be a failure, not a pass that shows little. */
+const propertyTimeoutMs = 240_000
+const few = <Value>(values: readonly Value[]) => fc.constantFrom(...values)
+
+/** Few values of each field, so that filters find some calls. */
+const step = (agentId: string) => ({ atSeconds: 1, kind: 'other' as const, agentId })
+const change: fc.Arbitrary<CallChange> = fc.record({
+  status: few(['live', 'completed']),
+  evaluation: few([null, 'success', 'fail', 'B,x']),
+  endedReason: few([null, 'a', 'b']),
+  isEngaged: fc.boolean(),
+  callerNumber: few(numbers),
+  calledNumber: few(numbers),
+  duration: few([0, 1, 1.5, 60]),
+  details: few([
+    {},
+    { agent: null },
+    { agent: { id: 'x', name: null } },
+    { agent: { id: 'y', name: 'Y' } },
+  ]).chain((details) =>
+    few([{}, { timeline: null }, { timeline: [step('y')] }, { timeline: [step('z'), step('none')] }]).map(
+      (timeline) => ({ ...details, ...timeline }),
+    ),
+  ),
+  callAnalysis: few([null, {}, { k: 'x' }, { k: 4, l: true }, { k: '4', l: [1] }, { k: 'true', l: false }]),
+  summary: few([null, 'alpha', 'beta', 'alpha beta', 'gamma', 'alphabet']),
+  updatedAt: few([3, 4, 5]).map(time),
+})
+const created: fc.Arbitrary<CallChange> = fc
+  .tuple(change, few([1, 2, 3]))
+  .map(([change, hour]) => ({ ...change, createdAt: time(hour) }))
+
+const some = (...values: string[]) => fc.uniqueArray(few(values), { minLength: 1, maxLength: 2 })
+const one = (...values: string[]) => few(values).map((value) => [value])
+
+const filters: Record<string, fc.Arbitrary<string[]>> = {
+  status: some('live', 'completed'),
+  evaluation: some('none', 'success', 'B,x', 'other'),
+  endedReason: some('none', 'a', 'b'),
+  isEngaged: some('true', 'false'),
+  from: one(time(1), time(2)),
+  to: one(time(2), time(3)),
+  updatedFrom: one(time(4), time(5)),
+  minDuration: one('0', '1', '1.5'),
+  maxDuration: one('1', '60'),
+  callerNumber: some('+15551', '5551', '15551'),
+  calledNumber: some('+1 (555) 2', 'anonymous'),
+  number: one('1', '555', '15552', '+15551', '2155'),
+  agentId: some('x', 'y', 'z', 'none'),
+  source: some('from 1', 'from 60', 'none'),
+  label: some('alpha', 'beta', 'delta', 'none'),
+  reviewed: some('true', 'false'),
+  flagged: some('true', 'false'),
+  text: one('alpha', 'beta', 'alpha beta', 'beta alp', 'gam', 'delta'),
+  'analysis.k': some('x', '4', '4.0', 'true'),
+  'analysis.l': some('true', 'false', '1'),
+}
+/** Few filters at once: hardly any call meets many. */
+const query: fc.Arbitrary<Query> = fc
+  .subarray(Object.entries(filters), { maxLength: 3 })
+  .chain((chosen) => fc.record(Object.fromEntries(chosen)))
+
+describe('a list of calls', () => {
+  test(
+    'is what a look at each call finds, in every order, by pages, while calls change',
+    async () => {
+      const write = fc.tuple(
+        few(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']),
+        fc.option(created),
+      )
+      const plan = fc.record({
+        calls: fc.array(created, { minLength: 3, maxLength: 12 }),
+        query,
+        order: few(callOrders),
+        limit: few([1, 2, 5]),
+        writes: fc.array(write, { maxLength: 6 }),
+        // So few that each way to find calls is gone.
+        counted: few([0, 2, 10_000]),
+        least: few([1, 2, 2_000]),
+        most: few([0, 2, 4, 2_000]),
+      })
+      await fc.assert(
+        fc.asyncProperty(plan, async ({ calls, query, order, limit, writes, counted, least, most }) => {
+          const project = await service.mintProject()
+          const stored = new Map<string, Call>()
+          const details = new Map<string, NonNullable<CallChange['details']>>()
+          const agentsOf = (id: string) => {
+            const { agent, timeline } = details.get(id) ?? {}
+            return [agent?.id ?? [], (timeline ?? []).map(({ agentId }) => agentId ?? [])].flat(2)
+          }
+          const isFound = (call: Call) => isListed(call, query, agentsOf(call.id))
+          /** Of so many calls with the whole words, those that have only a beginning of one are left out. */
+          const isFoundHere = (call: Call) => {
+            const { text = [] } = query
+            const whole = (each: Call) =>
+              text.some((words) => isSaid(wordsSaid(each), words, { asWhole: true }))
+            return (
+              isFound(call) &&
+              (!query.text || [...stored.values()].filter(whole).length <= counted || whole(call))
+            )
+          }
+          const put = async (id: string, change: CallChange) => {
+            const answer = await project.send('PUT', `/ingest/calls/${id}`, change)
+            if (!answer.ok) return
+            const call: Call = await answer.json()
+            stored.set(id, call)
+            const { source, labels, reviewed } = besideOf(call)
+            const own = {
+              source,
+              review: { ...{ evaluation: null, note: null, by: null }, labels, reviewed, at: time(1) },
+            }
+            const { updatedAt } = call
+            await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
+            details.set(id, { ...details.get(id), ...change.details })
+          }
+          await Promise.all(calls.map((call, n) => put('abcdefghijkl'[n] ?? '', call)))
+          const escaped = Object.entries(query).map(([name, values]) => [name, values.map(escapeValue)])
+          const asked = { ...Object.fromEntries(escaped), order: [order] }
+          const search = readCallSearch(asked, { orders: callOrders, readCursor }, [])
+          const finder = () =>
+            new CallFinder(service.services.database.readAside, project.projectId, search, {
+              counted,
+              few: counted,
+              window: { least, most },
+            })
+          let last: Call | undefined
+          for (let isOver = false; !isOver; ) {
+            const matching = [...stored.values()].filter(isFoundHere).sort(inOrder(order))
+            const expected = matching
+              .filter((call) => !last || inOrder(order)(call, last) > 0)
+              .slice(0, limit)
+            const after = last && {
+              createdAt: Date.parse(last.createdAt),
+              id: last.id,
+              duration: last.duration,
+            }
+            // Words that wait are found, but not counted among the whole words.
+            if (query.text && counted < 10_000) await service.services.wordBacklog.finish()
+            const found = await finder().places(limit, { ...(after ? { after } : {}) })
+            expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+            const counts =
+              Object.keys(query).length === 0 ? matching.length : Math.min(matching.length, counted + 1)
+            expect(await finder().count()).toBe(counts)
+            const skipped = await finder().places(limit, { offset: 2 })
+            expect(skipped.map(({ id }) => id)).toEqual(matching.slice(2, 2 + limit).map(({ id }) => id))
+            last = expected.at(-1) ?? last
+            const [id, change] = writes.pop() ?? []
+            if (id && change) await put(id, change)
+            else if (id && stored.delete(id)) await service.services.calls.delete(project.projectId, id)
+            isOver = expected.length < limit
+          }
+          if (timeOrders.some((one) => one === order))
+            await expectLists(project, { asked, stored, query, order, limit, isFound })
+        }),
+        { numRuns: 60, interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
+      )
+    },
+    propertyTimeoutMs,
+  )
+
+  test.skipIf(ofFilesOnly)('reads one index for each filter', async () => {
+    const { projectId } = await service.mintProject()
+    await putCalls(service.services, projectId, [{ id: 'a' }])
+    const indexes: [Query, string][] = [
+      [{ status: ['live'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ evaluation: ['none'] }, 'calls_by_evaluation (project_id=? AND evaluation=?'],
+      [{ endedReason: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ isEngaged: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ updatedFrom: [time(1)] }, 'calls_by_updated_at (project_id=? AND updated_at>?'],
+      [{ minDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration>?'],
+      [{ maxDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration<?'],
+      [{ callerNumber: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
+      [{ calledNumber: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
+      [{ number: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
+      [{ agentId: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ agentId: ['none'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ source: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ source: ['none'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ label: ['none'] }, 'calls_at_a_glance (project_id=?'],
+      [{ reviewed: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ reviewed: ['false'] }, 'calls_at_a_glance (project_id=?'],
+      [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ from: [time(1)] }, 'calls_at_a_glance (project_id=? AND created_at>?'],
+      [{}, 'calls_at_a_glance (project_id=?'],
+    ]
+    for (const order of ['createdAt', '-createdAt']) {
+      for (const [query, index] of indexes) {
+        for (const after of [undefined, { createdAt: 1, id: 'a' }]) {
+          const search = readCallSearch({ ...query, order }, { orders: timeOrders, readCursor }, [])
+          const statements: SQL[] = []
+          const finder = new CallFinder(
+            recording(service.services.database.readAside, statements),
+            projectId,
+            search,
+          )
+          await finder.places(10, { ...(after ? { after } : {}) })
+          const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+          expect(plan).toContain(index)
+          // Only words, bounds and numbers have to be sorted; of calls of one time the ids are.
+          const sorts = plan
+            .split('\n')
+            .filter((step) => /TEMP B-TREE/.test(step) && !/RIGHT PART|LAST TERM/.test(step))
+          const isSorted = !/updated_at>|duration|rowid=/.test(index)
+          expect([order, query, sorts.length > 0]).toEqual([order, query, !isSorted])
+          expect(plan).not.toMatch(/SCAN calls/)
+        }
+      }
+    }
+  })
+
+  test.skipIf(ofFilesOnly)('sorts by duration with the index of durations, from any place', async () => {
+    const { projectId } = await service.mintProject()
+    await putCalls(service.services, projectId, [{ id: 'a' }])
+    const bound = { createdAt: 1, id: 'a', duration: 1 }
+    for (const order of ['duration', '-duration']) {
+      for (const after of [undefined, bound]) {
+        const search = readCallSearch({ order }, { orders: callOrders, readCursor }, [])
+        const statements: SQL[] = []
+        const db = recording(service.services.database.readAside, statements)
+        await new CallFinder(db, projectId, search).places(10, { ...(after ? { after } : {}) })
+        const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+        const range = after ? ` AND ${order === 'duration' ? 'duration>?' : 'duration<?'}` : ''
+        expect(plan).toContain(`COVERING INDEX calls_by_duration (project_id=?${range})`)
+        expect(plan).not.toContain('TEMP B-TREE')
+      }
+    }
+  })
+
+  test.skipIf(ofFilesOnly)(
+    'reads few durations by their index, though many are longer and many shorter',
+    async () => {
+      const { projectId } = await service.mintProject()
+      await putCalls(
+        service.services,
+        projectId,
+        [1, 2, 3].map((duration) => ({ id: `${duration}`, duration })),
+      )
+      const query = { minDuration: ['2'], maxDuration: ['2'], isEngaged: ['false'] }
+      const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
+      const statements: SQL[] = []
+      const db = recording(service.services.database.readAside, statements)
+      const finder = new CallFinder(db, projectId, search, {
+        counted: 1,
+        few: 1,
+        window: { least: 1, most: 1 },
+      })
+      expect((await finder.places(5)).map(({ id }) => id)).toEqual(['2'])
+      const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+      expect(plan).toContain('calls_by_duration (project_id=? AND duration>? AND duration<?)')
+    },
+  )
+
+  test('has a call once when several values mean the same', async () => {
+    const project = await service.mintProject()
+    const reason = 'r'.repeat(200)
+    const call = { id: 'a', callerNumber: '+1555', endedReason: `${reason}a`, callAnalysis: { k: 4 } }
+    await putCalls(service.services, project.projectId, [call])
+    for (const query of [
+      'callerNumber=+1555,%2B1555',
+      `endedReason=${reason}a,${reason}b`,
+      'analysis.k=4,4.0',
+    ]) {
+      const { data, pagination } = await (await project.fetch(`/v1/calls?${query}`)).json()
+      expect([query, data.length, pagination.total]).toEqual([query, 1, 1])
+    }
+  })
+
+  test.skipIf(ofFilesOnly)('merges several values of a filter without reading them all', async () => {
+    const { projectId } = await service.mintProject()
+    for (const query of [{ evaluation: ['success', 'fail', 'none'] }, { 'analysis.k': ['x', 'y'] }]) {
+      const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
+      const statements: SQL[] = []
+      await new CallFinder(
+        recording(service.services.database.readAside, statements),
+        projectId,
+        search,
+      ).places(5)
+      const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
+      expect(plan).toContain('MERGE (UNION ALL)')
+      expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER BY/)
+    }
+  })
+})
+
+/** The forms of the list over HTTP. */
+async function expectLists(
+  project: TestProject,
+  {
+    asked,
+    stored,
+    query,
+    order,
+    limit,
+    isFound,
+  }: {
+    asked: Query
+    stored: Map<string, Call>
+    query: Query
+    order: string
+    limit: number
+    isFound: (call: Call) => boolean
+  },
+): Promise<void> {
+  const expected = [...stored.values()].filter(isFound).sort(inOrder(order))
+  const parameters = toParameters(asked)
+  const lines = await project.fetch(`/v1/calls?${parameters}`, {
+    headers: { accept: 'application/x-ndjson' },
+  })
+  expect(await lines.text()).toBe(expected.map((call) => `${JSON.stringify(call)}\n`).join(''))
+  const rows = await project.fetch(`/v1/calls?${parameters}&fields=id`, { headers: { accept: 'text/csv' } })
+  expect(await rows.text()).toBe(['id', ...expected.map(({ id }) => id), ''].join('\r\n'))
+  const seen: string[] = []
+  let next: string | null = null
+  do {
+    const cursor: string = next === null ? '' : `&cursor=${next}`
+    const answer = await project.fetch(`/v1/calls?${parameters}&limit=${limit}&fields=status,id${cursor}`)
+    const { data, pagination } = await answer.json()
+    expect(pagination.total).toBe(expected.length)
+    expect(pagination.totalIsCapped).toBe(Object.keys(query).length > 0 ? false : undefined)
+    for (const call of data) {
+      expect(call).toEqual({ id: call.id, status: stored.get(call.id)?.status })
+      seen.push(call.id)
+    }
+    next = pagination.next
+  } while (next !== null)
+  expect(seen).toEqual(expected.map(({ id }) => id))
+}
+
+/** Most clients encode the commas between values, too. */
+function toParameters(query: Query): string {
+  const parts = Object.entries(query).map(([name, values]) => [name, encodeURIComponent(values.join(','))])
+  return parts.map((part) => part.join('=')).join('&')
+}
+
+function inOrder(order: string): (a: Call, b: Call) => number {
+  const sign = order.startsWith('-') ? -1 : 1
+  const fields = [...(order.endsWith('duration') ? ['duration' as const] : []), 'createdAt', 'id'] as const
+  return (a, b) => {
+    const field = fields.find((field) => a[field] !== b[field])
+    return !field ? 0 : a[field] < b[field] ? -sign : sign
+  }
+}

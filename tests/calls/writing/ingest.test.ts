@@ -1,0 +1,791 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Call, CallChange, Turn } from '../../../src/calls/schemas.ts'
+import { openCommand } from '../../support/command.ts'
+import fc from '../../support/fast-check.ts'
+import { expectProblem } from '../../support/problem.ts'
+import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { ofFilesOnly, testMode } from '../../support/test-mode.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const fields = [
+  'id',
+  'status',
+  'duration',
+  'summary',
+  'evaluation',
+  'endedReason',
+  'callerNumber',
+  'calledNumber',
+  'isEngaged',
+  'callAnalysis',
+  'transcript',
+  'createdAt',
+  'updatedAt',
+]
+
+function put(project: TestProject, id: string, body: unknown): Promise<Response> {
+  return project.send('PUT', `/ingest/calls/${id}`, body)
+}
+
+function putText(
+  project: TestProject,
+  id: string,
+  body: string | Uint8Array<ArrayBuffer>,
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers })
+}
+
+async function putCall(project: TestProject, id: string, change: CallChange, status?: number): Promise<Call> {
+  const answer = await put(project, id, change)
+  if (status !== undefined) expect(answer.status).toBe(status)
+  expect(answer.ok).toBe(true)
+  return await answer.json()
+}
+
+async function getCall(project: TestProject, id: string): Promise<Call> {
+  const answer = await project.fetch(`/v1/calls/${id}`)
+  expect(answer.status).toBe(200)
+  return await answer.json()
+}
+
+const numbered = (count: number): Turn[] =>
+  Array.from({ length: count }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `turn ${i}` }))
+
+async function rowsOf(project: TestProject): Promise<number> {
+  const [row] = await service.services.database.read.all<{ n: number }>(
+    sql`select count(*) as n from calls where project_id = ${project.projectId}`,
+  )
+  return row?.n ?? -1
+}
+
+describe('PUT /ingest/calls/:id', () => {
+  test('creates with 201, merges with 200, and answers what GET then answers, byte for byte', async () => {
+    const project = await service.mintProject()
+    const created = await put(project, 'call-1', {})
+    expect([created.status, created.headers.get('location')]).toEqual([201, '/v1/calls/call-1'])
+    expect(created.headers.get('content-type')).toBe('application/json')
+    expect(Object.keys(JSON.parse(await created.text()))).toEqual(fields)
+
+    const merged = await put(project, 'call-1', { summary: 'Moved the booking', duration: 12.5 })
+    expect([merged.status, merged.headers.get('location')]).toEqual([200, null])
+    const answer = await merged.text()
+    expect(Object.keys(JSON.parse(answer))).toEqual(fields)
+    expect(await (await project.fetch('/v1/calls/call-1')).text()).toBe(answer)
+  })
+
+  test('a call moves to its place in the list once a request names its start, also one that only appends', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'first', { transcript: numbered(1) })
+    await putCall(project, 'second', { createdAt: '2026-01-31T09:30:00Z' })
+    const list = async () => {
+      const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+      return page.data.map(({ id, createdAt }) => [id, createdAt])
+    }
+    expect((await list()).map(([id]) => id)).toEqual(['first', 'second'])
+    const appendTranscript = { at: 1, turns: numbered(2).slice(1) }
+    await putCall(project, 'first', { appendTranscript, createdAt: '2026-01-31T09:29:00Z' })
+    expect(await list()).toEqual([
+      ['second', '2026-01-31T09:30:00.000Z'],
+      ['first', '2026-01-31T09:29:00.000Z'],
+    ])
+    expect(await putCall(project, 'first', { createdAt: '2026-01-31T09:00:00Z' })).toMatchObject({
+      createdAt: '2026-01-31T09:29:00.000Z',
+      transcript: numbered(2),
+    })
+  })
+
+  test('a retry is 200, answers the same and changes nothing', async () => {
+    const project = await service.mintProject()
+    const change = { summary: 'x', transcript: numbered(3), metadata: { a: 1 }, callAnalysis: { b: [1, 2] } }
+    const first = await (await put(project, 'call-1', change)).text()
+    const before = await changeSeqOf(project)
+    await Bun.sleep(5)
+    const again = await put(project, 'call-1', change)
+    expect(again.status).toBe(200)
+    expect(await again.text()).toBe(first)
+    expect(await changeSeqOf(project)).toBe(before)
+  })
+
+  test('an export comes back as it was, updatedAt included', async () => {
+    const [from, to] = [await service.mintProject(), await service.mintProject()]
+    const exported = await putCall(from, 'call-1', {
+      status: 'completed',
+      duration: 61.25,
+      summary: 'S',
+      evaluation: 'success',
+      endedReason: 'customer-ended-call',
+      callerNumber: '+1',
+      calledNumber: '+2',
+      isEngaged: true,
+      callAnalysis: { a: 1 },
+      transcript: numbered(4),
+      createdAt: '2026-01-31T09:30:00Z',
+      updatedAt: '2026-01-31T09:31:01+00:00',
+    })
+    expect(await putCall(to, 'call-1', exported, 201)).toEqual(exported)
+    expect(exported.updatedAt).toBe('2026-01-31T09:31:01.000Z')
+  })
+
+  test.each([
+    'status',
+    'duration',
+    'isEngaged',
+    'transcript',
+    'appendTranscript',
+    'createdAt',
+    'updatedAt',
+    'id',
+  ])('null for %s is 400', async (field) => {
+    const project = await service.mintProject()
+    const problem = await expectProblem(
+      await put(project, 'call-1', { [field]: null }),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(problem.errors?.map((error) => error.field)).toEqual([field])
+    expect(await rowsOf(project)).toBe(0)
+  })
+
+  test('null clears each of the nullable fields', async () => {
+    const project = await service.mintProject()
+    const nullable = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber']
+    const full = Object.fromEntries(nullable.map((field) => [field, 'x']))
+    expect(await putCall(project, 'call-1', { ...full, callAnalysis: { a: 1 } })).toMatchObject(full)
+    const nulls = Object.fromEntries([...nullable, 'callAnalysis'].map((field) => [field, null]))
+    expect(await putCall(project, 'call-1', nulls)).toMatchObject(nulls)
+    expect(await getCall(project, 'call-1')).toMatchObject(nulls)
+  })
+
+  test('unknown fields are ignored and never shown, at any level that is ours', async () => {
+    const project = await service.mintProject()
+    const body = {
+      projectId: 99,
+      seq: 5,
+      deleted: true,
+      transcript: [{ role: 'user', content: 'Hi', secondsFromStart: 3 }],
+      appendTranscrpt: {},
+    }
+    expect((await put(project, 'call-1', body)).status).toBe(201)
+    const call = await getCall(project, 'call-1')
+    expect(Object.keys(call)).toEqual(fields)
+    expect(call.transcript).toStrictEqual([{ role: 'user', content: 'Hi' }])
+    const appended = { at: 1, turns: [{ role: 'assistant', content: 'Hello', extra: 1 }], more: 2 }
+    await put(project, 'call-1', { appendTranscript: appended })
+    expect((await getCall(project, 'call-1')).transcript[1]).toStrictEqual({
+      role: 'assistant',
+      content: 'Hello',
+    })
+  })
+
+  test('metadata is stored and shown nowhere', async () => {
+    const project = await service.mintProject()
+    const marker = 'metadata-marker-1'
+    const texts: string[] = []
+    texts.push(await (await put(project, 'call-1', { metadata: { marker, deep: [{ marker }] } })).text())
+    texts.push(await (await put(project, 'call-1', { summary: 'x' })).text())
+    texts.push(await (await project.fetch('/v1/calls/call-1')).text())
+    texts.push(await (await project.fetch('/v1/calls')).text())
+    expect(texts.join()).not.toContain(marker)
+    expect(texts.join()).not.toContain('metadata')
+    expect(await metadataOf(project)).toEqual([JSON.stringify({ marker, deep: [{ marker }] })])
+    await put(project, 'call-1', { metadata: null })
+    expect(await metadataOf(project)).toEqual([])
+  })
+
+  test('projects do not share ids', async () => {
+    const [one, two] = [await service.mintProject(), await service.mintProject()]
+    await putCall(one, 'call-1', { summary: 'one' }, 201)
+    await putCall(two, 'call-1', { summary: 'two' }, 201)
+    expect((await getCall(one, 'call-1')).summary).toBe('one')
+    expect((await getCall(two, 'call-1')).summary).toBe('two')
+    await one.fetch('/v1/calls/call-1', { method: 'DELETE' })
+    await putCall(two, 'call-1', { duration: 1 }, 200)
+  })
+})
+
+describe('ids', () => {
+  const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
+  const good = ['a', '0', '...', '.a', '-', ':', '_', 'null', '__proto__', 'A'.repeat(128), 'a:b-c_d.e']
+
+  test.each(good)('%s is an id', async (id) => {
+    const project = await service.mintProject()
+    const created = await put(project, encodeURIComponent(id), { id })
+    expect(created.status).toBe(201)
+    const location = created.headers.get('location') ?? ''
+    expect((await (await project.fetch(location)).json()).id).toBe(id)
+    expect((await getCall(project, encodeURIComponent(id))).id).toBe(id)
+    expect((await getCall(project, id)).id).toBe(id)
+  })
+
+  test.each([
+    'a'.repeat(129),
+    '%00',
+    'a%2Fb',
+    'a%20b',
+    'a%0A',
+    '%0A',
+    'caf%C3%A9',
+    '%F0%9F%93%9E',
+    'a*b',
+    'a@b',
+    'a%25',
+    '%FF',
+    '%',
+    '%zz',
+    '%C3',
+    'a%00b',
+  ])('%s is 400 under /ingest and the usual 404 under /v1', async (id) => {
+    const project = await service.mintProject()
+    const problem = await expectProblem(await put(project, id, {}), 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([{ field: 'id', message: idMessage }])
+    expect(await rowsOf(project)).toBe(0)
+    await expectProblem(await project.fetch(`/v1/calls/${id}`), 'not_found', 'Call not found')
+    const removed = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+    await expectProblem(removed, 'not_found', 'Call not found')
+  })
+
+  test.each(['.', '..'])(
+    '%s is none: in a path it means another one, so the call could not be reached',
+    async (id) => {
+      const { projectId } = await service.mintProject()
+      await expect(service.services.ingest.put(projectId, id, {})).rejects.toThrow(idMessage)
+    },
+  )
+
+  test('all that is wrong with a request is said at once', async () => {
+    const project = await service.mintProject()
+    const sent = {
+      duration: -1,
+      summary: 5,
+      createdAt: '2026-02-30T00:00:00Z',
+      metadata: { a: 'x'.repeat(65_536) },
+    }
+    const problem = await expectProblem(
+      await put(project, 'call-1', sent),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(problem.errors?.map(({ field }) => field).sort()).toEqual(Object.keys(sent).sort())
+  })
+
+  test('of much that is wrong as much is said as can be read, whatever comes last', async () => {
+    const project = await service.mintProject()
+    const transcript = Array.from({ length: 30 }, () => ({}))
+    for (const createdAt of [['2026-01-31T09:30:00.000Z'], 5, '2026-02-30T00:00:00Z']) {
+      const answer = await put(project, 'call-1', { transcript, createdAt })
+      const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      expect(problem.errors).toHaveLength(50)
+    }
+  })
+
+  test('an id in the body must be the one in the path', async () => {
+    const project = await service.mintProject()
+    const problem = await expectProblem(
+      await put(project, 'call-1', { id: 'call-2' }),
+      'invalid_request',
+      'Invalid request',
+    )
+    expect(problem.errors).toEqual([{ field: 'id', message: 'must equal the id in the path' }])
+  })
+})
+
+describe('a transcript', () => {
+  test.each([0, 1, 10_000])('of %i turns is kept', async (count) => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', { transcript: numbered(count) }, 201)
+    expect((await getCall(project, 'call-1')).transcript).toEqual(numbered(count))
+  })
+
+  test('of 10,001 turns is 400, whole or appended, with one entry for it', async () => {
+    const project = await service.mintProject()
+    const turns = numbered(10_001)
+    for (const [body, field] of [
+      [{ transcript: turns }, 'transcript'],
+      [{ transcript: turns.map(() => 1) }, 'transcript'],
+      [{ appendTranscript: { at: 0, turns } }, 'appendTranscript.turns'],
+    ] as const) {
+      const problem = await expectProblem(
+        await put(project, 'call-1', body),
+        'invalid_request',
+        'Invalid request',
+      )
+      expect(problem.errors).toEqual([{ field, message: 'must have at most 10000 entries' }])
+    }
+    expect(await rowsOf(project)).toBe(0)
+    await putCall(project, 'call-1', { transcript: numbered(10_000) })
+    const more = { at: 10_000, turns: numbered(1) }
+    expect((await put(project, 'call-1', { appendTranscript: more })).status).toBe(400)
+  })
+
+  test('with a gap or another content is 409, and nothing of the request is written', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', { transcript: numbered(2) })
+    for (const appendTranscript of [
+      { at: 3, turns: numbered(1) },
+      { at: 1, turns: [{ role: 'assistant', content: 'something else' }] },
+    ]) {
+      const answer = await put(project, 'call-1', { summary: 'not written', appendTranscript })
+      await expectProblem(answer, 'transcript_gap', 'Transcript does not continue')
+    }
+    expect(await getCall(project, 'call-1')).toMatchObject({ summary: null, transcript: numbered(2) })
+    const unknown = await put(project, 'call-2', { appendTranscript: { at: 1, turns: numbered(1) } })
+    await expectProblem(unknown, 'transcript_gap', 'Transcript does not continue')
+    expect(await rowsOf(project)).toBe(1)
+  })
+})
+
+describe('a deleted id', () => {
+  test('takes no more of what is wrong than any other: 400 before 410', async () => {
+    const project = await service.mintProject()
+    await put(project, 'call-1', {})
+    await project.fetch('/v1/calls/call-1', { method: 'DELETE' })
+    const turns = [{ role: 'user', content: 'hi' }]
+    const body = { transcript: turns, appendTranscript: { at: 0, turns } }
+    await expectProblem(await put(project, 'call-1', body), 'invalid_request', 'Invalid request')
+  })
+
+  test('stays deleted: every PUT is 410 and writes nothing, metadata included', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', { summary: 'x', metadata: { a: 1 } })
+    expect((await project.fetch('/v1/calls/call-1', { method: 'DELETE' })).status).toBe(200)
+    for (const body of [{}, { metadata: { late: 1 } }, { appendTranscript: { at: 0, turns: numbered(1) } }]) {
+      await expectProblem(await put(project, 'call-1', body), 'call_was_deleted', 'Call was deleted')
+    }
+    expect(await rowsOf(project)).toBe(0)
+    expect(await metadataOf(project)).toEqual([])
+  })
+
+  test('that never was a call can be used', async () => {
+    const project = await service.mintProject()
+    expect((await project.fetch('/v1/calls/call-1', { method: 'DELETE' })).status).toBe(404)
+    await putCall(project, 'call-1', {}, 201)
+  })
+})
+
+describe('callAnalysis comes back as the same JSON value', () => {
+  async function roundTrip(project: TestProject, text: string): Promise<unknown> {
+    const answer = await putText(project, 'call-1', `{"callAnalysis":${text}}`)
+    expect(answer.ok).toBe(true)
+    const given: Call = await answer.json()
+    const read = await getCall(project, 'call-1')
+    expect(read.callAnalysis).toStrictEqual(given.callAnalysis)
+    const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+    expect(page.data[0]?.callAnalysis).toStrictEqual(given.callAnalysis)
+    return read.callAnalysis
+  }
+
+  test.each([
+    ['keys of Object.prototype', '{"__proto__":{"a":1},"constructor":{"prototype":2},"toString":3,"then":4}'],
+    ['numeric-like and odd keys', '{"1":1,"0":0,"-1":2,"01":3,"1e3":4,"":{"":[""]}," ":5,"a.b":6,"a/b~c":7}'],
+    ['numbers', '[1e308,5e-324,-1.7976931348623157e308,0.1,1e21,123456789012345680000,9007199254740991]'],
+    ['negative zeros', '[-0,-0.0,{"a":-0e5,"b":[0,-0]},-1e-400]'],
+    ['escapes', '"\\u0001\\u001f\\u007f\\u0085\\u2028\\u2029\\ufeff\\ufffe\\uffff\\"\\\\\\/\\b\\f\\n\\r\\t"'],
+    ['literals', '[true,false,null,[],{},"",0]'],
+    [
+      'text that looks like SQL, JSON and paths',
+      '["\'; drop table calls; --","$.a","{\\"a\\":1}","%00","\\\\u0000"]',
+    ],
+  ])('with %s', async (_, text) => {
+    const project = await service.mintProject()
+    expect(await roundTrip(project, `{"value":${text}}`)).toStrictEqual(JSON.parse(`{"value":${text}}`))
+  })
+
+  test('a number beyond 2^53 is the nearest double', async () => {
+    const project = await service.mintProject()
+    expect(await roundTrip(project, '{"a":9007199254740993}')).toStrictEqual({ a: 2 ** 53 })
+  })
+
+  test('nested 100 levels deep, and no deeper', async () => {
+    const project = await service.mintProject()
+    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+    expect(await roundTrip(project, nested(100))).toStrictEqual(JSON.parse(nested(100)))
+    const mixed = `{"a":${'['.repeat(99)}${']'.repeat(99)}}`
+    expect(await roundTrip(project, mixed)).toStrictEqual(JSON.parse(mixed))
+    for (const levels of [101, 5_000, 200_000]) {
+      const answer = await putText(project, 'call-2', `{"callAnalysis":${nested(levels)}}`)
+      await expectProblem(answer, 'invalid_request', 'Invalid request')
+    }
+  })
+
+  test('with characters of every plane, in values and in keys', async () => {
+    const project = await service.mintProject()
+    const characters = Array.from({ length: 17 }, (_, plane) => {
+      const last = plane * 0x10000 + 0xfffd
+      return String.fromCodePoint(plane * 0x10000 + 0xe123, last, last - 2)
+    })
+    const value = Object.fromEntries(characters.map((text) => [`k${text}`, [text, `${text}é\u0301`]]))
+    expect(await roundTrip(project, JSON.stringify(value))).toStrictEqual(value)
+    const everything: string[] = []
+    for (let code = 1; code <= 0xffff; code++) {
+      if (code < 0xd800 || code > 0xdfff) everything.push(String.fromCharCode(code))
+    }
+    const all = { text: everything.join('') }
+    expect(await roundTrip(project, JSON.stringify(all))).toStrictEqual(all)
+  })
+
+  test('whatever it is', async () => {
+    const project = await service.mintProject()
+    const wellFormed = fc
+      .string({ unit: 'binary' })
+      .filter((text) => text.isWellFormed() && !text.includes('\0'))
+    const value = fc.dictionary(
+      wellFormed,
+      fc.letrec((tie) => ({
+        any: fc.oneof(
+          { depthSize: 'medium' },
+          fc.constantFrom(null, true, false, -0, 1e308, 5e-324),
+          fc.double({ noNaN: true, noDefaultInfinity: true }),
+          wellFormed,
+          fc.array(tie('any')),
+          fc.dictionary(wellFormed, tie('any')),
+        ),
+      })).any,
+    )
+    await fc.assert(
+      fc.asyncProperty(value, async (analysis) => {
+        const text = signedJson(analysis)
+        expect(await roundTrip(project, text)).toStrictEqual(JSON.parse(text))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('in UTF-8 as in escapes', async () => {
+    const project = await service.mintProject()
+    const escaped = await roundTrip(project, '{"\\ud83d\\udcde":"\\u00e9\\u20ac"}')
+    expect(escaped).toStrictEqual({ '📞': 'é€' })
+    expect(await roundTrip(project, '{"📞":"é€"}')).toStrictEqual({ '📞': 'é€' })
+  })
+})
+
+/** JSON with the sign of -0, which JSON.stringify drops. */
+function signedJson(value: unknown): string {
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(signedJson).join()}]`
+  return `{${Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${signedJson(member)}`)}}`
+}
+
+describe.skipIf(ofFilesOnly)('a large body', () => {
+  const bytesMax = 2 ** 25
+
+  test('of exactly the limit is taken and read back equal', async () => {
+    const project = await service.mintProject()
+    const summary = 's'.repeat(2_000_000)
+    const change = { summary, transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(400_000) }] }
+    const json = JSON.stringify(change)
+    const body = json + ' '.repeat(bytesMax - Buffer.byteLength(json))
+    expect(Buffer.byteLength(body)).toBe(bytesMax)
+    const answer = await putText(project, 'call-1', body)
+    expect(answer.status).toBe(201)
+    await answer.arrayBuffer()
+    const call = await getCall(project, 'call-1')
+    expect(call.summary === change.summary).toBe(true)
+    expect(call.transcript[0]?.content === change.transcript[0]?.content).toBe(true)
+    const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
+    expect(page.data[0]?.summary === change.summary).toBe(true)
+  })
+
+  test('one byte over the limit is 413 and nothing is written', async () => {
+    const project = await service.mintProject()
+    const body = new Uint8Array(bytesMax + 1).fill(0x20)
+    body.set(new TextEncoder().encode('{}'))
+    await expectProblem(await putText(project, 'call-1', body), 'payload_too_large', 'Payload too large')
+    expect(await rowsOf(project)).toBe(0)
+    expect((await putText(project, 'call-1', body.subarray(1))).status).toBe(400)
+    expect((await putText(project, 'call-1', body.subarray(0, bytesMax))).status).toBe(201)
+  })
+
+  test('of hundreds of thousands of entries that are not turns is one sentence', async () => {
+    const project = await service.mintProject()
+    const answer = await putText(project, 'call-1', `{"transcript":[${'0,'.repeat(200_000)}0]}`)
+    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    expect(problem.errors).toEqual([{ field: 'transcript', message: 'must have at most 10000 entries' }])
+  })
+})
+
+describe('at once', () => {
+  function statuses(answers: Response[]): Record<number, number> {
+    const counts: Record<number, number> = {}
+    for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+    return counts
+  }
+
+  test('50 merges of one new call create it once and lose nothing', async () => {
+    const project = await service.mintProject()
+    const textFields = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber'] as const
+    const changes = Array.from({ length: 50 }, (_, i): CallChange => {
+      const field = textFields[i]
+      return field ? { [field]: `from ${i}` } : { metadata: { i } }
+    })
+    const answers = await Promise.all(changes.map((change) => put(project, 'call-1', change)))
+    expect(statuses(answers)).toEqual({ 200: 49, 201: 1 })
+    const call = await getCall(project, 'call-1')
+    for (const [i, field] of textFields.entries()) expect(call[field]).toBe(`from ${i}`)
+  })
+
+  test('turns that arrive while the call is being created are appended to it', async () => {
+    const { projectId } = await service.mintProject()
+    const { ingest } = service.services
+    const transcript: Turn[] = [{ role: 'user', content: 'Hello' }]
+    const turns: Turn[] = [{ role: 'assistant', content: 'Good morning' }]
+    const [created, appended] = await Promise.all([
+      ingest.put(projectId, 'new', { transcript }),
+      ingest.put(projectId, 'new', { endedReason: 'done', appendTranscript: { at: 1, turns } }),
+    ])
+    expect([created, appended].map(({ isNew }) => isNew)).toEqual([true, false])
+    expect(JSON.parse(String(appended.document))).toMatchObject({ transcript: [...transcript, ...turns] })
+  })
+
+  test('many appends of one turn each, retried on 409, give the whole transcript', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', {})
+    // Requests grow with the square.
+    const whole = numbered(testMode === 'file' ? 100 : 20)
+    let open = whole.map((_, i) => i)
+    for (let round = 0; open.length > 0 && round < whole.length; round++) {
+      const answers = await Promise.all(
+        open.map((i) =>
+          put(project, 'call-1', { appendTranscript: { at: i, turns: whole.slice(i, i + 1) } }),
+        ),
+      )
+      expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+      open = open.filter((_, position) => answers[position]?.status === 409)
+    }
+    expect((await getCall(project, 'call-1')).transcript).toEqual(whole)
+  })
+
+  test('of two that append different turns at one place, one wins and the other is told', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', {})
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => {
+        const turns = [{ role: 'user', content: `version ${i}` }]
+        return put(project, 'call-1', { appendTranscript: { at: 0, turns } })
+      }),
+    )
+    expect(statuses(answers)).toEqual({ 200: 1, 409: 19 })
+    const won = answers.findIndex(({ status }) => status === 200)
+    expect((await getCall(project, 'call-1')).transcript[0]?.content).toBe(`version ${won}`)
+  })
+
+  test('PUT and DELETE of one call end in a deleted call', async () => {
+    const project = await service.mintProject()
+    for (let round = 0; round < 10; round++) {
+      const id = `call-${round}`
+      await putCall(project, id, {})
+      const requests = Array.from({ length: 12 }, (_, i) =>
+        i === 5
+          ? project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
+          : put(project, id, { duration: i + 1 }),
+      )
+      const answers = await Promise.all(requests)
+      expect(answers[5]?.status).toBe(200)
+      expect(answers.filter(({ status }) => status !== 200 && status !== 410)).toEqual([])
+      expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
+      expect((await put(project, id, {})).status).toBe(410)
+    }
+    expect(await rowsOf(project)).toBe(0)
+  })
+
+  test('ten deletions of one call: one is answered, nine find nothing', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'call-1', {})
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => project.fetch('/v1/calls/call-1', { method: 'DELETE' })),
+    )
+    expect(statuses(answers)).toEqual({ 200: 1, 404: 9 })
+  })
+
+  test('many calls in one go answer each for itself', async () => {
+    const { projectId } = await service.mintProject()
+    const { ingest } = service.services
+    const results = await ingest.putAll(projectId, [
+      { id: 'a', change: { transcript: numbered(1) } },
+      { id: 'bad id', change: {} },
+      { id: 'a', change: { appendTranscript: { at: 1, turns: numbered(2).slice(1) } } },
+      { id: 'b', change: { appendTranscript: { at: 1, turns: [] } } },
+      { id: 'a', change: { appendTranscript: { at: 9, turns: [] } } },
+      { id: 'c', change: { createdAt: '2026-02-30T00:00:00Z' } },
+      { id: 'a', change: { summary: 'last' } },
+    ])
+    const told = results.map((result) => (result instanceof Error ? result.code : result.isNew))
+    expect(told).toEqual([
+      true,
+      'invalid_request',
+      false,
+      'transcript_gap',
+      'transcript_gap',
+      'invalid_request',
+      false,
+    ])
+    const { document } = await service.services.calls.get(projectId, 'a')
+    const call: Call = JSON.parse(Buffer.from(document).toString())
+    expect(call).toMatchObject({ transcript: numbered(2), summary: 'last' })
+  })
+
+  test('two processes that write one call lose no update', async () => {
+    const project = await service.mintProject()
+    const command = await openCommand(service.dataDir)
+    try {
+      const whole = numbered(40)
+      const append = async (write: (change: CallChange) => Promise<unknown>, parity: number) => {
+        for (let i = parity; i < whole.length; ) {
+          const appendTranscript = { at: i, turns: whole.slice(i, i + 1) }
+          const isWritten = await write({ appendTranscript }).then(
+            () => true,
+            () => false,
+          )
+          // A pause, since reading is synchronous: a loop without one leaves the other side no time.
+          if (isWritten) i += 2
+          else await Bun.sleep(1)
+        }
+      }
+      const viaCommand = (change: CallChange) => command.ingest.put(project.projectId, 'call-1', change)
+      const viaHttp = async (change: CallChange) => {
+        const { status } = await put(project, 'call-1', change)
+        if (status === 409) throw new Error('gap')
+        expect(status === 200 || status === 201).toBe(true)
+      }
+      await viaCommand({})
+      await Promise.all([append(viaCommand, 0), append(viaHttp, 1)])
+      expect((await getCall(project, 'call-1')).transcript).toEqual(whole)
+    } finally {
+      await command.close()
+    }
+  })
+
+  test('two processes that merge 60 fields of 20 calls each at once are never told to come back', async () => {
+    const project = await service.mintProject()
+    const command = await openCommand(service.dataDir)
+    try {
+      const ids = Array.from({ length: 20 }, (_, i) => `call-${i}`)
+      const work = ids.flatMap((id) => [
+        put(project, id, { summary: `s ${id}` }).then(({ status }) => expect([200, 201]).toContain(status)),
+        command.ingest.put(project.projectId, id, { evaluation: `e ${id}` }),
+        command.ingest.put(project.projectId, id, { metadata: { id } }),
+      ])
+      await Promise.all(work)
+      for (const id of ids) {
+        expect(await getCall(project, id)).toMatchObject({ summary: `s ${id}`, evaluation: `e ${id}` })
+      }
+      const { pagination } = await (await project.fetch('/v1/calls?limit=0')).json()
+      expect(pagination.total).toBe(20)
+    } finally {
+      await command.close()
+    }
+  })
+})
+
+describe('CALL_MAX_BYTES', () => {
+  const callBytesMax = 4_000
+  let limited: TestService
+  beforeAll(async () => {
+    limited = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
+  })
+  afterAll(() => limited.stop())
+
+  const turn = (chars: number): Turn => ({ role: 'user', content: 'x'.repeat(chars) })
+
+  /** How many characters of a summary make the document of a call with this id as large as is allowed. */
+  async function summaryCharsMax(project: TestProject): Promise<number> {
+    const answer = await put(project, 'empty', { summary: '' })
+    return callBytesMax - (await answer.arrayBuffer()).byteLength
+  }
+
+  test.each([
+    ['x', 1],
+    ['é', 2],
+    ['\u{1f600}', 4],
+    ['"', 2],
+  ])('counts %p as the %i bytes that it has in what is served', async (character, bytes) => {
+    const project = await limited.mintProject()
+    const most = await summaryCharsMax(project)
+    const fitting = Math.floor(most / bytes)
+    const filling = 'y'.repeat(most - fitting * bytes)
+    const summary = character.repeat(fitting) + filling
+    const allowed = await put(project, 'exact', { summary })
+    expect([allowed.status, (await allowed.arrayBuffer()).byteLength]).toEqual([201, callBytesMax])
+    expect((await put(project, 'exact', { summary })).status).toBe(200)
+    await expectProblem(
+      await put(project, 'above', { summary: `${summary}y` }),
+      'payload_too_large',
+      'Payload too large',
+    )
+    expect((await project.fetch('/v1/calls/above')).status).toBe(404)
+  })
+
+  test.each<[string, CallChange]>([
+    ['turns that are appended', { appendTranscript: { at: 1, turns: [turn(3_000)] } }],
+    ['another transcript', { transcript: [turn(4_000)] }],
+    ['an analysis', { callAnalysis: { n: Array.from({ length: 2_000 }, () => 1) } }],
+  ])('is 413 for %s, also with what is there already, and nothing is written', async (_, change) => {
+    const project = await limited.mintProject()
+    const before = await (await put(project, 'a', { transcript: [turn(1_000)] })).text()
+    const refused = await put(project, 'a', { ...change, status: 'completed', metadata: { a: 1 } })
+    const { detail } = await expectProblem(refused, 'payload_too_large', 'Payload too large')
+    expect(detail).toContain('CALL_MAX_BYTES')
+    expect(await (await project.fetch('/v1/calls/a')).text()).toBe(before)
+    expect((await put(project, 'a', { duration: 1 })).status).toBe(200)
+  })
+
+  test('a call that is larger already is read, listed, made smaller and deleted', async () => {
+    const project = await limited.mintProject()
+    await put(project, 'a', { summary: 'x' })
+    const stored = sql`replace(document, '"x"', '"' || ${'x'.repeat(300_000)} || '"')`
+    const { write } = limited.services.database
+    const isThis = sql`seq = (select seq from calls where project_id = ${project.projectId})`
+    await write.run(sql`update call_documents set document = ${stored} where ${isThis}`)
+    await write.run(sql`update calls set document_chars = document_chars + 299999 where ${isThis}`)
+    expect((await getCall(project, 'a')).summary).toHaveLength(300_000)
+    expect((await (await project.fetch('/v1/calls')).json()).data[0].summary).toHaveLength(300_000)
+    expect((await put(project, 'a', { duration: 1 })).status).toBe(413)
+    expect((await put(project, 'a', { duration: 0 })).status).toBe(200)
+    expect((await put(project, 'a', { summary: 'short' })).status).toBe(200)
+    expect((await project.fetch('/v1/calls/a', { method: 'DELETE' })).status).toBe(200)
+  })
+})
+
+describe('long calls', () => {
+  test('that many requests change at once keep every change that was accepted, and the rest is told to come back', async () => {
+    const project = await service.mintProject()
+    const transcript = Array.from({ length: 700 }, (_, n) => ({
+      role: 'user' as const,
+      content: `${n} ${'and so on '.repeat(1_000)}`,
+    }))
+    for (const id of ['a', 'b']) await putCall(project, id, { transcript }, 201)
+    const changes = Array.from({ length: 40 }, (_, n) => ({ id: n % 2 ? 'a' : 'b', key: `key${n}` }))
+    const answers = await Promise.all(
+      changes.map(async ({ id, key }) => {
+        const answer = await put(project, id, { metadata: { key }, evaluation: key })
+        if (answer.ok) expect(((await answer.json()) as Call).evaluation).toBe(key)
+        else await expectProblem(answer, 'unavailable', 'Service unavailable')
+        return answer.status
+      }),
+    )
+    expect([...new Set(answers)].sort()).toEqual([200, 503])
+    // What was held for them is given back.
+    for (const { id, key } of changes.slice(0, 12)) await putCall(project, id, { summary: key }, 200)
+  }, 60_000)
+})
+
+async function metadataOf(project: TestProject): Promise<string[]> {
+  const rows = await service.services.database.read.all<{ metadata: string }>(sql`
+    select metadata from call_details join calls on calls.seq = call_details.seq
+    where metadata is not null and project_id = ${project.projectId}`)
+  return rows.map(({ metadata }) => metadata)
+}
+
+async function changeSeqOf(project: TestProject): Promise<number> {
+  const [row] = await service.services.database.read.all<{ change_seq: number }>(
+    sql`select change_seq from projects where id = ${project.projectId}`,
+  )
+  return row?.change_seq ?? -1
+}
