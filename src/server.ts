@@ -3,8 +3,13 @@ import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
-import { consoleExportRoutes } from './calls/console-routes.ts'
-import { CallAnswers, callRoutes, ingestLinesRoutes, ingestRoutes } from './calls/routes.ts'
+import {
+  CallAnswers,
+  callRoutes,
+  consoleExportRoutes,
+  ingestLinesRoutes,
+  ingestRoutes,
+} from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
 import { consoleChangeRoutes } from './changes/console-routes.ts'
 import { changeRoutes } from './changes/routes.ts'

@@ -1,8 +1,9 @@
 import { getTableColumns } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
 import { otherAgentsIn } from './finding/agent-names.ts'
 import { valuesOf } from './finding/call-values.ts'
-import { headText } from './finding/head-text.ts'
+import { headText } from './finding/number-words.ts'
 import type { Call } from './schemas.ts'
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
@@ -83,4 +84,17 @@ export function toHead({
 
 function toList(values: string[]): string | null {
   return values.length > 0 ? JSON.stringify(values) : null
+}
+
+export function callNotFound(): AppError {
+  return new AppError('not_found', 'Call not found', {
+    detail: 'No call in this project has this id. It may have been deleted.',
+  })
+}
+
+export function callIsOnHold(): AppError {
+  return new AppError('call_on_hold', 'Call is on hold', {
+    detail:
+      'A legal hold covers the call. It cannot be deleted until an owner of the project lifts the hold.',
+  })
 }

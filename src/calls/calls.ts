@@ -5,8 +5,9 @@ import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import type { AppError, FieldError } from '../errors.ts'
 import type { By } from '../identity.ts'
+import { callIsOnHold, callNotFound } from './call-head.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
-import { type Admit, type JsonBytes, readAtOnceCharsMax } from './document.ts'
+import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
 import {
   type CallQuery,
   type CallSearch,
@@ -21,13 +22,11 @@ import { Cursors, callOrders } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
-import { servedBytes, servedDocument } from './parts.ts'
 import { type CallRows, findNeighbours, findRows, type Neighbours } from './reading/call-rows.ts'
 import { type ExportOptions, exportCalls, sizesOf } from './reading/export.ts'
 import type { CallForm } from './reading/forms.ts'
 import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './reading/page.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
-import { callIsOnHold, callNotFound } from './refusals.ts'
 import { Batches } from './writing/batches.ts'
 
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { StoredCall } from './call-head.ts'
-import { servedDocument } from './parts.ts'
+import { servedDocument } from './document.ts'
 import { marksOf } from './review/review.ts'
 import {
   type CallDetails,

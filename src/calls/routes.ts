@@ -3,16 +3,18 @@ import type { ReadingNotes } from '../audit/reading.ts'
 import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
+import { consoleContext } from '../http/console-context.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { byPerson } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
 import type { Calls } from './calls.ts'
 import * as docs from './docs.ts'
 import type { Admit, JsonBytes } from './document.ts'
 import { knownNames } from './reading/list-request.ts'
-import { listCalls } from './reading/page-response.ts'
+import { exportCalls, type FileType, listCalls } from './reading/page-response.ts'
 import { CallChange } from './schemas.ts'
 import type { Ingest } from './writing/ingest.ts'
 import { answerLines } from './writing/lines-response.ts'
@@ -147,4 +149,34 @@ function toCallResponse(document: string | JsonBytes | ReadableStream, status: n
 function tellLength({ headers }: Response, document: string | JsonBytes | ReadableStream): void {
   if (document instanceof ReadableStream) return
   headers.set('Content-Length', String(Buffer.byteLength(document)))
+}
+
+const files: Record<string, FileType> = {
+  'calls.csv': 'text/csv',
+  'calls.jsonl': 'application/x-ndjson',
+}
+
+interface ConsoleExportOptions {
+  calls: Calls
+  buffers: ResponseBuffers
+  reading: ReadingNotes
+  /** Checks whether the session is still valid, since a download may outlast it. */
+  sessions: { check(projectId: number, sessionId: string): Promise<void> }
+}
+
+/** /console/api/projects/:project/exports: the console's whole list as a file to download. */
+export function consoleExportRoutes({ calls, buffers, reading, sessions }: ConsoleExportOptions) {
+  const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
+  for (const [name, type] of Object.entries(files)) {
+    routes.get(`/${name}`, async ({ member: { projectId }, person, address, request }) => {
+      const query = readParameters(request.url)
+      const search = await calls.readBox(projectId, query)
+      const check = () => sessions.check(projectId, person.sessionId)
+      const answer = await exportCalls(calls, projectId, search, { type, isDetailed: false, buffers, check })
+      answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)
+      void reading.exported(projectId, byPerson(person, address), { type, parameters: knownNames(query) })
+      return answer
+    })
+  }
+  return routes
 }

@@ -4,8 +4,7 @@ import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, noValue } from '../filters.ts'
 import { agentValue, labelValue, markValue, toValue, valuesMeant } from './call-values.ts'
 import type { Counted } from './counts.ts'
-import { digitsOf, headText } from './head-text.ts'
-import { beginsWithDigits, endsWithDigits, hasDigits } from './number-words.ts'
+import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
 
 /** What a call must meet to be listed. */

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { inSlices } from '../../db/slices.ts'
-import { servedDocument } from '../parts.ts'
+import { servedDocument } from '../document.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import { CallFinder, type FoundPlace, totalMax } from './find-calls.ts'
 import type { Place } from './place.ts'

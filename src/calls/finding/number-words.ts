@@ -1,5 +1,4 @@
 import type { Call } from '../schemas.ts'
-import { digitsOf, headText } from './head-text.ts'
 import type { SearchedWord } from './word-query.ts'
 
 /** A call's numbers. */
@@ -45,4 +44,17 @@ function backwards(digits: string): string {
 /** Other characters might separate words: FTS5 gets their codes, after a letter. */
 function spelled(text: string): string {
   return text.replace(/\D/g, (character) => `x${character.charCodeAt(0).toString(16)}`)
+}
+
+/** Characters of a text that the head row keeps; the document holds all of it. */
+const headTextCharsMax = 200
+
+/** The start of a text that the head row keeps and that filters compare. */
+export function headText(text: string | null): string | null {
+  return text === null ? null : text.slice(0, headTextCharsMax).toWellFormed()
+}
+
+/** A number without separators, as the columns of digits have it. */
+export function digitsOf(number: string): string {
+  return number.replace(/[ +\-()./]/g, '')
 }

@@ -15,7 +15,7 @@ import type { WriteDatabase } from '../../db/writer.ts'
 import type { Log } from '../../observability/log.ts'
 import { Background } from '../../threads/background.ts'
 import { Thread } from '../../threads/thread.ts'
-import { servedDocument } from '../parts.ts'
+import { servedDocument } from '../document.ts'
 import type { CallWordsApi } from './call-words-worker.ts'
 
 /** How often to look for calls of other processes, and for calls in parts. */

@@ -8,7 +8,7 @@ import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import type { By } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import { callNotFound } from '../refusals.ts'
+import { callNotFound } from '../call-head.ts'
 
 const holdsMax = 1_000
 const numberCharsMax = 200

@@ -1,5 +1,5 @@
 import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf } from '../finding/head-text.ts'
+import { digitsOf } from '../finding/number-words.ts'
 
 /** How many last digits an index is searched for. No separator splits these: groups have at least two digits. */
 const tailCharsMax = 2

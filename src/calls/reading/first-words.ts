@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callDocuments, calls } from '../../db/schema.ts'
-import { servedDocument } from '../parts.ts'
+import { servedDocument } from '../document.ts'
 
 /** Enough for the first turns of most calls. */
 const startChars = 8_000

@@ -5,7 +5,7 @@ import { csvLine } from '../../text/csv.ts'
 import { escapeLineEnds } from '../../text/lines.ts'
 import { briefDetails, detailsBeside, documentInForm } from '../details.ts'
 import type { JsonBytes } from '../document.ts'
-import { servedDocument } from '../parts.ts'
+import { servedDocument } from '../document.ts'
 import { columnsOf, detailCell, isDetailColumn, pickFields, readStart } from './fields.ts'
 
 // Milliseconds are added as whole numbers, because SQLite computes times with fractions in doubles.

@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callDocuments, calls } from '../../db/schema.ts'
-import { servedDocument } from '../parts.ts'
+import { servedDocument } from '../document.ts'
 import type { Call, CallDetails } from '../schemas.ts'
 import { type Density, densityOf } from './density.ts'
 

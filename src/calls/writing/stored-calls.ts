@@ -5,7 +5,7 @@ import { callDetails, callDocuments, calls } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { type StoredCall, unservedColumns } from '../call-head.ts'
 import { storedDetailsBytes } from '../details.ts'
-import { servedDocument } from '../parts.ts'
+import { servedDocument } from '../document.ts'
 
 const charsWithDetails = sql<number>`document_chars + ${storedDetailsBytes}`
 

@@ -2,9 +2,14 @@ import { sql } from 'drizzle-orm'
 import { projects } from '../../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../../db/store.ts'
 import { storedDetailsBytes } from '../details.ts'
-import { type JsonBytes, readAtOnceCharsMax } from '../document.ts'
+import {
+  endChars,
+  type JsonBytes,
+  readAtOnceCharsMax,
+  servedDocument,
+  upToUpdatedAtChars,
+} from '../document.ts'
 import type { CallWords } from '../finding/call-words.ts'
-import { endChars, servedDocument, upToUpdatedAtChars } from '../parts.ts'
 import { type CallChange, transcriptTurnsMax } from '../schemas.ts'
 import { checkChange, eventTimes, heard, onlyTurn } from './merge.ts'
 import type { Redactions } from './redaction.ts'
