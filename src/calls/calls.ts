@@ -3,22 +3,15 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
-import type { AppError, FieldError } from '../errors.ts'
+import type { AppError } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { callIsOnHold, callNotFound } from './call-head.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
-import {
-  type CallQuery,
-  type CallSearch,
-  isFiltered,
-  readCallSearch,
-  refuse,
-  valuesOf,
-} from './finding/call-query.ts'
+import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages } from './finding/found-pages.ts'
-import { Cursors, callOrders } from './finding/place.ts'
+import { Cursors } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
@@ -146,11 +139,7 @@ export class Calls {
 
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
-    const errors: FieldError[] = []
-    const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
-    refuse(errors)
-    const { readForPeople } = this.#options.store(projectId)
-    return (await readSearchBox(readForPeople, projectId, asked, valuesOf(query, 'text')?.[0])).search
+    return (await readSearchBox(this.#options.store(projectId).readForPeople, projectId, query)).search
   }
 
   /** The values that calls can be filtered by. */

@@ -27,14 +27,37 @@ export function withUpdatedAt(document: string, updatedAt: string): string {
 }
 
 const summaryCharsMax = 300
+const jsonText = '(?:[^"\\\\]|\\\\u.{4}|\\\\[^u])*'
 /** The fields before the summary, whose values are ids, states and numbers without escapes. */
-const upToSummary =
-  /^\{"id":"[^"]*","status":"[^"]*","duration":[^,]*,"summary":(?:null|"((?:[^"\\]|\\u.{4}|\\[^u])*))/s
+const upToSummary = new RegExp(
+  `^\\{"id":"[^"]*","status":"[^"]*","duration":[^,]*,"summary":(?:null|"(${jsonText}))`,
+  's',
+)
 
-/** The first 300 characters of the summary, from the first 2,400 of a document; null if it has none. */
+/** The first 300 characters of the summary, from the start of a document; null if it has none. */
 export function readSummary(documentStart: string): string | null {
   const text = upToSummary.exec(documentStart)?.[1]
   return text === undefined ? null : JSON.parse(`"${text}"`).slice(0, summaryCharsMax).toWellFormed()
+}
+
+const firstWordsCharsMin = 24
+const firstWordsCharsMax = 200
+const firstOfCaller = new RegExp(
+  `,"transcript":\\[(?:\\{"role":"assistant","content":"${jsonText}"\\},)*\\{"role":"user","content":"(${jsonText})`,
+  's',
+)
+
+/** What the caller says first, a sentence or two, from the start of a document. Null if no turn of the caller is in it. */
+export function readFirstWords(documentStart: string): string | null {
+  const said = firstOfCaller.exec(documentStart)?.[1]
+  if (said === undefined) return null
+  const content: string = JSON.parse(`"${said}"`)
+  let shown = ''
+  for (const sentence of content.trim().split(/(?<=[.!?。？！])\s+/u)) {
+    if (shown.length >= firstWordsCharsMin) break
+    shown += (shown && ' ') + sentence
+  }
+  return shown.slice(0, firstWordsCharsMax).toWellFormed() || null
 }
 
 /** Writes -0 as such, which `JSON.stringify` writes as 0. */

@@ -1,4 +1,4 @@
-import { type FieldError, invalidRequest } from '../../errors.ts'
+import type { FieldError } from '../../errors.ts'
 import { splitValues } from '../../text/values.ts'
 import { analysisPrefix, callFilters, takesSeveral } from '../filters.ts'
 import { type Condition, joinBounds, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
@@ -110,9 +110,4 @@ function problemOf(values: readonly string[]): string | undefined {
   if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
     return 'must be text without U+0000'
   return undefined
-}
-
-/** @throws invalid_request naming every value that cannot be read */
-export function refuse(errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw invalidRequest([...errors])
 }

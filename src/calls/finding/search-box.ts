@@ -1,9 +1,10 @@
 import type { ReadDatabase } from '../../db/reader.ts'
+import { type FieldError, invalidRequest } from '../../errors.ts'
 import { callFilters } from '../filters.ts'
-import type { CallSearch } from './call-query.ts'
+import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
 import { beginsWithId, type Condition, toCondition } from './conditions.ts'
 import { CallFinder } from './find-calls.ts'
-import { newestFirst } from './place.ts'
+import { callOrders, newestFirst, type ReadCursor } from './place.ts'
 
 /** How the text in the console's search box was read. */
 export type FoundBy = 'id' | 'number' | 'words'
@@ -13,16 +14,27 @@ const numberForm = /^\+?[\d\s().\-/]+$/
 const digitsMin = 3
 const numberFilter = callFilters.find(({ name }) => name === 'number')
 
+interface BoxOptions {
+  /** By default, cursors are refused. */
+  readCursor?: ReadCursor
+  /** What else is wrong with the query. */
+  errors?: FieldError[]
+}
+
 /**
- * Reads the text of the console's search box. A text that looks like a number or an id is one if a call has it.
- * Anything else, and anything in quotation marks, is words.
+ * Reads the query of the console's list. If the text in its search box looks like a number or an id and a call has it, it
+ * is one. Anything else, and anything in quotation marks, is words.
+ * @throws invalid_request for values that cannot be read
  */
 export async function readSearchBox(
   db: ReadDatabase,
   projectId: number,
-  search: CallSearch,
-  text: string | undefined,
+  query: CallQuery,
+  { readCursor = () => undefined, errors = [] }: BoxOptions = {},
 ): Promise<{ search: CallSearch; foundBy: FoundBy | null }> {
+  const search = readCallSearch(query, { orders: callOrders, readCursor }, errors)
+  if (errors.length > 0) throw invalidRequest(errors)
+  const text = valuesOf(query, 'text')?.[0]
   if (text === undefined) return { search, foundBy: null }
   const { words, phrases: _, ...others } = search
   for (const [foundBy, condition] of meaningsOf(text.trim())) {

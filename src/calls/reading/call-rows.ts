@@ -1,21 +1,21 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callDocuments, calls } from '../../db/schema.ts'
+import { inSlices } from '../../db/slices.ts'
 import type { FieldError } from '../../errors.ts'
 import { callNotFound, listedColumns } from '../call-head.ts'
-import { readSummary, servedDocument } from '../document.ts'
+import { readFirstWords, readSummary, servedDocument } from '../document.ts'
 import { detailsStart, readAgentName } from '../finding/agent-names.ts'
-import { type CallQuery, readCallSearch, refuse, valuesOf } from '../finding/call-query.ts'
+import { type CallQuery, valuesOf } from '../finding/call-query.ts'
 import { hasId } from '../finding/conditions.ts'
-import { totalMax } from '../finding/find-calls.ts'
+import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages } from '../finding/found-pages.ts'
-import { type CallOrder, type Cursors, callOrders, reversed } from '../finding/place.ts'
+import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
 import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
 import { readWeights } from '../finding/word-match.ts'
 import type { WordQuery } from '../finding/word-query.ts'
-import type { Density } from './density.ts'
-import { readFirstWords } from './first-words.ts'
-import { readDensities } from './row-densities.ts'
+import type { Call } from '../schemas.ts'
+import { type Density, densityOf } from './density.ts'
 import type { TextMatch, WeighedText } from './text-match.ts'
 import type { TextMatcher } from './text-matcher.ts'
 
@@ -25,8 +25,11 @@ const limitMax = 200
 const rowsCountedMax = 100_000
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
-/** Enough to hold the start of the summary, however it is escaped. */
-const documentStartChars = 2_400
+/** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
+const documentStartChars = 8_000
+const densityColumns = 36
+/** Longer calls have no density in a list, to keep pages fast. */
+const densityCharsMax = 20_000
 
 type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
 
@@ -36,7 +39,7 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   updatedAt: string
   /** At most 300 characters. */
   summary: string | null
-  /** What the caller says first, if there is no summary; else null. */
+  /** What the caller says first, if there is neither a summary nor a match; else null. */
   said: string | null
   /** Who speaks when; null for a call without turns and for a very long one. */
   density: Density | null
@@ -58,15 +61,13 @@ export interface CallRows {
 }
 
 interface HeadRow extends Listed {
-  seq: number
   chars: number
   /** The whole document, or its start. */
   document: string
+  /** As JSON; null for a long one. */
+  timeline: string | null
   detailsStart: string | null
 }
-
-/** Appended turns do not change the start of a document. */
-const documentStart = sql<string>`substr(${callDocuments.document}, 1, ${documentStartChars})`
 
 interface RowsOptions {
   db: ReadDatabase
@@ -84,14 +85,12 @@ export async function findRows(
   { db, matcher, cursors }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
-  const asked = readCallSearch(query, { orders: callOrders, readCursor: cursors.read }, errors)
   const limit = readLimit(query, errors)
   const ids = valuesOf(query, 'id')
   if (ids && ids.length > limitMax)
     errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
-  refuse(errors)
-  if (ids) asked.conditions = [...asked.conditions, hasId(ids)]
-  const { search, foundBy } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
+  const { search, foundBy } = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  if (ids) search.conditions = [...search.conditions, hasId(ids)]
   const pages = new FoundPages(db, projectId, search)
   const { places, end } = await pages.page(limit)
   // Counting a phrase would read as many documents again.
@@ -100,12 +99,11 @@ export async function findRows(
   const isWhole = end === null && !search.after
   const counted =
     isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
-  const seqs = places.map(({ seq }) => seq)
-  const { rows, end: shown } = await readRows(projectId, seqs, search.words, { db, matcher })
-  const last = shown < places.length ? (places[shown - 1] ?? null) : end
+  const { rows, last } = await readRows(projectId, places, search.words, { db, matcher })
+  const next = last ?? end
   return {
     data: rows,
-    nextCursor: last && cursors.write(last, search.order),
+    nextCursor: next && cursors.write(next, search.order),
     total: counted.isCapped ? null : counted.total,
     totalMax: isPhrase ? places.length : countedMax,
     foundBy,
@@ -125,10 +123,7 @@ export async function findNeighbours(
   id: string,
   query: CallQuery,
 ): Promise<Neighbours> {
-  const errors: FieldError[] = []
-  const asked = readCallSearch(query, { orders: callOrders, readCursor: () => undefined }, errors)
-  refuse(errors)
-  const { search } = await readSearchBox(db, projectId, asked, valuesOf(query, 'text')?.[0])
+  const { search } = await readSearchBox(db, projectId, query)
   const [after] = await db
     .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
     .from(calls)
@@ -153,56 +148,41 @@ function readLimit(query: CallQuery, errors: FieldError[]): number {
 /**
  * What a list shows of these calls, in order, without those deleted meanwhile.
  * @param query what to find in them: one of the queries
- * @returns `end`: how many of `seqs` the page covers
+ * @returns `last`: where the rows end, if the page has more calls
  */
 async function readRows(
   projectId: number,
-  seqs: readonly number[],
+  places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
   { db, matcher }: Omit<RowsOptions, 'cursors'>,
-): Promise<{ rows: CallRow[]; end: number }> {
-  const heads = await readHeads(db, projectId, seqs, documentStart)
-  const densities = await readDensities(db, projectId, seqs)
-  const densityOf = ({ seq }: HeadRow) => densities.get(seq) ?? null
+): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
+  const all = places.map(({ seq }) => seq)
   if (!query) {
-    const silent = heads.filter(({ document }) => readSummary(document) === null)
-    const said = await readFirstWords(
-      db,
-      projectId,
-      silent.map(({ seq }) => seq),
-    )
-    return {
-      rows: heads.map((head) =>
-        toRow(head, { match: null, said: said.get(head.seq) ?? null, density: densityOf(head) }),
-      ),
-      end: seqs.length,
-    }
+    const heads = await readHeads(db, projectId, all, shownDocument)
+    return { rows: heads.map((head) => toRow(head, null)), last: undefined }
   }
-  const end = endOfPage(seqs, heads)
-  const shown = await readHeads(db, projectId, seqs.slice(0, end), servedDocument)
+  const sizes = places.map(({ seq, chars }) => [seq, chars] as const)
+  const [seqs = []] = inSlices(sizes, matchedCharsMax)
+  const heads = await readHeads(db, projectId, seqs, servedDocument)
   const texts: WeighedText[] = []
   for (const words of query)
     texts.push({ text: words.text, weights: await readWeights(db, projectId, words) })
   const matches = await matcher.ask(
     'findAll',
     texts,
-    shown.map(({ document }) => document),
+    heads.map(({ document }) => document),
   )
-  const rows = shown.map((head, at) =>
-    toRow(head, { match: matches[at] ?? null, said: null, density: densityOf(head) }),
-  )
-  return { rows, end }
+  return {
+    rows: heads.map((head, at) => toRow(head, matches[at] ?? null)),
+    last: seqs.length < all.length ? places[seqs.length - 1] : undefined,
+  }
 }
 
-/** How many calls fit on a page whose whole documents are read: at least one. */
-function endOfPage(seqs: readonly number[], heads: readonly HeadRow[]): number {
-  let chars = 0
-  const first = heads.find(({ chars: more }, at) => {
-    chars += more
-    return at > 0 && chars > matchedCharsMax
-  })
-  return first ? seqs.indexOf(first.seq) : seqs.length
-}
+/** Whole if the call is short. Appended turns do not change the start of a document. */
+const shownDocument = sql<string>`case when ${calls.documentChars} <= ${densityCharsMax} then ${servedDocument}
+  else substr(${callDocuments.document}, 1, ${documentStartChars}) end`
+const shownTimeline = sql<string | null>`(select details ->> '$.timeline' from call_details
+  where call_details.seq = calls.seq and octet_length(details) <= ${densityCharsMax})`
 
 async function readHeads(
   db: ReadDatabase,
@@ -211,7 +191,13 @@ async function readHeads(
   document: SQL<string>,
 ): Promise<HeadRow[]> {
   return await db
-    .select({ ...listedColumns, seq: calls.seq, chars: calls.documentChars, document, detailsStart })
+    .select({
+      ...listedColumns,
+      chars: calls.documentChars,
+      document,
+      timeline: shownTimeline,
+      detailsStart,
+    })
     .from(sql`json_each(${JSON.stringify(seqs)}) as wanted`)
     .crossJoin(calls)
     .crossJoin(callDocuments)
@@ -221,16 +207,24 @@ async function readHeads(
     .orderBy(sql`wanted.key`)
 }
 
-function toRow(
-  { seq: _, chars: __, document, detailsStart, ...shown }: HeadRow,
-  found: Pick<CallRow, 'match' | 'said' | 'density'>,
-): CallRow {
+function toRow(head: HeadRow, match: TextMatch | null): CallRow {
+  const { chars: _, document, timeline: __, detailsStart, ...shown } = head
+  const summary = readSummary(document)
   return {
     ...shown,
     createdAt: new Date(shown.createdAt).toISOString(),
     updatedAt: new Date(shown.updatedAt).toISOString(),
-    summary: readSummary(document),
+    summary,
     agentName: readAgentName(detailsStart),
-    ...found,
+    match,
+    said: summary === null && match === null ? readFirstWords(document) : null,
+    density: readDensity(head),
   }
+}
+
+function readDensity({ chars, document, timeline }: HeadRow): Density | null {
+  if (chars > densityCharsMax) return null
+  const { transcript, duration }: Call = JSON.parse(document)
+  if (transcript.length === 0) return null
+  return densityOf(transcript, JSON.parse(timeline ?? '[]'), duration, densityColumns)
 }

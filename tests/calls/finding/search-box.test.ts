@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { firstSentences } from '../../../src/calls/reading/first-words.ts'
+import { readFirstWords } from '../../../src/calls/document.ts'
 import { failureOf } from '../../support/failure.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
@@ -96,10 +96,10 @@ test('what the caller says first is read from the start of a document', () => {
     `{"id":"a","callAnalysis":{"x":"\\",\\"transcript\\":["},"transcript":[${turns}`
   const agent = '{"role":"assistant","content":"Hello, \\"you\\"."},'
   expect(
-    firstSentences(document(`${agent}{"role":"user","content":"Hi. I lost my bag on the train. Help."}`)),
+    readFirstWords(document(`${agent}{"role":"user","content":"Hi. I lost my bag on the train. Help."}`)),
   ).toBe('Hi. I lost my bag on the train.')
-  expect(firstSentences(document(`{"role":"user","content":"Cut \\u00`))).toBe('Cut')
-  expect(firstSentences(document(agent))).toBeNull()
+  expect(readFirstWords(document(`{"role":"user","content":"Cut \\u00`))).toBe('Cut')
+  expect(readFirstWords(document(agent))).toBeNull()
 })
 
 test('lists go by duration, of one length by time, and neighbours and pages follow', async () => {
