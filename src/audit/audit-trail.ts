@@ -2,7 +2,7 @@ import { desc, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest } from '../errors.ts'
 import type { Actor, By } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
@@ -178,11 +178,11 @@ export class AuditTrail {
           action: 'audit_expired',
           target: `${count} ${count === 1 ? 'entry' : 'entries'}${words}`,
         } as const
-        await write.batch([
-          write.run(sql`
-            delete from ${auditEvents} where seq in (select value from json_each(${JSON.stringify(seqs)}))`),
-          write.run(this.progress(event, earlier === 0)),
-        ])
+        await write.batch({
+          deleted: sql`
+            delete from ${auditEvents} where seq in (select value from json_each(${JSON.stringify(seqs)}))`,
+          entry: this.progress(event, earlier === 0),
+        })
       }
     }
   }

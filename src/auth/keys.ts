@@ -5,7 +5,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, ProjectWasDeleted } from '../errors.ts'
 import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -124,11 +124,11 @@ export class Keys {
     }
     const { write, audit } = this.#options
     await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write.insert(keys).values(row),
-        write.run(audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) })),
-      ]),
+      write.batch({
+        check,
+        created: write.insert(keys).values(row),
+        entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) }),
+      }),
     )
     return { ...toRecord(row), key }
   }
@@ -194,16 +194,16 @@ export class Keys {
       .from(keys)
       .where(isThisKey)
     const target = key ? keyLabel(key) : null
-    const [, revoked] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write
+    const { revoked } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
+        revoked: write
           .update(keys)
           .set({ revokedAt: now() })
           .where(and(isThisKey, isNull(keys.revokedAt)))
           .returning({ id: keys.id }),
-        write.run(audit.entry({ by, projectId, action: 'key_revoked', target })),
-      ]),
+        entry: audit.entry({ by, projectId, action: 'key_revoked', target }),
+      }),
     )
     if (revoked.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such active key.' })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
 import { meta } from './schema.ts'
-import type { WriteDatabase } from './writer.ts'
+import type { WriteDatabase } from './write-database.ts'
 
 const leaseMs = 30_000
 const renewedAfterMs = 10_000

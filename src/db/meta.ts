@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { ReadDatabase } from './reader.ts'
 import { meta } from './schema.ts'
-import type { WriteDatabase } from './writer.ts'
+import type { WriteDatabase } from './write-database.ts'
 
 /** Secrets that the service makes once for each database. */
 export interface DatabaseSecrets {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
+import type { LibSQLDatabase } from 'drizzle-orm/libsql/driver-core'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { FolderLock } from './folder-lock.ts'
 import type { ReadDatabase } from './reader.ts'
 import { retry } from './retry.ts'
-import type { WriteDatabase } from './writer.ts'
+import type { WriteDatabase } from './write-database.ts'
 
 const lockTimeoutMs = 60_000
 const leaseMs = 60_000
@@ -40,7 +41,7 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
 }
 
 /** Whether the database has this version's schema. @throws OtherSchema */
-export async function isMigrated(db: ReadDatabase | WriteDatabase): Promise<boolean> {
+export async function isMigrated(db: ReadDatabase): Promise<boolean> {
   const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
   if (tables.length === 0) return false
   const applied = await db.all<{ hash: string; at: number }>(
@@ -74,7 +75,8 @@ export class OtherSchema extends Error {
 
 async function migrateAlone(db: WriteDatabase): Promise<void> {
   if (await isMigrated(db)) return
-  await applyMigrations(db, { migrationsFolder })
+  // The migrator calls nothing but what Drizzle's class and ours have in common.
+  await applyMigrations(db as unknown as LibSQLDatabase, { migrationsFolder })
 }
 
 async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Client, InStatement } from '@libsql/client'
-import { drizzleOver } from './drizzle-over.ts'
 import type { RemoteLocation } from './location.ts'
 import type { ReadDatabase, Reader } from './reader.ts'
 import { openRemoteClient } from './remote-client.ts'
 import { primaryUnavailable, unservedDetail } from './remote-failure.ts'
+import { WriteDatabase } from './write-database.ts'
 
 const deadlineMs = 2_900
 const readsAtOnce = 32
@@ -30,5 +30,5 @@ function toReadDatabase(client: Client): ReadDatabase {
       throw detail ? primaryUnavailable(detail, error) : error
     }
   }
-  return drizzleOver({ execute } as unknown as Client) as unknown as ReadDatabase
+  return new WriteDatabase({ execute } as unknown as Client)
 }

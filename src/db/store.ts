@@ -1,6 +1,6 @@
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
-import type { WriteDatabase } from './writer.ts'
+import type { WriteDatabase } from './write-database.ts'
 
 /** Where one tenant's data is read and written. */
 export interface Store {

@@ -1,13 +1,12 @@
 import type { Client, InStatement, ResultSet } from '@libsql/client'
 import { LibsqlError } from '@libsql/core/api'
-import type { LibSQLDatabase } from 'drizzle-orm/libsql/driver-core'
 import { AppError, type AppErrorOptions, ProjectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
 import { DiskWatch } from './disk-watch.ts'
-import { drizzleOver } from './drizzle-over.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
 import { primaryUnavailable, unservedDetail } from './remote-failure.ts'
+import { WriteDatabase } from './write-database.ts'
 import {
   fromPlainResult,
   meansLock,
@@ -37,9 +36,6 @@ const refusedRetrySeconds = 5
 const writeUnanswered =
   'The primary database did not answer in time. The write is either complete or absent, and may still arrive.'
 
-/** Drizzle whose statements run in the writer's worker. Write with `batch`, which is one transaction. */
-export type WriteDatabase = LibSQLDatabase
-
 export interface WriterOptions {
   log?: DatabaseLog
   /** Every write waits for it: see soundness.ts. */
@@ -56,6 +52,7 @@ export interface WriterOptions {
  */
 export class Writer {
   readonly client: Client
+  /** Its statements run in the worker. */
   readonly db: WriteDatabase
   /** For writes that free space, which run even on a full disk: see ballast-file.ts. */
   readonly freeing: WriteDatabase
@@ -105,8 +102,8 @@ export class Writer {
       log,
     })
     this.client = this.#clientFor(false)
-    this.db = drizzleOver(this.client)
-    this.freeing = drizzleOver(this.#clientFor(true))
+    this.db = new WriteDatabase(this.client)
+    this.freeing = new WriteDatabase(this.#clientFor(true))
   }
 
   /** Why no write is possible, in a sentence; null when writes are. */

@@ -122,19 +122,19 @@ export class ErasureRequests {
     const id = newId('era')
     const { freeing: write } = store(projectId)
     const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
-    await write.batch([
-      write.run(sql`
+    await write.batch({
+      views: sql`
         delete from ${callViews} where project_id = ${projectId}
-          and id in (select value from json_each(${JSON.stringify(views)}))`),
-      write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
-      write.run(sql`
+          and id in (select value from json_each(${JSON.stringify(views)}))`,
+      request: write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
+      slices: sql`
         insert into ${erasureSlices} (request_id, number, seqs)
-        select ${id}, key, value from json_each(${JSON.stringify(slices)})`),
-      write.run(sql`
+        select ${id}, key, value from json_each(${JSON.stringify(slices)})`,
+      ledger: sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
-        select ${projectId}, 'calls', ${id}, change_seq, ${now()} from ${projects} where id = ${projectId}`),
-      write.run(audit.entry({ by, projectId, action: 'erasure_requested', target })),
-    ])
+        select ${projectId}, 'calls', ${id}, change_seq, ${now()} from ${projects} where id = ${projectId}`,
+      entry: audit.entry({ by, projectId, action: 'erasure_requested', target }),
+    })
     this.schedule()
     return { id, ...counted(calls, onHold), status: 'pending' }
   }
@@ -257,12 +257,12 @@ export class ErasureRequests {
     if (!row) return
     if (row.doneAt === null) throw new Error('The bytes of deleted calls are not erased yet')
     const target = `${id}: ${row.deleted} ${row.deleted === 1 ? 'call' : 'calls'}`
-    await write.batch([
-      write.run(sql`update ${erasureRequests} set is_done = true where id = ${id} and not is_done`),
+    await write.batch({
+      done: sql`update ${erasureRequests} set is_done = true where id = ${id} and not is_done`,
       // In this order, since each has an effect only if the one before has changed a row.
-      write.run(audit.entry({ projectId, action: 'erasure_done', target })),
-      write.run(webhooks.erasureDone(projectId, { id, calls: row.deleted })),
-    ])
+      entry: audit.entry({ projectId, action: 'erasure_done', target }),
+      event: webhooks.erasureDone(projectId, { id, calls: row.deleted }),
+    })
   }
 }
 

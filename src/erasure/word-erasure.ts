@@ -9,7 +9,7 @@ import {
   segmentTable,
   type WordKind,
 } from '../db/word-segments.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError } from '../errors.ts'
 
 interface Segment {
@@ -32,15 +32,15 @@ export async function eraseWords(
     signal.throwIfAborted()
     const table = segmentTable(kind, segment)
     const removed = sql`kind = ${kind} and segment = ${segment}`
-    await write.batch([
-      write.run(sql`delete from ${table} where rowid in (select record from word_removals where ${removed})`),
+    await write.batch({
+      words: sql`delete from ${table} where rowid in (select record from word_removals where ${removed})`,
       // On a server, the bytes are for the server to erase.
-      ...(isLocal ? [write.run(optimizeSegment(kind, segment))] : []),
-      write.run(sql`
+      rewritten: isLocal ? [optimizeSegment(kind, segment)] : [],
+      segments: sql`
         delete from call_segments where ${kind} = 'call' and segment = ${segment} and project_id not in (
-          select project_id from calls where ${recordsOf(segment, sql`seq`)})`),
-      write.run(sql`delete from word_removals where ${removed}`),
-    ])
+          select project_id from calls where ${recordsOf(segment, sql`seq`)})`,
+      removals: sql`delete from word_removals where ${removed}`,
+    })
   }
 }
 
@@ -55,9 +55,7 @@ async function dropUnused(write: WriteDatabase): Promise<void> {
       and segment < (select ${segmentIn(sql`seq`)} from sqlite_sequence where name = kind || 's')`)
   for (const { kind, segment } of unused) {
     const requirement = { condition: isUnused(sql`${kind}`, sql`${segment}`), otherwise: isUsedAgain }
-    await requiring([requirement], (check) =>
-      write.batch([write.run(check), ...dropSegment(kind, segment).map((statement) => write.run(statement))]),
-    )
+    await requiring([requirement], (check) => write.batch({ check, dropped: dropSegment(kind, segment) }))
   }
 }
 

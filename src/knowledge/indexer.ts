@@ -254,16 +254,16 @@ export class Indexer {
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const labels = JSON.stringify(labelsOf(batch))
-    const [raised, written] = await write.batch([
-      write.all<{ version: number }>(sql`
+    const { raised, written } = await write.batch({
+      raised: write.all<{ version: number }>(sql`
         update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}
         returning knowledge_version as version`),
-      write.all<{ label: number }>(sql`
+      written: write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
           embedding_space = ${this.#options.embedder.space}, attempts = 0, refusals = 0,
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
-    ])
+    })
     await this.addToIndex(projectId, labelsOf(written), raised[0]?.version)
   }
 

@@ -72,31 +72,29 @@ export class ItemSwap {
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     const gone = JSON.stringify(changes.removed.map(({ label }) => label))
     const idHash = this.#options.recordHash(projectId, 'item', stored.id)
-    const [createTable, createPlaces, insertNew] = insertNewWords(swap, { segment, isCurrent })
-    const [[raised], inserted, , , , , , , [updated]] = await write.batch([
-      write.all<{ version: number }>(sql`
+    const { versions, inserted, changed } = await write.batch({
+      versions: write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1,
           replaced_seq = change_seq + 1
         where id = ${projectId} and ${isCurrent} returning knowledge_version as version`),
-      write.all<{ label: number; isEmbedded: number }>(
+      inserted: write.all<{ label: number; isEmbedded: number }>(
         this.#insertChunks(projectId, swap, { segment, now, isCurrent }),
       ),
-      write.run(createTable),
-      write.run(createPlaces),
-      write.run(insertNew),
-      write.run(sql`
-        delete from ${chunks} where label in (select value from json_each(${gone})) and ${isCurrent}`),
-      write.run(movedChunks(swap, isCurrent)),
-      write.run(sql`
+      words: insertNewWords(swap, { segment, isCurrent }),
+      removed: sql`
+        delete from ${chunks} where label in (select value from json_each(${gone})) and ${isCurrent}`,
+      moved: movedChunks(swap, isCurrent),
+      ledger: sql`
         insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
         select ${projectId}, 'text', ${idHash}, ${stored.seq}, ${changeSeq}, ${now} where ${isCurrent}
         on conflict (project_id, kind, id_hash) do update set change_seq = excluded.change_seq,
-          requested_at = excluded.requested_at, done_at = null`),
-      write.all<{ changeSeq: number }>(sql`
+          requested_at = excluded.requested_at, done_at = null`,
+      changed: write.all<{ changeSeq: number }>(sql`
         update ${knowledgeItems} set name = ${next.name}, description = ${next.description}, text = ${next.text},
           text_hash = ${sha256(next.text)}, updated_at = ${now}, change_seq = ${changeSeq}
         where seq = ${stored.seq} and change_seq = ${stored.changeSeq} returning change_seq as changeSeq`),
-    ])
+    })
+    const [updated, raised] = [changed[0], versions[0]]
     if (!updated || !raised) return null
     const labels = (isEmbedded: number) =>
       inserted.filter((row) => row.isEmbedded === isEmbedded).map(({ label }) => label)
@@ -139,7 +137,7 @@ export class ItemSwap {
 function insertNewWords(
   { stored, words, before }: Swap,
   { segment, isCurrent }: { segment: number; isCurrent: SQL },
-): ReturnType<typeof insertWords> {
+): SQL[] {
   const newest = Math.max(0, ...before.map(({ label }) => label))
   const where = sql`label > ${newest} and ${isCurrent}`
   return insertWords({ itemSeq: stored.seq, segment, words, where })

@@ -102,28 +102,25 @@ export class Knowledge {
     const { read, write } = this.#options.store(projectId)
     const segment = await readNewestSegment(read)
     const itemSeq = sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${item.id})`
-    const [createTable, createPlaces, insertNew] = insertWords({ itemSeq, segment, words })
-    const [, [created], inserted] = await write.batch([
-      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.all<{ changeSeq: number }>(sql`
+    const { created, inserted } = await write.batch({
+      number: sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`,
+      created: write.all<{ changeSeq: number }>(sql`
         insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, updated_at, change_seq,
           created_at)
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
           ${createdAt}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
         returning change_seq as changeSeq`),
-      write.all<{ label: number }>(sql`
+      inserted: write.all<{ label: number }>(sql`
         insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, segment,
           word_count, next_attempt_at, leased_until)
         select ${projectId}, ${itemSeq}, value ->> 'position', value ->> 'heading', value ->> 'text',
           value ->> 'overlapChars', value ->> 'textHash', ${segment}, value ->> 'wordCount', ${createdAt},
           ${leasedUntil}
         from json_each(${rows}) returning label`),
-      write.run(createTable),
-      write.run(createPlaces),
-      write.run(insertNew),
-      ...alongside(item.id).map((statement) => write.run(statement)),
-    ])
-    return { item, changeSeq: created?.changeSeq ?? 0, labels: inserted.map(({ label }) => label) }
+      words: insertWords({ itemSeq, segment, words }),
+      alongside: alongside(item.id),
+    })
+    return { item, changeSeq: created[0]?.changeSeq ?? 0, labels: inserted.map(({ label }) => label) }
   }
 
   /** The chunks that the text would become. */
@@ -250,22 +247,23 @@ export class Knowledge {
     // With a precondition, only the version that it was checked on is deleted.
     const item = sql`select seq from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq}
       and ${isWanted ? sql`change_seq = ${changeSeq}` : sql`true`}`
-    const [raised, , deletedChunks, , deletedItems] = await write.batch([
-      write.all<{ version: number }>(sql`
+    const { raised, deletedChunks, deletedItems } = await write.batch({
+      raised: write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1
         where id = ${projectId} and exists (${item}) returning knowledge_version as version`),
-      write.run(sql`
+      ledger: sql`
         insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
         select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#options.now()}
         from ${projects} where id = ${projectId} and exists (${item})
-        on conflict do nothing`),
-      write.all<{ label: number }>(sql`delete from ${chunks} where item_seq in (${item}) returning label`),
-      write.run(sql`
+        on conflict do nothing`,
+      deletedChunks: write.all<{ label: number }>(sql`
+        delete from ${chunks} where item_seq in (${item}) returning label`),
+      forgotten: sql`
         update ${idempotentCreates} set item_id = null
-        where project_id = ${projectId} and item_id = ${id} and exists (${item})`),
-      write.all(sql`delete from ${knowledgeItems} where seq in (${item}) returning seq`),
-      write.run(this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash })),
-    ])
+        where project_id = ${projectId} and item_id = ${id} and exists (${item})`,
+      deletedItems: write.all(sql`delete from ${knowledgeItems} where seq in (${item}) returning seq`),
+      entry: this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash }),
+    })
     if (deletedItems.length === 0) throw isWanted ? itemHasChanged() : itemNotFound()
     this.#options.erasure.schedule(projectId)
     await this.removeFromIndex(projectId, deletedChunks, raised[0]?.version)

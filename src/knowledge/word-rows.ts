@@ -19,12 +19,7 @@ export async function readNewestSegment(db: ReadDatabase): Promise<number> {
 }
 
 /** The statements that add an item's chunks to their segment. */
-export function insertWords({
-  itemSeq,
-  segment,
-  words,
-  where = sql`true`,
-}: WordRowsOptions): [SQL, SQL, SQL] {
+export function insertWords({ itemSeq, segment, words, where = sql`true` }: WordRowsOptions): SQL[] {
   return [
     ...createChunkSegment(segment),
     // Materialised, or SQLite would parse the JSON again for each chunk.

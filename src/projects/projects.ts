@@ -5,7 +5,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requirements.ts'
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -131,15 +131,15 @@ export class Projects {
     const ownerId = by ? personIdOf(by) : firstOwner(projectId)
     const requirements = [ownsProject(projectId, by), isNameFree(name, ownerId, projectId)]
     const { write, audit } = this.#options
-    const [, [renamed]] = await requiring(requirements, (check) =>
-      write.batch([
-        write.run(check),
-        write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
-        write.run(audit.entry({ by, projectId, action: 'project_renamed', target: name })),
-      ]),
+    const { renamed } = await requiring(requirements, (check) =>
+      write.batch({
+        check,
+        renamed: write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
+        entry: audit.entry({ by, projectId, action: 'project_renamed', target: name }),
+      }),
     )
-    if (!renamed) throw noSuchProject()
-    return renamed
+    if (!renamed[0]) throw noSuchProject()
+    return renamed[0]
   }
 
   /**
@@ -162,24 +162,24 @@ export class Projects {
     const idHash = recordHash(projectId, 'project', found.id)
     const isFree = sql`not exists (select 1 from ${holds} where project_id = ${projectId})`
     const requirements = [ownsProject(projectId, by), { condition: isFree, otherwise: holdsCalls }]
-    const [, deleted] = await requiring(requirements, (check) =>
-      freeing.batch([
-        freeing.run(check),
-        freeing
+    const { deleted } = await requiring(requirements, (check) =>
+      freeing.batch({
+        check,
+        deleted: freeing
           .update(projects)
           .set({ deletedAt, name: '' })
           .where(isLive(projectId))
           .returning({ projectId: projects.id }),
         // Belongs to no project, since this one has no members left to see it.
-        freeing.run(audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash })),
-        freeing
+        entry: audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
+        ledger: freeing
           .insert(projectErasures)
           .values({ projectId, idHash, requestedAt: deletedAt })
           .onConflictDoNothing(),
-        freeing.delete(keys).where(eq(keys.projectId, projectId)),
-        freeing.delete(members).where(eq(members.projectId, projectId)),
-        freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
-      ]),
+        keys: freeing.delete(keys).where(eq(keys.projectId, projectId)),
+        members: freeing.delete(members).where(eq(members.projectId, projectId)),
+        invitations: freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
+      }),
     )
     if (deleted.length === 0) throw noSuchProject()
     projectErasure.schedule(projectId)
@@ -201,14 +201,14 @@ export class Projects {
     const values = { id: projectId, publicId: project.id, name, createdAt }
     try {
       await requiring(requirements, (check) =>
-        write.batch([
-          write.run(check),
-          write.insert(projects).values(values),
-          write.run(audit.entry({ by, projectId, action: 'project_created', target: name })),
-          write.run(sql`
+        write.batch({
+          check,
+          created: write.insert(projects).values(values),
+          entry: audit.entry({ by, projectId, action: 'project_created', target: name }),
+          owner: sql`
             insert into ${members} (project_id, person_id, role, created_at)
-            select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`),
-        ]),
+            select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`,
+        }),
       )
       return project
     } catch (error) {

@@ -4,7 +4,7 @@ import { type ProjectSettings, readSettings, settingsColumns } from '../db/proje
 import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { zoneName } from '../text/zone.ts'
@@ -50,15 +50,19 @@ export class Settings {
     if (changed.length === 0) return current
     const target = changed.map(([name, value]) => `${name}: ${shown(value)}`).join('; ')
     const isThere = and(eq(projects.id, projectId), isNull(projects.deletedAt))
-    const [, [row]] = await requiring([ownsProject(projectId, by)], (requirements) =>
-      write.batch([
-        write.run(requirements),
-        write.update(projects).set(Object.fromEntries(changed)).where(isThere).returning(settingsColumns),
-        write.run(audit.entry({ by, projectId, action: 'settings_changed', target })),
-      ]),
+    const { updated } = await requiring([ownsProject(projectId, by)], (requirements) =>
+      write.batch({
+        requirements,
+        updated: write
+          .update(projects)
+          .set(Object.fromEntries(changed))
+          .where(isThere)
+          .returning(settingsColumns),
+        entry: audit.entry({ by, projectId, action: 'settings_changed', target }),
+      }),
     )
-    if (!row) throw new ProjectWasDeleted()
-    return row
+    if (!updated[0]) throw new ProjectWasDeleted()
+    return updated[0]
   }
 }
 

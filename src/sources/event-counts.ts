@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { sources } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 

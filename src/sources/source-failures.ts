@@ -4,7 +4,7 @@ import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { erasures, sourceFailures, sources } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { redactStrings } from '../redaction/redact-strings.ts'
 import { interimRedactor, isRedacting, keptNumber, type RedactText } from '../redaction/settings.ts'
 import { TimeSlices } from '../threads/time-slices.ts'
@@ -67,18 +67,18 @@ export class SourceFailures {
     const tooOld = sql`
       select seq from ${sourceFailures} where source_id = ${id}
       order by seq desc limit 1 offset ${failuresPerSourceMax}`
-    const [, , deleted] = await write.batch([
-      write.run(sql`
+    const { deleted } = await write.batch({
+      noted: sql`
         insert into ${sourceFailures} (project_id, source_id, at, call_id, field, message, event)
         select ${projectId}, ${id}, ${now()}, ${callId}, ${field}, ${message}, ${event}
         where exists (select 1 from ${sources} where id = ${id}) and not exists (
-          select 1 from ${erasures} where project_id = ${projectId} and kind = 'call' and id_hash = ${hash})`),
-      write.run(this.#erasing(projectId, id, sql`exists (${tooOld})`)),
-      write
+          select 1 from ${erasures} where project_id = ${projectId} and kind = 'call' and id_hash = ${hash})`,
+      ledger: this.#erasing(projectId, id, sql`exists (${tooOld})`),
+      deleted: write
         .delete(sourceFailures)
         .where(sql`source_id = ${id} and seq <= (${tooOld})`)
         .returning({ seq: sourceFailures.seq }),
-    ])
+    })
     if (deleted.length > 0) erasure.schedule(projectId)
   }
 
@@ -117,10 +117,10 @@ export class SourceFailures {
   /** Deletes a failure whose event has been read. */
   async resolve({ id, projectId }: OpenSource, seq: number): Promise<void> {
     const { write, erasure } = this.#options
-    await write.batch([
-      write.run(this.#erasing(projectId, id)),
-      write.delete(sourceFailures).where(eq(sourceFailures.seq, seq)),
-    ])
+    await write.batch({
+      ledger: this.#erasing(projectId, id),
+      deleted: write.delete(sourceFailures).where(eq(sourceFailures.seq, seq)),
+    })
     erasure.schedule(projectId)
   }
 
@@ -133,10 +133,10 @@ export class SourceFailures {
       .from(sourceFailures)
       .where(isOver)
     for (const { id, projectId } of over) {
-      await write.batch([
-        write.run(this.#erasing(projectId, id)),
-        write.delete(sourceFailures).where(and(eq(sourceFailures.sourceId, id), isOver)),
-      ])
+      await write.batch({
+        ledger: this.#erasing(projectId, id),
+        deleted: write.delete(sourceFailures).where(and(eq(sourceFailures.sourceId, id), isOver)),
+      })
       erasure.schedule(projectId)
     }
   }

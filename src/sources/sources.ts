@@ -7,7 +7,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
@@ -120,11 +120,11 @@ export class Sources {
       ...{ createdAt: now(), createdBy },
     }
     await requiring([ownsProject(projectId, by), hasFewSources(projectId)], (check) =>
-      write.batch([
-        write.run(check),
-        write.insert(sources).values(row),
-        write.run(audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) })),
-      ]),
+      write.batch({
+        check,
+        created: write.insert(sources).values(row),
+        entry: audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) }),
+      }),
     )
     const record = await this.get(projectId, row.id)
     return isMade && secret !== null ? { ...record, secret } : record
@@ -159,12 +159,12 @@ export class Sources {
     if (problems.length > 0) throw invalidRequest(problems)
     const present = secret ?? newSecret()
     const { write, audit, now, erasure } = this.#options
-    const [, , rotated] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
+    const { rotated } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
         // An earlier previous secret is overwritten, so its bytes must be erased.
-        write.run(this.#erasing(projectId, id)),
-        write
+        ledger: this.#erasing(projectId, id),
+        rotated: write
           .update(sources)
           .set({
             secret: present,
@@ -173,8 +173,8 @@ export class Sources {
           })
           .where(isThis(projectId, id))
           .returning({ id: sources.id }),
-        write.run(audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record) })),
-      ]),
+        entry: audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record) }),
+      }),
     )
     if (rotated.length === 0) throw noSuchSource()
     erasure.schedule(projectId)
@@ -186,13 +186,13 @@ export class Sources {
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { write, audit, erasure } = this.#options
     const record = await this.get(projectId, id)
-    const [, , deleted] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write.run(this.#erasing(projectId, id)),
-        write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
-        write.run(audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) })),
-      ]),
+    const { deleted } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
+        ledger: this.#erasing(projectId, id),
+        deleted: write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
+        entry: audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) }),
+      }),
     )
     if (deleted.length === 0) throw noSuchSource()
     erasure.schedule(projectId)
@@ -223,13 +223,13 @@ export class Sources {
       .from(sources)
       .where(isOver)
     for (const { id, projectId } of over) {
-      await write.batch([
-        write.run(this.#erasing(projectId, id)),
-        write
+      await write.batch({
+        ledger: this.#erasing(projectId, id),
+        forgotten: write
           .update(sources)
           .set({ previousSecret: null, previousSecretUntil: null })
           .where(and(eq(sources.id, id), isOver)),
-      ])
+      })
       erasure.schedule(projectId)
     }
   }

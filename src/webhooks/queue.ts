@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { liveChangesMs, retryAt, triesKeptMs, type WebhookEvent } from './events.ts'
 
 const rowsPerDeletionMax = 1_000
@@ -180,21 +180,21 @@ export class WebhookQueue {
         ? [{ webhookId: endpoint.id, event: row.event, seq: row.seq, attempt: row.attempts + 1, ...result }]
         : [],
     )
-    await this.#write.batch([
-      this.#write.run(sql`
+    await this.#write.batch({
+      tries: sql`
         insert into ${webhookTries} (webhook_id, message_id, event, seq, attempt, at, status, error, duration_ms, bytes)
         select webhooks.id, value ->> 'messageId', value ->> 'event', value ->> 'seq', value ->> 'attempt', value ->> 'at',
           value ->> 'status', value ->> 'error', value ->> 'durationMs', value ->> 'bytes'
-        from json_each(${JSON.stringify(tries)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`),
-      ...applying(outcomes.map(updateOf)).map((statement) => this.#write.run(statement)),
-      this.#write.run(sql`
+        from json_each(${JSON.stringify(tries)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`,
+      queue: applying(outcomes.map(updateOf)),
+      health: sql`
         update ${webhooks} set
           failures = case when value ->> 'lastSuccessAt' is null then failures else 0 end + value ->> 'failures',
           failing_since = case when value ->> 'lastSuccessAt' is null
             then coalesce(failing_since, value ->> 'failingSince') else value ->> 'failingSince' end,
           last_success_at = coalesce(value ->> 'lastSuccessAt', last_success_at)
-        from json_each(${JSON.stringify(healthOf(outcomes))}) where webhooks.id = value ->> 'id'`),
-    ])
+        from json_each(${JSON.stringify(healthOf(outcomes))}) where webhooks.id = value ->> 'id'`,
+    })
   }
 
   /** Deletes the queue or the tries of a disabled endpoint, in slices, so that other writes are not held up. */

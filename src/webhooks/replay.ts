@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { projects, webhookQueue, webhooks } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 
 const changesPerPageMax = 1_000
 

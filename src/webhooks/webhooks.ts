@@ -5,7 +5,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, requiring } from '../db/requirements.ts'
 import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/writer.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -115,11 +115,11 @@ export class Webhooks {
     const row = { id: newId('wh'), projectId, url, events: taken, secret: newSecret() }
     const target = labelOf(row)
     await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
-        write.run(audit.entry({ by, projectId, action: 'webhook_created', target })),
-      ]),
+      write.batch({
+        check,
+        created: write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
+        entry: audit.entry({ by, projectId, action: 'webhook_created', target }),
+      }),
     )
     return { id: row.id, url, events: taken, secret: row.secret }
   }
@@ -164,11 +164,11 @@ export class Webhooks {
       .from(webhooks)
       .where(isOver)
     for (const { id, projectId } of over) {
-      await write.batch([
-        write.run(this.#erasing(projectId, id)),
-        write.run(sql`
-          update ${webhooks} set previous_secret = null, previous_secret_until = null where id = ${id} and ${isOver}`),
-      ])
+      await write.batch({
+        ledger: this.#erasing(projectId, id),
+        forgotten: sql`
+          update ${webhooks} set previous_secret = null, previous_secret_until = null where id = ${id} and ${isOver}`,
+      })
       erasure.schedule(projectId)
     }
   }
@@ -217,10 +217,10 @@ export class Webhooks {
     await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
     await queue.clear(id, 'webhook_queue')
     await queue.clear(id, 'webhook_tries')
-    await write.batch([
-      write.run(this.#erasing(projectId, id)),
-      write.delete(webhooks).where(eq(webhooks.id, id)),
-    ])
+    await write.batch({
+      ledger: this.#erasing(projectId, id),
+      deleted: write.delete(webhooks).where(eq(webhooks.id, id)),
+    })
     erasure.schedule(projectId)
     return { id, removed: true }
   }
@@ -228,14 +228,14 @@ export class Webhooks {
   /** Disables an endpoint whose tries have failed for too long. `missed_after` tells what `enable` has to send. */
   async switchOff({ id, projectId, url }: Endpoint, reason: string): Promise<void> {
     const { write, audit, queue, now, log } = this.#options
-    const [off] = await write.batch([
-      write.all(sql`
+    const { off } = await write.batch({
+      off: write.all(sql`
         update ${webhooks} set disabled_at = ${now()}, disabled_reason = ${reason}, missed_after = coalesce(
           missed_after, (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
           (select change_seq from ${projects} where id = ${projectId}))
         where id = ${id} and disabled_at is null and failing_since <= ${now() - failingMsMax} returning id`),
-      write.run(audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) })),
-    ])
+      entry: audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) }),
+    })
     if (off.length === 0) return
     log.warn({ webhook: id, reason }, 'A webhook was disabled')
     await queue.clear(id, 'webhook_queue')
@@ -282,13 +282,13 @@ export class Webhooks {
     const { write, audit, erasure } = this.#options
     const target = labelOf(await this.#find(projectId, id))
     await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
+      write.batch({
+        check,
         // A rotation replaces the previous secret, so the bytes of that must be erased.
-        ...(action === 'webhook_secret_rotated' ? [write.run(this.#erasing(projectId, id))] : []),
-        write.run(sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`),
-        write.run(audit.entry({ by, projectId, action, target })),
-      ]),
+        ledger: action === 'webhook_secret_rotated' ? [this.#erasing(projectId, id)] : [],
+        changed: sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`,
+        entry: audit.entry({ by, projectId, action, target }),
+      }),
     )
     erasure.schedule(projectId)
   }

@@ -212,7 +212,7 @@ describe('the audit trail', () => {
     }
     const { write } = service.services.database
     const several = { projectId: project.projectId, action: 'call_opened' } as const
-    await write.batch([write.run(audit.entries(several, sql`(select 'a' as value union all select 'b')`))])
+    await write.run(audit.entries(several, sql`(select 'a' as value union all select 'b')`))
     await signedIn(person.personId)
     const ids = (await trailOf(project)).map(({ id }) => id).reverse()
     const own = ids.filter((id) => !id.includes('@'))

@@ -43,17 +43,15 @@ describe('the words of deleted calls', () => {
 /** Stores a call, and indexes its word. */
 async function index(seq: number, words: string): Promise<void> {
   const segment = Math.floor(seq / 8_192)
-  await write.batch([
-    write.run(sql`
+  await write.batch({
+    call: sql`
       insert into calls (seq, project_id, id, created_at, updated_at, status, is_engaged, duration, document_chars,
         change_seq)
-      values (${seq}, ${projectId}, ${`call ${seq}`}, 1, 1, 'live', 0, 0, 0, ${seq})`),
-    write.run(createCallSegment(segment)),
-    write.run(
-      sql`insert or ignore into call_segments (project_id, segment) values (${projectId}, ${segment})`,
-    ),
-    write.run(sql`insert into ${segmentTable('call', segment)} (rowid, words) values (${seq}, ${words})`),
-  ])
+      values (${seq}, ${projectId}, ${`call ${seq}`}, 1, 1, 'live', 0, 0, 0, ${seq})`,
+    table: createCallSegment(segment),
+    segment: sql`insert or ignore into call_segments (project_id, segment) values (${projectId}, ${segment})`,
+    words: sql`insert into ${segmentTable('call', segment)} (rowid, words) values (${seq}, ${words})`,
+  })
 }
 
 async function find(segment: number, word: string): Promise<unknown[]> {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callCounts, calls, projects } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
 
 /** Milliseconds since 1970: `from` is included, `to` is not. */
 export type Period = Record<'from' | 'to', number>
@@ -90,15 +90,13 @@ export const wrongCounts = `
 /** Counts a project's calls again. A count that was missing is not one of few, since call_values may lack its calls. */
 export async function recount(write: WriteDatabase, projectId: number): Promise<void> {
   const ofProject = sql`project_id = ${projectId}`
-  await write.batch([
-    write.run(
-      sql`update ${projects} set calls = (select count(*) from ${calls} where ${ofProject}) where id = ${projectId}`,
-    ),
-    write.run(sql`update ${callCounts} set calls = -1 where ${ofProject}`),
-    write.run(sql`
+  await write.batch({
+    total: sql`update ${projects} set calls = (select count(*) from ${calls} where ${ofProject}) where id = ${projectId}`,
+    emptied: sql`update ${callCounts} set calls = -1 where ${ofProject}`,
+    counted: sql`
       insert into ${callCounts} select ${sql.raw(counted)}, false from counted_calls where ${ofProject}
       group by ${sql.raw(key)} on conflict do update set calls = excluded.calls, success = excluded.success,
-        fail = excluded.fail, unevaluated = excluded.unevaluated, engaged = excluded.engaged`),
-    write.run(sql`delete from ${callCounts} where ${ofProject} and calls = -1`),
-  ])
+        fail = excluded.fail, unevaluated = excluded.unevaluated, engaged = excluded.engaged`,
+    empty: sql`delete from ${callCounts} where ${ofProject} and calls = -1`,
+  })
 }

@@ -11,7 +11,7 @@ import {
   segmentOf,
   segmentTable,
 } from '../../db/word-segments.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
 import type { Log } from '../../observability/log.ts'
 import { Background } from '../../threads/background.ts'
 import { Thread } from '../../threads/thread.ts'
@@ -174,19 +174,19 @@ export class WordBacklog {
       cross join calls_without_words as behind on behind.seq = value ->> 0
       cross join calls on calls.seq = behind.seq and calls.change_seq = value ->> 1`
     const segments = new Set(calls.map(({ seq }) => segmentOf(seq)))
-    await write.batch([
-      write.run(sql`
+    await write.batch({
+      segments: sql`
         insert or ignore into call_segments (project_id, segment)
-        select distinct calls.project_id, ${segmentIn(sql`calls.seq`)} from ${unchanged}`),
-      ...[...segments].flatMap((segment) => [
-        write.run(createCallSegment(segment)),
+        select distinct calls.project_id, ${segmentIn(sql`calls.seq`)} from ${unchanged}`,
+      words: [...segments].flatMap((segment) => [
+        createCallSegment(segment),
         // In rowid order, or FTS5 would write a part of its index for each row.
-        write.run(sql`
+        sql`
           insert or replace into ${segmentTable('call', segment)} (rowid, words)
           select calls.seq, ${ownWords(sql`calls.project_id`, sql`coalesce(value ->> 2, behind.words)`)} from ${unchanged}
-          where ${segmentIn(sql`calls.seq`)} = ${segment} order by calls.seq`),
+          where ${segmentIn(sql`calls.seq`)} = ${segment} order by calls.seq`,
       ]),
-      write.run(sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`),
-    ])
+      done: sql`delete from calls_without_words where seq in (select calls.seq from ${unchanged})`,
+    })
   }
 }

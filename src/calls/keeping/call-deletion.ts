@@ -48,22 +48,22 @@ export class CallDeletion {
     const doneAt = requestId === null ? null : now()
     // Without the plus, SQLite would look for them among all calls of the project.
     const isOfProject = sql`+project_id = ${projectId}`
-    const [, , , deleted] = await requiring([held.isAsSeen], (check) =>
-      write.batch([
-        write.run(check),
-        write.run(sql`
-          update ${projects} set change_seq = change_seq + ${chosen.length} where id = ${projectId}`),
-        write.run(sql`
+    const { deleted } = await requiring([held.isAsSeen], (check) =>
+      write.batch({
+        check,
+        numbers: sql`
+          update ${projects} set change_seq = change_seq + ${chosen.length} where id = ${projectId}`,
+        ledger: sql`
           insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at, done_at, request_id)
           select projects.id, 'call', value ->> 1, calls.seq, projects.change_seq - ${chosen.length} + 1 + key,
             ${now()}, ${doneAt}, ${requestId}
           from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
             cross join ${projects} on projects.id = ${projectId}
-          where true on conflict do nothing`),
-        write.all<{ seq: number }>(sql`
+          where true on conflict do nothing`,
+        deleted: write.all<{ seq: number }>(sql`
           delete from ${calls} where seq in ${seqs} and ${isOfProject} returning seq`),
-        ...after.map((statement) => write.run(statement)),
-      ]),
+        after,
+      }),
     )
     return new Set(deleted.map(({ seq }) => seq))
   }

@@ -74,11 +74,11 @@ export class Holds {
       { condition: callId === null ? sql`true` : isThere, otherwise: callNotFound },
     ]
     await requiring(requirements, (check) =>
-      write.batch([
-        write.run(check),
-        write.insert(holds).values(row),
-        write.run(audit.entry({ by, projectId, action: 'hold_set', target: row.id })),
-      ]),
+      write.batch({
+        check,
+        set: write.insert(holds).values(row),
+        entry: audit.entry({ by, projectId, action: 'hold_set', target: row.id }),
+      }),
     )
     return toRecord(row)
   }
@@ -93,16 +93,16 @@ export class Holds {
     const { store, audit, erasure, now } = this.#options
     const { write } = store(projectId)
     const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))
-    const [, , lifted] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write.run(sql`
+    const { lifted } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
+        ledger: sql`
           insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
           select projects.id, 'hold', holds.id, change_seq, ${now()}
-          from ${holds} join ${projects} on projects.id = project_id where project_id = ${projectId} and holds.id = ${id}`),
-        write.delete(holds).where(isThis).returning({ id: holds.id }),
-        write.run(audit.entry({ by, projectId, action: 'hold_lifted', target: id })),
-      ]),
+          from ${holds} join ${projects} on projects.id = project_id where project_id = ${projectId} and holds.id = ${id}`,
+        lifted: write.delete(holds).where(isThis).returning({ id: holds.id }),
+        entry: audit.entry({ by, projectId, action: 'hold_lifted', target: id }),
+      }),
     )
     if (lifted.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })

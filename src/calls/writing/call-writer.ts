@@ -65,27 +65,20 @@ export class CallWriter {
     if (writes.length === 0) return new Set()
     const { write } = this.#store(projectId)
     const batch = { projectId, writes }
-    const rest = [
-      ...writeDocuments(batch),
-      ...deleteParts(batch),
-      ...writeDetails(batch),
-      ...this.#writeWords(batch),
-      ...this.#recordActions(batch),
-    ]
     // Only the needed statements: with so many indexes, preparing one takes as long as running it.
-    const [first, ...more] = [...this.#createHeads(batch), ...changeHeads(batch)].map((statement) =>
-      write.all<{ id: string }>(statement),
-    )
-    if (!first) return new Set()
-    const [, written, ...others] = await write.batch([
-      write.run(takeNumbers({ projectId, count: writes.length })),
-      first,
-      ...more,
-      ...rest.map((statement) => write.run(statement)),
-    ])
+    const heads = [...this.#createHeads(batch), ...changeHeads(batch)]
+    if (heads.length === 0) return new Set()
+    const { written } = await write.batch({
+      numbers: takeNumbers({ projectId, count: writes.length }),
+      written: heads.map((statement) => write.all<{ id: string }>(statement)),
+      documents: writeDocuments(batch),
+      parts: deleteParts(batch),
+      details: writeDetails(batch),
+      words: this.#writeWords(batch),
+      entries: this.#recordActions(batch),
+    })
     this.#wordBacklog.schedule()
-    const alsoWritten = others.slice(0, more.length) as { id: string }[][]
-    return new Set([written, ...alsoWritten].flat().map(({ id }) => id))
+    return new Set(written.flat().map(({ id }) => id))
   }
 
   /** Notes that something arrived of these live calls, which changes nothing that readers see. */

@@ -104,28 +104,24 @@ export class TurnAppender {
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     // Matches only if this batch has written the head.
     const written = sql`calls where seq = ${part.seq} and change_seq = ${changeSeq}`
-    const [, changed] = await write.batch([
-      write.run(sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`),
-      write.all<{ seq: number }>(sql`
+    const { changed } = await write.batch({
+      number: sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`,
+      changed: write.all<{ seq: number }>(sql`
         update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(part.updatedAt)},
           ${part.heardAt === null ? sql`` : sql`heard_at = ${part.heardAt},`}
           occurred_at = ${part.occurredAt}, document_chars = ${part.chars}
         where seq = ${part.seq} and change_seq = ${part.seenChangeSeq} returning seq`),
-      write.run(sql`
+      part: sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
-        select seq, ${part.turnCount}, ${part.turns}, ${part.words}, ${part.updatedAt} from ${written}`),
+        select seq, ${part.turnCount}, ${part.turns}, ${part.words}, ${part.updatedAt} from ${written}`,
       // If all words of the call are there, these are added.
-      write.run(sql`
+      words: sql`
         insert into calls_without_words (seq, project_id, due_at) select seq, ${projectId}, ${part.dueAt} from ${written}
-        on conflict (seq) do update set words = words || ${part.words}`),
-      ...(part.isFirst
-        ? [
-            write.run(
-              sql`update call_documents set has_parts = true where seq = (select seq from ${written})`,
-            ),
-          ]
-        : []),
-    ])
+        on conflict (seq) do update set words = words || ${part.words}`,
+      document: part.isFirst
+        ? [sql`update call_documents set has_parts = true where seq = (select seq from ${written})`]
+        : [],
+    })
     return changed.length > 0
   }
 }

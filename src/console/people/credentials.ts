@@ -1,7 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { accounts, invitations, people, sessions, verifications } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
 
@@ -54,19 +53,18 @@ export interface NewPersonRow {
 
 /** The statements that create a person with a password, if `condition` holds. */
 export function insertPerson(
-  write: WriteDatabase,
   { personId, name, email, passwordHash, createdAt }: NewPersonRow,
   condition: SQL,
 ) {
-  return [
-    write.run(sql`
+  return {
+    person: sql`
       insert into ${people} (id, name, email, email_verified, created_at, updated_at)
-      select ${personId}, ${name}, ${email}, 1, ${createdAt}, ${createdAt} where ${condition}`),
-    write.run(sql`
+      select ${personId}, ${name}, ${email}, 1, ${createdAt}, ${createdAt} where ${condition}`,
+    account: sql`
       insert into ${accounts} (id, user_id, account_id, provider_id, password, created_at, updated_at)
       select ${personId}, id, id, 'credential', ${passwordHash}, ${createdAt}, ${createdAt}
-      from ${people} where id = ${personId}`),
-  ] as const
+      from ${people} where id = ${personId}`,
+  }
 }
 
 interface PasswordChange {
@@ -82,26 +80,22 @@ interface PasswordChange {
 }
 
 /**
- * The statements that set a new password, end the person's sessions and delete their reset links. The first
- * statement changes a row if the condition held.
+ * The statements that set a new password, end the person's sessions and delete their reset links. The one called
+ * `changed` changes a row if the condition held.
  */
-export function changePassword(
-  write: WriteDatabase,
-  { personId, passwordHash, now, condition, entry, keptSession = '' }: PasswordChange,
-) {
+export function changePassword(change: PasswordChange) {
+  const { personId, passwordHash, now, condition, entry, keptSession = '' } = change
   const isChanged = hasPassword(personId, passwordHash)
-  return [
-    write.run(sql`
+  return {
+    changed: sql`
       update ${accounts} set password = ${passwordHash}, updated_at = ${now}
-      where user_id = ${personId} and provider_id = 'credential' and ${condition}`),
-    write.run(entry),
-    write.run(
-      sql`delete from ${sessions} where user_id = ${personId} and id <> ${keptSession} and ${isChanged}`,
-    ),
+      where user_id = ${personId} and provider_id = 'credential' and ${condition}`,
+    entry,
+    sessions: sql`delete from ${sessions} where user_id = ${personId} and id <> ${keptSession} and ${isChanged}`,
     // A sign-in that waits for a code has shown the old password.
-    write.run(sql`delete from ${verifications} where value = ${personId} and ${isChanged}`),
-    write.run(sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`),
-  ] as const
+    signIns: sql`delete from ${verifications} where value = ${personId} and ${isChanged}`,
+    links: sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`,
+  }
 }
 
 /** The password hash of the person with this email address; null when there is none. */

@@ -87,13 +87,13 @@ export class Invitations {
       condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
       otherwise: () => invalidRequest([{ field: 'role', message }]),
     }
-    const [, , created] = await requiring([ownsProject(projectId, by), isRoom], (check) =>
-      write.batch([
-        write.run(sql`delete from ${invitations} where expires_at <= ${createdAt}`),
-        write.run(check),
-        write.insert(invitations).values(values).returning(columns),
-        write.run(audit.entry({ by, projectId, action: 'invitation_created', target: role })),
-      ]),
+    const { created } = await requiring([ownsProject(projectId, by), isRoom], (check) =>
+      write.batch({
+        expired: sql`delete from ${invitations} where expires_at <= ${createdAt}`,
+        check,
+        created: write.insert(invitations).values(values).returning(columns),
+        entry: audit.entry({ by, projectId, action: 'invitation_created', target: role }),
+      }),
     )
     if (!created[0]) throw new Error('An invitation that is inserted is returned')
     return { ...toRow(created[0]), link: `${baseUrl}/console/join#${token}` }
@@ -102,15 +102,15 @@ export class Invitations {
   /** @throws forbidden unless `by` owns the project; not_found */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
-    const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write
+    const { removed } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
+        removed: write
           .delete(invitations)
           .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
           .returning({ role: invitations.role }),
-        write.run(audit.entry({ by, projectId, action: 'invitation_revoked', target: null })),
-      ]),
+        entry: audit.entry({ by, projectId, action: 'invitation_revoked', target: null }),
+      }),
     )
     if (removed.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such open invitation.' })
@@ -170,11 +170,11 @@ export class Invitations {
       expiresAt,
     }
     await requiring(requirements, (check) =>
-      write.batch([
-        write.run(check),
-        write.insert(invitations).values(values),
-        write.run(audit.entry({ by, projectId, action: 'password_link_created', target })),
-      ]),
+      write.batch({
+        check,
+        created: write.insert(invitations).values(values),
+        entry: audit.entry({ by, projectId, action: 'password_link_created', target }),
+      }),
     )
     return {
       email: person.email,

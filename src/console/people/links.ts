@@ -69,20 +69,20 @@ export class Links {
       const { personId } = person
       const by = byPerson(person, client.address)
       const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-      const [made] = await write.batch([
-        ...insertPerson(write, person, isGood),
-        write.run(audit.entry({ by, projectId: null, action: 'console_set_up', target: null })),
-        write.run(sql`
+      const made = await write.batch({
+        ...insertPerson(person, isGood),
+        entry: audit.entry({ by, projectId: null, action: 'console_set_up', target: null }),
+        memberships: sql`
           insert into ${members} (project_id, person_id, role, created_at)
           select id, ${personId}, 'owner', ${now()} from ${projects}
           where ${isMade} and deleted_at is null and id not in (
-            select project_id from ${members} where role = 'owner')`),
-        write.run(sql`
+            select project_id from ${members} where role = 'owner')`,
+        owner: sql`
           insert into ${meta} (name, value) select ${consoleOwnerName}, ${personId} where ${isMade}
-          on conflict do nothing`),
-        write.run(sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`),
-      ])
-      if (made.rowsAffected === 0) throw deadLink()
+          on conflict do nothing`,
+        link: sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`,
+      })
+      if (made.person.rowsAffected === 0) throw deadLink()
     })
   }
 
@@ -126,8 +126,8 @@ export class Links {
     const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
     const condition = sql`exists (select 1 from ${invitations}
       where token_hash = ${hashToken(token)} and expires_at > ${now()} and ${isStillAllowed})`
-    const [changed] = await write.batch(
-      changePassword(write, { personId, passwordHash, now: now(), condition, entry }),
+    const { changed } = await write.batch(
+      changePassword({ personId, passwordHash, now: now(), condition, entry }),
     )
     if (changed.rowsAffected === 0) throw deadLink()
     return await sessions.open({ email, password }, client)
@@ -198,18 +198,18 @@ export class Links {
     const target = personLabel({ name, email })
     const isGood = sql`exists (select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()})`
     const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-    const results = await write.batch([
-      write.run(sql`delete from ${invitations} where expires_at <= ${now()}`),
-      ...(newPerson ? insertPerson(write, newPerson, isGood) : []),
-      write.run(sql`
+    const { accepted } = await write.batch({
+      expired: sql`delete from ${invitations} where expires_at <= ${now()}`,
+      person: newPerson ? Object.values(insertPerson(newPerson, isGood)) : [],
+      member: sql`
         insert into ${members} (project_id, person_id, role, created_at)
         select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
         on conflict do update set role = excluded.role
-          where excluded.role = 'owner' or (excluded.role = 'member' and role = 'viewer')`),
-      write.run(sql`delete from ${invitations} where id = ${link.id} and ${isMade}`),
-      write.run(audit.entry({ by, projectId: link.projectId, action: 'invitation_accepted', target })),
-    ])
-    if (results.at(-2)?.rowsAffected === 0) throw deadLink()
+          where excluded.role = 'owner' or (excluded.role = 'member' and role = 'viewer')`,
+      accepted: sql`delete from ${invitations} where id = ${link.id} and ${isMade}`,
+      entry: audit.entry({ by, projectId: link.projectId, action: 'invitation_accepted', target }),
+    })
+    if (accepted.rowsAffected === 0) throw deadLink()
   }
 }
 

@@ -60,15 +60,15 @@ export class Members {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
     const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
-    const [, changed] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write.run(sql`
+    const { changed } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
+        changed: sql`
           update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
-            and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`),
-        write.run(audit.entry({ by, projectId, action: 'role_changed', target })),
-        this.#revokeInvitations(projectId, personId),
-      ]),
+            and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`,
+        entry: audit.entry({ by, projectId, action: 'role_changed', target }),
+        invitations: deleteInvitations(projectId, personId),
+      }),
     )
     if (changed.rowsAffected > 0 || (await this.#roleOf(projectId, personId)) === role)
       return { id: personId }
@@ -78,27 +78,19 @@ export class Members {
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
-    const [, removed] = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch([
-        write.run(check),
-        write.run(sql`
+    const { removed } = await requiring([ownsProject(projectId, by)], (check) =>
+      write.batch({
+        check,
+        removed: sql`
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
-            and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`),
-        write.run(audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) })),
-        this.#revokeInvitations(projectId, personId),
-      ]),
+            and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`,
+        entry: audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) }),
+        invitations: deleteInvitations(projectId, personId),
+      }),
     )
     if (removed.rowsAffected > 0) return { id: personId, removed: true }
     await this.#roleOf(projectId, personId)
     throw lastOwner('id', 'make another person an owner first, or delete the project')
-  }
-
-  /** A former owner must not become an owner again through an invitation they created earlier. */
-  #revokeInvitations(projectId: number, personId: string) {
-    return this.#options.write.run(sql`
-      delete from ${invitations} where project_id = ${projectId} and created_by = ${personId}
-        and not exists (select 1 from ${members}
-          where project_id = ${projectId} and person_id = ${personId} and role = 'owner')`)
   }
 
   async #roleOf(projectId: number, personId: string): Promise<Role> {
@@ -118,4 +110,12 @@ export function hasOtherOwner(projectId: number | SQL, personId: string): SQL {
 
 function lastOwner(field: string, whatToDo: string): AppError {
   return invalidRequest([{ field, message: `belongs to the project's last owner: ${whatToDo}` }])
+}
+
+/** A former owner must not become an owner again through an invitation they created earlier. */
+function deleteInvitations(projectId: number, personId: string): SQL {
+  return sql`
+    delete from ${invitations} where project_id = ${projectId} and created_by = ${personId}
+      and not exists (select 1 from ${members}
+        where project_id = ${projectId} and person_id = ${personId} and role = 'owner')`
 }

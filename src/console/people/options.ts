@@ -1,6 +1,6 @@
 import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
 
 /** What every part that keeps people, their sessions and their links works with. */
 export interface PeopleOptions {

@@ -42,10 +42,10 @@ export class People {
     const problem = nameProblem(name)
     if (problem) throw invalidRequest([{ field: 'name', message: problem }])
     const renamed = { name: name.trim(), updatedAt: new Date(now()) }
-    await write.batch([
-      write.update(people).set(renamed).where(eq(people.id, person.personId)),
-      write.run(audit.entry({ by, projectId: null, action: 'person_renamed', target: renamed.name })),
-    ])
+    await write.batch({
+      renamed: write.update(people).set(renamed).where(eq(people.id, person.personId)),
+      entry: audit.entry({ by, projectId: null, action: 'person_renamed', target: renamed.name }),
+    })
     return { id: person.personId, name: renamed.name, email: person.email }
   }
 
@@ -90,17 +90,16 @@ export class People {
       throw invalidRequest([{ field: 'id', message }])
     }
     const { write, audit } = this.#options
-    const [, , deleted] = await requiring([ownsConsole(by), ownsNothingAlone(personId)], (check) =>
-      write.batch([
-        write.run(check),
-        write.run(
-          audit.entriesAbout(personId, { by, action: 'person_deleted', target: personLabelSql(personId) }),
-        ),
-        write.delete(people).where(eq(people.id, personId)),
-        write.delete(invitations).where(eq(invitations.createdBy, personId)),
-        write.delete(verifications).where(eq(verifications.value, personId)),
-        write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
-      ]),
+    const target = personLabelSql(personId)
+    const { deleted } = await requiring([ownsConsole(by), ownsNothingAlone(personId)], (check) =>
+      write.batch({
+        check,
+        entries: audit.entriesAbout(personId, { by, action: 'person_deleted', target }),
+        deleted: write.delete(people).where(eq(people.id, personId)),
+        invitations: write.delete(invitations).where(eq(invitations.createdBy, personId)),
+        verifications: write.delete(verifications).where(eq(verifications.value, personId)),
+        owner: write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
+      }),
     )
     if (deleted.rowsAffected > 0) return { id: personId, deleted: true }
     throw new AppError('not_found', 'Not found', { detail: 'There is no such person.' })

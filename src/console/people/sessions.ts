@@ -133,10 +133,10 @@ export class Sessions {
         ? ([eq(sessions.id, person.sessionId), 'signed_out'] as const)
         : ([eq(sessions.userId, person.personId), 'signed_out_everywhere'] as const)
     const by = byPerson(person, client.address)
-    await write.batch([
-      write.delete(sessions).where(which),
-      write.run(audit.entry({ by, projectId: null, action, target: null })),
-    ])
+    await write.batch({
+      ended: write.delete(sessions).where(which),
+      entry: audit.entry({ by, projectId: null, action, target: null }),
+    })
     const { headers } = await this.#ask(({ api }) =>
       api.signOut({ headers: headersOf(client), returnHeaders: true }),
     )
@@ -163,10 +163,10 @@ export class Sessions {
   /** @throws not_found for a session of somebody else */
   async end(person: SignedIn, id: string, by: By): Promise<{ signedOut: true }> {
     const { write, audit } = this.#options
-    const [ended] = await write.batch([
-      write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
-      write.run(audit.entry({ by, projectId: null, action: 'session_ended', target: null })),
-    ])
+    const { ended } = await write.batch({
+      ended: write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
+      entry: audit.entry({ by, projectId: null, action: 'session_ended', target: null }),
+    })
     if (ended.rowsAffected === 0)
       throw new AppError('not_found', 'Not found', { detail: 'You have no such session.' })
     return { signedOut: true }
@@ -196,8 +196,8 @@ export class Sessions {
     const condition = hasPassword(personId, currentHash)
     const keptSession = (await hasTwoFactor(read, personId)) ? person.sessionId : undefined
     const entry = audit.entry({ by, projectId: null, action: 'password_changed', target: null })
-    const [changed] = await write.batch(
-      changePassword(write, { personId, passwordHash, now: now(), condition, entry, keptSession }),
+    const { changed } = await write.batch(
+      changePassword({ personId, passwordHash, now: now(), condition, entry, keptSession }),
     )
     if (changed.rowsAffected === 0) throw wrongCurrentPassword()
     if (keptSession !== undefined) return { answer: { changed: true }, cookies: [] }
@@ -237,9 +237,9 @@ export class Sessions {
       .from(people)
       .where(eq(people.email, credentials.email))
     const waiting = eq(verifications.value, person?.id ?? '')
-    const [ended] = await write.batch([
-      write.delete(verifications).where(and(waiting, not(hasPassword(person?.id ?? '', passwordHash)))),
-    ])
+    const ended = await write
+      .delete(verifications)
+      .where(and(waiting, not(hasPassword(person?.id ?? '', passwordHash))))
     if (!person || ended.rowsAffected > 0) throw wrongCredentials()
     return { user: null, cookies }
   }
@@ -252,13 +252,13 @@ export class Sessions {
     const { write, limits, now } = this.#options
     const before = await this.signedIn(client.cookies)
     const isNew = eq(sessions.token, hashToken(token))
-    const [, , , kept] = await write.batch([
-      write.delete(sessions).where(and(isNew, not(hasPassword(user.id, passwordHash)))),
-      write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
-      write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
-      write.select({ id: sessions.id }).from(sessions).where(isNew),
-      limits.resetting(user.email),
-    ])
+    const { kept } = await write.batch({
+      refused: write.delete(sessions).where(and(isNew, not(hasPassword(user.id, passwordHash)))),
+      expired: write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
+      replaced: write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
+      kept: write.select({ id: sessions.id }).from(sessions).where(isNew),
+      limits: limits.resetting(user.email),
+    })
     if (kept.length === 0) throw wrongCredentials()
   }
 

@@ -96,12 +96,12 @@ export class SignInLimits {
         const row = before.find((one) => one.key === key)
         if (row && !isOver(row, rule, now)) refuseAbove(rule.attemptsMax - 1, row, rule, now)
       }
-      const [, ...after] = await write.batch([
-        write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
-        ...attempts.map((attempt) => this.#counting(attempt, now)),
-      ])
+      const { counted } = await write.batch({
+        old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
+        counted: attempts.map((attempt) => this.#counting(attempt, now)),
+      })
       for (const [position, { rule }] of attempts.entries()) {
-        const row = after[position]?.[0]
+        const row = counted[position]?.[0]
         if (row) refuseAbove(rule.attemptsMax, row, rule, now)
       }
     })

@@ -94,14 +94,12 @@ export class TwoFactor {
     const { write, audit } = this.#options
     // The command line has no identity; as the person's own event it appears in their projects' trails.
     const by = { actor: { id: person.id, name: null }, address: null }
-    await write.batch([
-      write.delete(twoFactors).where(eq(twoFactors.userId, person.id)),
-      write.run(
-        audit.entry({ by, projectId: null, action: 'two_factor_reset', target: personLabel(person) }),
-      ),
-      write.update(people).set({ twoFactorEnabled: false }).where(eq(people.id, person.id)),
-      write.delete(verifications).where(eq(verifications.value, person.id)),
-    ])
+    await write.batch({
+      deleted: write.delete(twoFactors).where(eq(twoFactors.userId, person.id)),
+      entry: audit.entry({ by, projectId: null, action: 'two_factor_reset', target: personLabel(person) }),
+      person: write.update(people).set({ twoFactorEnabled: false }).where(eq(people.id, person.id)),
+      signIns: write.delete(verifications).where(eq(verifications.value, person.id)),
+    })
     return { email: person.email, isOn: false }
   }
 

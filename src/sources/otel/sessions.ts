@@ -7,7 +7,7 @@ import type { RecordHash } from '../../db/record-hash.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
 import type { StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/writer.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
@@ -225,16 +225,16 @@ export class CallSessions {
     const { write } = store(projectId)
     const areOfDeleted = sql`project_id = ${projectId}
       and trace_id in (select value ->> 'traceId' from json_each(${json}) where ${isDeleted})`
-    const [, , deleted] = await write.batch([
-      write.run(sql`
+    const { deleted } = await write.batch({
+      stored: sql`
         insert into ${callSessions} (project_id, trace_id, framework, call_id, facts, due_at)
         select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'facts',
           ${now() + silentMsMax}
         from json_each(${json}) where not ${isDeleted} and exists (select 1 from ${projects} where id = ${projectId})
         on conflict (project_id, trace_id) do update set facts = ${merged},
-          framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`),
+          framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`,
       ...this.#deleting(projectId, areOfDeleted),
-    ])
+    })
     if (deleted.length > 0) this.#options.erasure.schedule(projectId)
   }
 
@@ -243,10 +243,10 @@ export class CallSessions {
     const { write } = this.#options.store(projectId)
     const erased = { projectId, kind: 'sessions', id: '' } as const
     const isAny = sql`exists (select 1 from ${callSessions} where ${condition})`
-    return [
-      write.run(erasing(this.#options, erased, isAny)),
-      write.all<{ n: number }>(sql`delete from ${callSessions} where ${condition} returning 1 as n`),
-    ] as const
+    return {
+      ledger: erasing(this.#options, erased, isAny),
+      deleted: write.all(sql`delete from ${callSessions} where ${condition} returning 1`),
+    }
   }
 
   async #completeSilent(signal: AbortSignal): Promise<void> {

@@ -64,7 +64,7 @@ test('calls are found by a value while few have it, and again when none had it i
 test('a write that fails counts nothing', async () => {
   const projectId = await mint()
   const insert = () => database.write.insert(calls).values(row(projectId, { id: 'same', createdAt: 0 }))
-  const failed = database.write.batch([insert(), insert()])
+  const failed = database.write.batch({ first: insert(), second: insert() })
   expect(await failed.catch((error) => String(error.cause ?? error))).toContain('UNIQUE')
   expect(await expectRight(projectId)).toEqual([])
 })

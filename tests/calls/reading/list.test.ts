@@ -481,14 +481,11 @@ describe('a page of a gigabyte', () => {
   async function fill({ database: { write } }: Services): Promise<void> {
     const text = sql`replace(hex(zeroblob(${docChars / 2})), '0', 'x')`
     for (let part = 0; part < 10; part++) {
-      await write.batch([
-        write.run(
-          sql`update call_documents set document = replace(document, 'FILL', ${text}) where seq % 10 = ${part}`,
-        ),
-        write.run(
-          sql`update calls set document_chars = document_chars + ${docChars} where seq % 10 = ${part}`,
-        ),
-      ])
+      await write.batch({
+        documents: sql`
+          update call_documents set document = replace(document, 'FILL', ${text}) where seq % 10 = ${part}`,
+        heads: sql`update calls set document_chars = document_chars + ${docChars} where seq % 10 = ${part}`,
+      })
     }
     await write.run(sql`pragma wal_checkpoint(truncate)`)
   }

@@ -113,13 +113,13 @@ export class Project {
     const labels: number[] = []
     for (let start = 0; start < vectors.length; start += 500) {
       const slice = vectors.slice(start, start + 500)
-      const [rows] = await this.#database.write.batch([
-        this.#database.write
+      const { rows } = await this.#database.write.batch({
+        rows: this.#database.write
           .insert(chunks)
           .values(slice.map((vector) => this.#row(vector, embeddingSpace)))
           .returning({ label: chunks.label }),
-        this.#changed(),
-      ])
+        changed: this.#changed(),
+      })
       for (const [position, { label }] of rows.entries()) {
         labels.push(label)
         const vector = slice[position]
@@ -134,10 +134,10 @@ export class Project {
   }
 
   async delete(labels: number[]): Promise<void> {
-    await this.#database.write.batch([
-      this.#database.write.delete(chunks).where(inArray(chunks.label, labels)),
-      this.#changed(),
-    ])
+    await this.#database.write.batch({
+      deleted: this.#database.write.delete(chunks).where(inArray(chunks.label, labels)),
+      changed: this.#changed(),
+    })
     for (const label of labels) this.vectors.delete(label)
   }
 
