@@ -349,6 +349,7 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
   const projects = projectsOf(database)
   const [project, other] = [await projects.create('gone'), await projects.create('kept')]
   const wordBacklog = new WordBacklog({
+    database: { onCommit: () => undefined },
     ...{
       owner: { isOwner: true },
       read: database.read,

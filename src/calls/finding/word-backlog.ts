@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
+import type { OpenDatabase } from '../../db/open.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { inSlices } from '../../db/slices.ts'
 import { preparedQueries } from '../../db/store.ts'
@@ -18,8 +19,7 @@ import { Thread } from '../../threads/thread.ts'
 import { servedDocument } from '../document.ts'
 import type { CallWordsApi } from './call-words-worker.ts'
 
-/** How often to look for calls of other processes, and for calls in parts. */
-const pollMs = 2_000
+const retryMs = 2_000
 /** How long written calls wait for others, which are indexed with them. */
 const delayMs = 100
 /** The pause between slices, so that other requests get a turn. */
@@ -33,6 +33,7 @@ const idleMs = 60_000
 interface WordBacklogOptions {
   /** Only the process that owns the folder indexes words. */
   owner: { readonly isOwner: boolean }
+  database: Pick<OpenDatabase, 'onCommit'>
   read: ReadDatabase
   write: WriteDatabase
   log: Pick<Log, 'error'>
@@ -60,6 +61,12 @@ const queries = preparedQueries((db) => ({
     )
     .orderBy(sql`behind.seq desc`)
     .limit(callsPerSliceMax)
+    .prepare(),
+  next: db
+    .select({ dueAt: sql<number>`due_at` })
+    .from(sql`calls_without_words`)
+    .orderBy(sql`due_at`)
+    .limit(1)
     .prepare(),
   documents: db
     .select({
@@ -93,13 +100,17 @@ export class WordBacklog {
       idleMs,
     })
     this.#background = new Background({
-      work: (signal) => this.#indexAll(signal),
-      everyMs: pollMs,
+      work: async (signal) => {
+        await this.#indexAll(signal)
+        return await this.#nextMs()
+      },
       delayMs,
-      retryMs: pollMs,
+      retryMs,
       onFailure: (error) =>
         options.log.error({ error }, 'Indexing the words of calls failed and will be tried again'),
     })
+    // Other processes write calls, too.
+    options.database.onCommit(() => this.schedule())
   }
 
   /** Call it after each write of words. The process that owns the folder also calls it once to begin. */
@@ -124,6 +135,12 @@ export class WordBacklog {
       await sleep(pauseMs)
       signal.throwIfAborted()
     }
+  }
+
+  /** In how many milliseconds the next call is due: one in parts waits for more of them. */
+  async #nextMs(): Promise<number | null> {
+    const next = await queries(this.#options.read).next.get()
+    return next ? Math.max(delayMs, next.dueAt - this.#options.now()) : null
   }
 
   /** Skips calls in `tried` and adds those that it indexes. @returns whether more may wait than one slice takes */

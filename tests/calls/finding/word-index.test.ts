@@ -139,6 +139,7 @@ describe("a call's words", () => {
       },
     })
     const backlog = new WordBacklog({
+      database: { onCommit: () => undefined },
       ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
     })
     await goOn()
@@ -168,6 +169,7 @@ describe("a call's words", () => {
       },
     })
     const backlog = new WordBacklog({
+      database: { onCommit: () => undefined },
       ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
     })
     await backlog.finish()
@@ -204,6 +206,7 @@ describe("a call's words", () => {
       },
     })
     const backlog = new WordBacklog({
+      database: { onCommit: () => undefined },
       ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
     })
     await backlog.finish()
@@ -266,6 +269,7 @@ describe("a call's numbers", () => {
     await wordBacklog.close()
     const { projectId } = await own.mintProject()
     const backlog = new WordBacklog({
+      database: { onCommit: () => undefined },
       ...{ owner: { isOwner: true }, read: database.read, write: database.write, log: noFailures },
       now: () => Date.now() + 600_000,
     })
