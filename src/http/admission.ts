@@ -10,7 +10,7 @@ const people = { max: 400, ofStranger: 20 }
 /** Requests to sources that are not verified yet, by source: a platform sends all of them from few networks. */
 const sources = { max: 2_000, ofStranger: 200 }
 /** Smaller bodies are not counted: the limit on requests bounds them. */
-const freeBodyBytes = 16_384
+export const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
 const largestBodiesMax = 4
 
