@@ -1,20 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { StoredCall } from './call-head.ts'
 import { servedDocument } from './document.ts'
-import { marksOf } from './review/review.ts'
-import {
-  type CallDetails,
-  type CallDetailsUpdate,
-  type Review,
-  TimelineEntry,
-  TurnLatency,
-} from './schemas.ts'
-import { replaces } from './writing/late-events.ts'
-import { type PartCounts, type Redactions, readCounts, sumOf, toPartsText } from './writing/redaction.ts'
+import type { CallDetails } from './schemas.ts'
 
-type Details = Omit<CallDetails, 'metadata'>
+/** The details in call_details, which has the metadata in a column of its own. */
+export type StoredDetails = Omit<CallDetails, 'metadata'>
 
-const empty: Details = {
+export const emptyDetails: StoredDetails = {
   source: null,
   agent: null,
   direction: null,
@@ -25,89 +16,11 @@ const empty: Details = {
   review: null,
   redacted: null,
 }
-const emptyText = JSON.stringify(empty)
-
-/** Details that only the service sets, never a request. */
-export type OwnDetails = Partial<Pick<Details, 'source' | 'redacted'>> & {
-  /** The review, or a function that makes it from the stored one and the number of turns. */
-  review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
-}
-
-/** A call's details as JSON text, null if there are none, and the columns of its head that derive from them. */
-export type StoredDetails = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review' | 'redactions'>
-
-export const noDetails: StoredDetails = {
-  details: null,
-  source: null,
-  agentId: null,
-  review: null,
-  redactions: null,
-}
-
-/**
- * The details after a change. Each member of the change replaces the stored one; metadata is merged separately.
- * @param counted redactions in the other parts of the call, as it is now
- * @param redactions redactions in the change
- * @param turns how many turns the call has now
- */
-export function mergeDetails(
-  stored: StoredDetails,
-  update: CallDetailsUpdate | undefined,
-  own: OwnDetails | undefined,
-  isLate: boolean,
-  counted: PartCounts,
-  redactions: Redactions,
-  turns: number,
-): StoredDetails {
-  const { details: text, source, agentId, review: marks } = stored
-  if (!update && !own && toPartsText(counted) === stored.redactions)
-    return { details: text, source, agentId, review: marks, redactions: stored.redactions }
-  const details: Details = text === null ? { ...empty } : JSON.parse(text)
-  const { redacted: imported, ...ofService } = own ?? {}
-  const review =
-    typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
-  for (const [name, value] of Object.entries({ ...given(update ?? {}), ...ofService, review })) {
-    if (!replaces(value, details[name as keyof Details], isLate)) continue
-    Object.assign(details, { [name]: value })
-    if (name === 'timeline') counted.timeline = redactions.timeline ?? {}
-  }
-  if (imported !== undefined) counted.imported = readCounts(imported)
-  const redacted = sumOf(Object.values(counted))
-  details.redacted = Object.keys(redacted).length > 0 ? redacted : null
-  const merged = JSON.stringify(details)
-  return {
-    details: merged === emptyText ? null : merged,
-    source: details.source,
-    agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
-    review: marksOf(details.review),
-    redactions: toPartsText(counted),
-  }
-}
-
-/** The members that a request may set, in stored form. */
-function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }: CallDetailsUpdate) {
-  return {
-    agent: agent && { id: agent.id, name: agent.name ?? null },
-    ...{ direction, recordingUrl, costUsd, latencyMs },
-    timeline:
-      timeline === null
-        ? []
-        : timeline?.map((entry) => ({
-            ...whole(TimelineEntry.properties, entry),
-            interrupted: entry.interrupted ?? false,
-            latencyMs: entry.latencyMs ? whole(TurnLatency.properties, entry.latencyMs) : null,
-          })),
-  }
-}
-
-/** All members of a schema in its order; absent ones are null. */
-function whole(properties: object, members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(properties).map((name) => [name, members[name] ?? null]))
-}
+export const emptyDetailsText = JSON.stringify(emptyDetails)
 
 /** The details of a call from call_details, as the API returns them. */
 export const servedDetails: SQL = sql`
-  coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyText.slice(0, -1)}'`)})
+  coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyDetailsText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
 
 /** The same beside call_documents. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import type { OwnDetails } from '../../src/calls/details.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
+import type { OwnDetails } from '../../src/calls/writing/merge-details.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { compileCheck } from '../../validation.ts'
-import type { OwnDetails } from '../details.ts'
 import { CallChange, CallDetails, CallDetailsUpdate } from '../schemas.ts'
 import { changeErrors } from './merge.ts'
+import type { OwnDetails } from './merge-details.ts'
 
 const idCharsShownMax = 128
 

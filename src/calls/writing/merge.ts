@@ -1,24 +1,36 @@
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import type { StoredCall } from '../call-head.ts'
-import { mergeDetails, noDetails, type OwnDetails } from '../details.ts'
 import { toDocument, withUpdatedAt } from '../document.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from '../schemas.ts'
-import { replaces } from './late-events.ts'
-import { metadataPart, type PartCounts, type Redactions, sumOf } from './redaction.ts'
+import {
+  isMetadataTooLarge,
+  mergeDetails,
+  metadataField,
+  metadataOf,
+  type OwnDetails,
+  replaces,
+} from './merge-details.ts'
+import { type PartCounts, type Redactions, sumOf } from './redaction.ts'
 
 /** How often an arrival is noted: an entry of an index for each would cost more than to complete calls a minute later. */
 export const heardEveryMs = 60_000
-const mergedFields = [
-  'duration',
-  'summary',
-  'evaluation',
-  'endedReason',
-  'callerNumber',
-  'calledNumber',
-  'callAnalysis',
-  'transcript',
-] as const
+/** Fields with rules of their own, in `mergeCall`. */
+type OtherField =
+  | ('id' | 'status' | 'isEngaged' | 'appendTranscript')
+  | ('createdAt' | 'updatedAt' | 'occurredAt' | 'metadata' | 'details')
+/** Fields that a change replaces. A field in neither list does not compile. */
+export type MergedFields<Change> = Record<Exclude<keyof Change, OtherField>, true>
+export const mergedFields = {
+  duration: true,
+  summary: true,
+  evaluation: true,
+  endedReason: true,
+  callerNumber: true,
+  calledNumber: true,
+  callAnalysis: true,
+  transcript: true,
+} as const satisfies MergedFields<CallChange>
 
 interface MergeOptions {
   /** Details that the service sets. */
@@ -44,7 +56,7 @@ export function mergeCall(
   id: string,
   change: CallChange,
   now: number,
-  { own, isImport = false, isHeard = true, redactions = {} }: MergeOptions = {},
+  { own, isImport = false, isHeard = true, redactions = { parts: {} } }: MergeOptions = {},
 ): StoredCall {
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, now)
@@ -53,13 +65,13 @@ export function mergeCall(
   const counted: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
   let isEndedBySilence = call.status === 'completed' && before.heardAt !== null
 
-  for (const field of mergedFields) {
+  for (const field of Object.keys(mergedFields) as (keyof typeof mergedFields)[]) {
     const value = change[field]
     const isOurs = field === 'endedReason' && isEndedBySilence
     if (!replaces(value, isOurs ? null : call[field], isLate)) continue
     Object.assign(call, { [field]: value })
     if (isOurs) isEndedBySilence = false
-    if (isCounted(field)) counted[field] = redactions[field] ?? {}
+    counted[field] = redactions.parts[field] ?? {}
   }
   // A stored false does not tell whether a request has set it, so that is stored as well.
   if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
@@ -78,19 +90,11 @@ export function mergeCall(
     call.transcript = added
   }
 
-  const metadata = mergeMetadata(before.metadata, change, isLate, counted, redactions)
-  const beside = mergeDetails(
-    before,
-    change.details,
-    own,
-    isLate,
-    counted,
-    redactions,
-    call.transcript.length,
-  )
+  const turns = call.transcript.length
+  const beside = mergeDetails(before, { change, own, isLate, counted, redactions, turns })
   // Made only once: for a long call it takes tens of milliseconds.
   const document = toDocument(call)
-  const isSameBeside = metadata === before.metadata && beside.details === before.details
+  const isSameBeside = beside.metadata === before.metadata && beside.details === before.details
   const isChanged = !stored || !isSameBeside || document !== stored.document
   if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
   return {
@@ -102,7 +106,6 @@ export function mergeCall(
     completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
     heardAt:
       isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heard(before, now) : null,
-    metadata,
     ...beside,
   }
 }
@@ -176,8 +179,12 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     engagementSaid: false,
     completedAt: null,
     heardAt: null,
+    details: null,
+    source: null,
+    agentId: null,
+    review: null,
+    redactions: null,
     metadata: null,
-    ...noDetails,
   }
 }
 
@@ -205,7 +212,7 @@ function readChange(change: CallChange) {
     errors.push({ field: 'details.metadata', message: 'cannot come together with metadata' })
   }
   const metadata = metadataOf(change)
-  if (metadata && isTooLarge(JSON.stringify(metadata))) {
+  if (metadata && isMetadataTooLarge(JSON.stringify(metadata))) {
     errors.push({
       field: metadataField(change),
       message: `must be at most ${metadataBytesMax} bytes of JSON`,
@@ -256,45 +263,4 @@ function continueTranscript(
 
 function gap(detail: string): AppError {
   return new AppError('transcript_gap', 'Transcript does not continue', { detail })
-}
-
-function metadataOf({ metadata, details }: CallChange): CallChange['metadata'] {
-  return metadata === undefined ? details?.metadata : metadata
-}
-
-function metadataField({ metadata }: CallChange): string {
-  return metadata === undefined ? 'details.metadata' : 'metadata'
-}
-
-function isTooLarge(metadata: string): boolean {
-  return Buffer.byteLength(metadata) > metadataBytesMax
-}
-
-/** Metadata is merged by key, so that several senders keep each other's. A late event only adds keys. */
-function mergeMetadata(
-  stored: string | null,
-  change: CallChange,
-  isLate: boolean,
-  counted: PartCounts,
-  redactions: Redactions,
-): string | null {
-  const given = metadataOf(change)
-  if (given === undefined || (given === null && isLate)) return stored
-  const merged = new Map<string, unknown>(Object.entries(JSON.parse(stored ?? '{}')))
-  const changed = given ?? Object.fromEntries([...merged.keys()].map((key) => [key, null]))
-  for (const [key, value] of Object.entries(changed)) {
-    if (isLate && merged.has(key)) continue
-    counted[metadataPart(key)] = redactions[metadataPart(key)] ?? {}
-    if (value === null) merged.delete(key)
-    else merged.set(key, value)
-  }
-  if (given === null) return null
-  const metadata = JSON.stringify(Object.fromEntries(merged))
-  if (!isTooLarge(metadata)) return metadata
-  const message = `would make metadata of more than ${metadataBytesMax} bytes of JSON`
-  throw invalidRequest([{ field: metadataField(change), message }])
-}
-
-function isCounted(field: (typeof mergedFields)[number]) {
-  return field === 'summary' || field === 'callAnalysis' || field === 'transcript'
 }

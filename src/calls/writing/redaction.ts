@@ -2,25 +2,77 @@ import { type RedactionCounts, type RedactionKind, redactionKinds } from '../../
 import { redactStrings } from '../../redaction/redact-strings.ts'
 import { keptNumber, type RedactionSettings, type RedactText } from '../../redaction/settings.ts'
 import type { Work } from '../../threads/time-slices.ts'
-import type { CallChange, TimelineEntry, Turn } from '../schemas.ts'
-
-type Part = 'summary' | 'callAnalysis' | 'transcript' | 'timeline' | 'imported'
-/** Each key is a part of its own, since metadata is merged by key. */
-type MetadataPart = `metadata.${string}`
+import type { CallChange, CallDetailsUpdate, TimelineEntry, Turn } from '../schemas.ts'
 
 /**
- * The number of redactions in each part of a call, so that replacing a part replaces its count. For an imported call,
- * the export tells the count.
+ * The number of redactions in each part of a call, so that replacing a part replaces its count. A part is a field or a
+ * member of the details. Each key of metadata is one, since metadata is merged by key. `imported` is what an export told.
  */
-export type PartCounts = Partial<Record<Part, RedactionCounts>> & Record<MetadataPart, RedactionCounts>
+export type PartCounts = Record<string, RedactionCounts>
 
 /** The redactions of a change. */
-export interface Redactions extends PartCounts {
+export interface Redactions {
+  parts: PartCounts
   /** For each turn to append, since a repeated request may have only some that are new. */
   appended?: RedactionCounts[]
   /** The turns before redaction, to compare with turns that were stored before redaction was enabled. Never stored. */
   sent?: readonly Turn[]
 }
+
+interface Redaction {
+  settings: RedactionSettings
+  redact: RedactText
+  redactions: Redactions
+}
+
+/** What becomes of a member before it is stored: its strings are redacted, it is a phone number, or it is kept. */
+type Rule<Value> = 'redact' | 'number' | 'keep' | ((value: Value, redaction: Redaction) => Work<Value>)
+/** Without a rule for each member, this does not compile: nobody can forget to redact a new one. */
+export type Rules<Members> = { readonly [Name in keyof Members]-?: Rule<NonNullable<Members[Name]>> }
+
+export const callRules = {
+  id: 'keep',
+  status: 'keep',
+  duration: 'keep',
+  summary: 'redact',
+  evaluation: 'keep',
+  endedReason: 'keep',
+  callerNumber: 'number',
+  calledNumber: 'number',
+  isEngaged: 'keep',
+  callAnalysis: 'redact',
+  transcript: redactTranscript,
+  appendTranscript: redactAppended,
+  createdAt: 'keep',
+  updatedAt: 'keep',
+  occurredAt: 'keep',
+  metadata: redactMetadata,
+  details: (details, redaction) => redactMembers(details, detailRules, redaction),
+} as const satisfies Rules<CallChange>
+
+export const detailRules = {
+  agent: 'keep',
+  direction: 'keep',
+  recordingUrl: 'keep',
+  costUsd: 'keep',
+  latencyMs: 'keep',
+  timeline: redactTimeline,
+  metadata: redactMetadata,
+} as const satisfies Rules<CallDetailsUpdate>
+
+/** Ids of agents stay, so that calls are found by them. */
+const entryRules = {
+  atSeconds: 'keep',
+  kind: 'keep',
+  turn: 'keep',
+  name: 'redact',
+  text: 'redact',
+  interrupted: 'keep',
+  agentId: 'keep',
+  latencyMs: 'keep',
+} as const satisfies Rules<TimelineEntry>
+
+const turnRules = { role: 'keep', content: 'redact' } as const satisfies Rules<Turn>
 
 /** The change as it may be stored. Comes before any comparing, merging or writing. */
 export function* redactChange(
@@ -28,79 +80,86 @@ export function* redactChange(
   settings: RedactionSettings,
   redact: RedactText,
 ): Work<{ change: CallChange; redactions: Redactions }> {
-  const redactions: Redactions = {}
-  const redacted = <Value>(part: Part | MetadataPart, value: Value): Work<Value> => {
-    const counts: RedactionCounts = {}
-    redactions[part] = counts
-    return redactStrings(value, (text, label) => redact(text, label, counts))
-  }
-  const { summary, callAnalysis, transcript, appendTranscript, metadata, details } = change
-  const next = { ...change, ...keptNumbers(change, settings) }
-  if (summary) next.summary = yield* redacted('summary', summary)
-  if (callAnalysis) next.callAnalysis = yield* redacted('callAnalysis', callAnalysis)
-  const redactedMetadata = function* (members: Record<string, unknown>) {
-    const redactedMembers: [string, unknown][] = []
-    for (const [key, value] of Object.entries(members))
-      redactedMembers.push(...Object.entries(yield* redacted(metadataPart(key), { [key]: value })))
-    return Object.fromEntries(redactedMembers)
-  }
-  if (metadata) next.metadata = yield* redactedMetadata(metadata)
-  if (details) next.details = { ...details }
-  if (next.details?.metadata) next.details.metadata = yield* redactedMetadata(next.details.metadata)
-  if (next.details?.timeline) {
-    redactions.timeline = {}
-    next.details.timeline = yield* redactTimeline(next.details.timeline, redact, redactions.timeline)
-  }
-  if (transcript) {
-    const turns = yield* redactTurns(transcript, redact)
-    redactions.transcript = sumOf(turns.counts)
-    next.transcript = turns.redacted
-  }
-  if (appendTranscript) {
-    const turns = yield* redactTurns(appendTranscript.turns, redact)
-    redactions.appended = turns.counts
-    redactions.sent = appendTranscript.turns
-    next.appendTranscript = { ...appendTranscript, turns: turns.redacted }
-  }
-  return { change: next, redactions }
+  const redactions: Redactions = { parts: {} }
+  return { change: yield* redactMembers(change, callRules, { settings, redact, redactions }), redactions }
 }
 
-export function metadataPart(key: string): MetadataPart {
-  return `metadata.${key}`
-}
-
-function keptNumbers(change: CallChange, settings: RedactionSettings): Partial<CallChange> {
-  const kept: Partial<CallChange> = {}
-  for (const side of ['callerNumber', 'calledNumber'] as const) {
-    if (change[side]) kept[side] = keptNumber(change[side], settings)
+/** Leaves out what has no rule. @param counts where to count; by default, each member is a part of its own */
+function* redactMembers<Members extends object>(
+  members: Members,
+  rules: Rules<Members>,
+  redaction: Redaction,
+  counts?: RedactionCounts,
+): Work<Members> {
+  yield
+  const stored: [string, unknown][] = []
+  for (const name of Object.keys(rules) as (keyof Members & string)[]) {
+    const value = members[name]
+    const rule = rules[name]
+    if (value === undefined) continue
+    if (!value || rule === 'keep') stored.push([name, value])
+    else if (rule === 'number') stored.push([name, keptNumber(String(value), redaction.settings)])
+    else if (rule === 'redact')
+      stored.push([name, yield* redactInto(counts ?? partOf(name, redaction), value, redaction)])
+    else stored.push([name, yield* rule(value, redaction)])
   }
-  return kept
+  // Each member has a rule, so none of those that the type names is missing.
+  return Object.fromEntries(stored) as Members
 }
 
-function* redactTurns(turns: readonly Turn[], redact: RedactText) {
+function redactInto<Value>(counts: RedactionCounts, value: Value, { redact }: Redaction): Work<Value> {
+  return redactStrings(value, (text, label) => redact(text, label, counts))
+}
+
+function partOf(part: string, { redactions: { parts } }: Redaction): RedactionCounts {
+  const counts: RedactionCounts = {}
+  parts[part] = counts
+  return counts
+}
+
+function* redactTranscript(turns: Turn[], redaction: Redaction): Work<Turn[]> {
+  const counts = partOf('transcript', redaction)
   const redacted: Turn[] = []
-  const counts: RedactionCounts[] = []
-  for (const { role, content } of turns) {
-    yield
-    const inTurn: RedactionCounts = {}
-    redacted.push({ role, content: yield* redact(content, '', inTurn) })
-    counts.push(inTurn)
-  }
-  return { redacted, counts }
+  for (const turn of turns) redacted.push(yield* redactMembers(turn, turnRules, redaction, counts))
+  return redacted
 }
 
-/** Redacts what people and tools said. Ids of agents stay, so that calls are found by them. */
-function* redactTimeline(timeline: readonly TimelineEntry[], redact: RedactText, counts: RedactionCounts) {
-  const redacted: TimelineEntry[] = []
-  for (const { name, text, ...entry } of timeline) {
-    yield
-    redacted.push({
-      ...entry,
-      name: name && (yield* redact(name, '', counts)),
-      text: text && (yield* redact(text, '', counts)),
-    })
+function* redactAppended(
+  { at, turns }: { at: number; turns: Turn[] },
+  redaction: Redaction,
+): Work<{ at: number; turns: Turn[] }> {
+  const redacted: Turn[] = []
+  const appended: RedactionCounts[] = []
+  for (const turn of turns) {
+    const counts: RedactionCounts = {}
+    redacted.push(yield* redactMembers(turn, turnRules, redaction, counts))
+    appended.push(counts)
   }
+  Object.assign(redaction.redactions, { appended, sent: turns })
+  return { at, turns: redacted }
+}
+
+function* redactTimeline(timeline: TimelineEntry[], redaction: Redaction): Work<TimelineEntry[]> {
+  const counts = partOf('timeline', redaction)
+  const redacted: TimelineEntry[] = []
+  for (const entry of timeline) redacted.push(yield* redactMembers(entry, entryRules, redaction, counts))
   return redacted
+}
+
+function* redactMetadata(
+  metadata: Record<string, unknown>,
+  redaction: Redaction,
+): Work<Record<string, unknown>> {
+  const members: [string, unknown][] = []
+  for (const [key, value] of Object.entries(metadata)) {
+    const redacted = yield* redactInto(partOf(metadataPart(key), redaction), { [key]: value }, redaction)
+    members.push(...Object.entries(redacted))
+  }
+  return Object.fromEntries(members)
+}
+
+export function metadataPart(key: string): string {
+  return `metadata.${key}`
 }
 
 /** Adds up the counts of parts or turns. */

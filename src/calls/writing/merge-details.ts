@@ -1,0 +1,154 @@
+import { invalidRequest } from '../../errors.ts'
+import type { StoredCall } from '../call-head.ts'
+import { emptyDetails, emptyDetailsText, type StoredDetails } from '../details.ts'
+import { marksOf } from '../review/review.ts'
+import {
+  type CallChange,
+  type CallDetailsUpdate,
+  metadataBytesMax,
+  type Review,
+  TimelineEntry,
+  TurnLatency,
+} from '../schemas.ts'
+import {
+  metadataPart,
+  type PartCounts,
+  type Redactions,
+  readCounts,
+  sumOf,
+  toPartsText,
+} from './redaction.ts'
+
+/** Details that only the service sets, never a request. */
+export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted'>> & {
+  /** The review, or a function that makes it from the stored one and the number of turns. */
+  review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
+}
+
+/** What a call has beside its thirteen fields: details and metadata as JSON text, and the columns that derive from them. */
+export type BesideCall = Pick<
+  StoredCall,
+  'details' | 'source' | 'agentId' | 'review' | 'redactions' | 'metadata'
+>
+
+interface DetailsChange {
+  change: CallChange
+  own: OwnDetails | undefined
+  isLate: boolean
+  /** Redactions in the other parts of the call, as it is now. */
+  counted: PartCounts
+  /** Redactions in the change. */
+  redactions: Redactions
+  /** How many turns the call has now. */
+  turns: number
+}
+
+/**
+ * The details and the metadata after a change. Each member of details that is sent replaces the stored one; metadata is
+ * merged by key. @throws invalid_request for too much metadata
+ */
+export function mergeDetails(stored: BesideCall, merging: DetailsChange): BesideCall {
+  const { change, own, isLate, counted, redactions, turns } = merging
+  const metadata = mergeMetadata(stored.metadata, merging)
+  if (!change.details && !own && toPartsText(counted) === stored.redactions) {
+    const { details, source, agentId, review, redactions } = stored
+    return { details, source, agentId, review, redactions, metadata }
+  }
+  const details: StoredDetails = stored.details === null ? { ...emptyDetails } : JSON.parse(stored.details)
+  const { redacted: imported, ...ofService } = own ?? {}
+  const review =
+    typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
+  for (const [name, value] of Object.entries({ ...given(change.details ?? {}), ...ofService, review })) {
+    if (!replaces(value, details[name as keyof StoredDetails], isLate)) continue
+    Object.assign(details, { [name]: value })
+    counted[name] = redactions.parts[name] ?? {}
+  }
+  if (imported !== undefined) counted.imported = readCounts(imported)
+  const redacted = sumOf(Object.values(counted))
+  details.redacted = Object.keys(redacted).length > 0 ? redacted : null
+  const merged = JSON.stringify(details)
+  return {
+    details: merged === emptyDetailsText ? null : merged,
+    source: details.source,
+    agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
+    review: marksOf(details.review),
+    redactions: toPartsText(counted),
+    metadata,
+  }
+}
+
+/** The members that a request may set, in stored form. Metadata is merged by key. */
+export function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }: CallDetailsUpdate) {
+  return {
+    agent: agent && { id: agent.id, name: agent.name ?? null },
+    direction,
+    recordingUrl,
+    costUsd,
+    latencyMs,
+    timeline:
+      timeline === null
+        ? []
+        : timeline?.map((entry) => ({
+            ...whole(TimelineEntry.properties, entry),
+            interrupted: entry.interrupted ?? false,
+            latencyMs: entry.latencyMs ? whole(TurnLatency.properties, entry.latencyMs) : null,
+          })),
+  } satisfies Given<CallDetailsUpdate>
+}
+
+/** Without each member of an update, this does not compile: none that a request sends is dropped. */
+export type Given<Update> = Record<Exclude<keyof Update, 'metadata'>, unknown>
+
+/** All members of a schema in its order; absent ones are null. */
+function whole(properties: object, members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, members[name] ?? null]))
+}
+
+/**
+ * Whether a field of a change replaces the stored one. A late event, older than the newest merged one, only fills empty
+ * fields.
+ */
+export function replaces(given: unknown, stored: unknown, isLate: boolean): boolean {
+  return given !== undefined && !(isLate && (isEmpty(given) || !isEmpty(stored)))
+}
+
+/** Whether a late event may fill the field. A duration of 0 means unknown. */
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === '' || value === 0) return true
+  if (Array.isArray(value)) return value.length === 0
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+export function metadataOf({ metadata, details }: CallChange): CallChange['metadata'] {
+  return metadata === undefined ? details?.metadata : metadata
+}
+
+export function metadataField({ metadata }: CallChange): string {
+  return metadata === undefined ? 'details.metadata' : 'metadata'
+}
+
+export function isMetadataTooLarge(metadata: string): boolean {
+  return Buffer.byteLength(metadata) > metadataBytesMax
+}
+
+/** Metadata is merged by key, so that several senders keep each other's. A late event only adds keys. */
+function mergeMetadata(
+  stored: string | null,
+  { change, isLate, counted, redactions }: DetailsChange,
+): string | null {
+  const given = metadataOf(change)
+  if (given === undefined || (given === null && isLate)) return stored
+  const merged = new Map<string, unknown>(Object.entries(JSON.parse(stored ?? '{}')))
+  const changed = given ?? Object.fromEntries([...merged.keys()].map((key) => [key, null]))
+  for (const [key, value] of Object.entries(changed)) {
+    if (isLate && merged.has(key)) continue
+    counted[metadataPart(key)] = redactions.parts[metadataPart(key)] ?? {}
+    if (value === null) merged.delete(key)
+    else merged.set(key, value)
+  }
+  if (given === null) return null
+  const metadata = JSON.stringify(Object.fromEntries(merged))
+  if (!isMetadataTooLarge(metadata)) return metadata
+  const message = `would make metadata of more than ${metadataBytesMax} bytes of JSON`
+  throw invalidRequest([{ field: metadataField(change), message }])
+}
