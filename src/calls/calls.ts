@@ -11,14 +11,13 @@ import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocu
 import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages } from './finding/found-pages.ts'
-import { Cursors } from './finding/place.ts'
+import { Cursors, type TimeOrder } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
 import { type CallRows, findNeighbours, findRows, type Neighbours } from './reading/call-rows.ts'
-import { type ExportOptions, exportCalls, sizesOf } from './reading/export.ts'
-import type { CallForm } from './reading/forms.ts'
-import { type CallPage, type ListedPage, type PageRequest, readDocuments, readPage } from './reading/page.ts'
+import { type CallParts, documentsOf } from './reading/forms.ts'
+import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
 import { Batches } from './writing/batches.ts'
 
@@ -85,7 +84,13 @@ const queries = preparedQueries((db) => {
   }
 })
 
-/** A project's calls: list, search, read, delete. */
+interface PageRequest {
+  search: CallSearch<TimeOrder>
+  limit: number
+  offset: number
+}
+
+/** A project's calls: find, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
   /** By project. */
@@ -100,33 +105,22 @@ export class Calls {
     return new Cursors(this.#options.recordHash, projectId)
   }
 
-  /** A page of all calls, as JSON. */
-  list(projectId: number, page: PageRequest): Promise<ListedPage> {
-    return readPage(this.#options.store(projectId).read, projectId, page)
-  }
-
   /** A page of the calls that a search finds, as JSON. */
-  async search(
-    projectId: number,
-    search: CallSearch,
-    { limit, offset, form }: { limit: number; offset: number; form: CallForm },
-  ): Promise<CallPage> {
+  async find(projectId: number, { search, limit, offset }: PageRequest, parts: CallParts): Promise<CallPage> {
     const { read, readAside } = this.#options.store(projectId)
+    const form = documentsOf(parts)
+    if (!isFiltered(search)) return await readPage(read, projectId, { ...search, limit, offset }, form)
     const pages = new FoundPages(readAside, projectId, search)
     const { places, end } = await pages.page(limit, { offset })
     // A first page that is the last has all of them: counting would look through as many calls again.
     const isWhole = end === null && limit > 0 && offset === 0 && !search.after
     const { total, isCapped } = isWhole ? { total: places.length, isCapped: false } : await pages.count()
-    return {
-      total,
-      ...(isFiltered(search) ? { totalIsCapped: isCapped } : {}),
-      end,
-      ...readDocuments(read, await sizesOf(read, form, places), form),
-    }
+    const heads = places.map(({ seq, chars }) => [seq, chars] as const)
+    return { total, totalIsCapped: isCapped, end, ...(await readDocuments(read, heads, form)) }
   }
 
   /** A page of the calls that match a query, for the console. @throws invalid_request for a value that cannot be read */
-  find(projectId: number, query: CallQuery): Promise<CallRows> {
+  rows(projectId: number, query: CallQuery): Promise<CallRows> {
     const { store, matcher } = this.#options
     const cursors = this.cursors(projectId)
     return findRows(projectId, query, { db: store(projectId).readForPeople, matcher, cursors })

@@ -29,7 +29,7 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
   const { calls, reviews, overview, knowledge, buffers, reading } = options
   return (
     consoleRoutes('/console/api/projects/:project')
-      .get('/calls', ({ member, request }) => calls.find(member.projectId, readParameters(request.url)))
+      .get('/calls', ({ member, request }) => calls.rows(member.projectId, readParameters(request.url)))
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
       .get('/calls/:id', async ({ member, by, params }) => {

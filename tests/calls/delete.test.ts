@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import { newestFirst } from '../../src/calls/finding/place.ts'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import type { OwnDetails } from '../../src/calls/writing/merge-details.ts'
 import type { Services } from '../../src/services/services.ts'
@@ -265,7 +266,11 @@ describe('DELETE /v1/calls/:id', () => {
       const put = await ingest.put(projectId, 'a', { metadata: { late: 1 } }).catch((error) => error)
       expect(put).toMatchObject({ code: 'call_was_deleted', status: 410 })
       await expect(calls.get(projectId, 'a')).rejects.toMatchObject({ code: 'not_found' })
-      const { total, documents } = await calls.list(projectId, { limit: 10, offset: 0 })
+      const { total, documents } = await calls.find(
+        projectId,
+        { search: { conditions: [], order: newestFirst }, limit: 10, offset: 0 },
+        { isDetailed: false },
+      )
       expect(total).toBe(1)
       const listed = await new Blob(await Array.fromAsync(documents)).json()
       expect(listed).toMatchObject({ id: 'b', summary: 'b' })

@@ -350,7 +350,7 @@ describe('what the service itself says of a call', () => {
     const agent = { id: 'a', name: null }
     const expected = { ...nothing, source: 'vapi', agent, direction: 'web', review, redacted: { phone: 2 } }
     expect(await detailsOf('own')).toEqual(expected as CallDetails)
-    const { data } = await service.services.calls.find(project.projectId, { limit: '200' })
+    const { data } = await service.services.calls.rows(project.projectId, { limit: '200' })
     const marks = { evaluation: null, reviewed: false, noted: false, flagged: false }
     const head = { source: 'vapi', agentId: 'a', review: { ...marks, labels: review.labels } }
     expect(data.find(({ id }) => id === 'own')).toMatchObject(head)

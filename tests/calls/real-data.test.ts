@@ -89,12 +89,12 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       'zzzz',
     ]) {
       const expected = said.flatMap(({ id, said }) => (isFound(said, text) ? id : []))
-      const first = await calls.find(project.projectId, { text, limit: '200' })
+      const first = await calls.rows(project.projectId, { text, limit: '200' })
       expect([text, first.total]).toEqual([text, expected.length <= 10_000 ? expected.length : null])
       const found = first.data.map(({ id }) => id)
       let cursor = first.nextCursor
       while (cursor && found.length < comparedMax) {
-        const page = await calls.find(project.projectId, { text, limit: '200', cursor })
+        const page = await calls.rows(project.projectId, { text, limit: '200', cursor })
         found.push(...page.data.map(({ id }) => id))
         cursor = page.nextCursor
       }

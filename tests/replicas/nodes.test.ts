@@ -172,10 +172,10 @@ describe('two nodes of one primary', () => {
     await until(async () =>
       (await second.services.projects.list()).some((one) => one.projectId === projectId),
     )
-    await until(async () => (await second.services.calls.find(projectId, { text: 'short' })).total === 1)
+    await until(async () => (await second.services.calls.rows(projectId, { text: 'short' })).total === 1)
     await Promise.all(nodes.map(({ services }) => services.wordBacklog.finish()))
     for (const { services } of nodes) {
-      await until(async () => (await services.calls.find(projectId, { text: 'word49 long' })).total === 1)
+      await until(async () => (await services.calls.rows(projectId, { text: 'word49 long' })).total === 1)
       const { read } = services.database
       const segments = await read.all<{ segment: number }>(
         sql`select segment from call_segments where project_id = ${projectId}`,
@@ -241,7 +241,7 @@ describe('an old node beside one that has migrated the primary', () => {
       expect((await project.fetch('/v1/calls/before')).status).toBe(200)
       expect((await project.send('PUT', '/ingest/calls/after', { summary: 'After' })).status).toBe(201)
       expect(await bodyOf(project.fetch('/v1/calls'))).toContain('"after"')
-      expect((await old.services.calls.find(project.projectId, { text: 'after' })).total).toBe(1)
+      expect((await old.services.calls.rows(project.projectId, { text: 'after' })).total).toBe(1)
       const made = await project.send('POST', '/v1/knowledge', { name: 'Pets', text: 'Dogs are welcome.' })
       expect([made.status, made.headers.get('callbook-index')]).toEqual([201, 'ready'])
       expect(await foundByVector(project, 'dogs')).toContain('Pets')

@@ -4,10 +4,9 @@ import type { Reader, ResponseBuffers } from '../../http/response-buffers.ts'
 import { byteOrderMark } from '../../text/csv.ts'
 import type { Calls } from '../calls.ts'
 import { type CallQuery, type CallSearch, isFiltered } from '../finding/call-query.ts'
-import { exportedCharsMax } from './export.ts'
-import { type CallParts, csvOf, documentsOf, linesOf } from './forms.ts'
+import { type CallParts, csvOf, linesOf } from './forms.ts'
 import { readListRequest } from './list-request.ts'
-import type { CallPage } from './page.ts'
+import { exportedCharsMax } from './page.ts'
 
 const limitDefault = 100
 const callsPerPageMax = 1_000
@@ -39,27 +38,21 @@ export async function listCalls(
   if (type !== 'application/json')
     return await exportCalls(calls, projectId, search, { type, hasMark, ...parts, limit, offset, ...sending })
   const page = { limit: Math.min(limit ?? limitDefault, callsPerPageMax), offset }
-  const answer = async ({ total, totalIsCapped, end, documents, sliceChars }: CallPage, tag?: string) => {
-    const next = end && cursors.write(end, search.order)
-    const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
-    const body = await buffers.streamOf({ projectId, check }, '{"data":[', documents, tail, sliceChars)
-    const response = new Response(body, { headers: tag ? taggedHeaders : forms['application/json'] })
-    if (tag) response.headers.set('ETag', tag)
-    return response
-  }
-  const list = () => calls.list(projectId, { ...page, order: search.order, after: search.after })
-  const find = () => calls.search(projectId, search, { ...page, form: documentsOf(parts) })
-  // Not tagged: the words of a long call are indexed a little after it has changed.
-  if (search.words) return await answer(await find())
-  const isPlain = !isFiltered(search) && !parts.fields && !parts.isDetailed
-  if (isPlain && !request.headers.has('if-none-match')) {
-    // The page is read with its tag: a query of its own would take a tenth as long as the page.
-    const found = await list()
-    return await answer(found, tags.of(projectId, found.changeSeq))
-  }
-  const tag = await tags.ofProject(projectId)
-  if (hasAnswer(request, tag)) return notModified(request, tag)
-  return await answer(await (isPlain ? list() : find()), tag)
+  const mayBeKnown = request.headers.has('if-none-match')
+  // A page without filters is read with its tag: a query of its own would take a tenth as long as the page. Words are
+  // not tagged: those of a long call are indexed a little after it has changed.
+  const isTagged = !search.words && (mayBeKnown || isFiltered(search))
+  const tag = isTagged ? await tags.ofProject(projectId) : undefined
+  if (tag && hasAnswer(request, tag)) return notModified(request, tag)
+  const found = await calls.find(projectId, { search, ...page }, parts)
+  const { total, totalIsCapped, end, documents, changeSeq } = found
+  const next = end && cursors.write(end, search.order)
+  const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
+  const body = await buffers.streamOf({ projectId, check }, '{"data":[', documents, tail, found.sliceChars)
+  const tagRead = tag ?? (changeSeq === undefined ? undefined : tags.of(projectId, changeSeq))
+  const response = new Response(body, { headers: tagRead ? taggedHeaders : forms[type] })
+  if (tagRead) response.headers.set('ETag', tagRead)
+  return response
 }
 
 /** How an answer is sent. */

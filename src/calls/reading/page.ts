@@ -3,7 +3,9 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { calls, projects } from '../../db/schema.ts'
 import { inSlices, type SizedRow } from '../../db/slices.ts'
 import { preparedQueries } from '../../db/store.ts'
+import { detailsBytes } from '../details.ts'
 import type { JsonBytes } from '../document.ts'
+import type { FoundPages } from '../finding/found-pages.ts'
 import { newestFirst, type Place, type TimeOrder } from '../finding/place.ts'
 import { type CallForm, documentsOf } from './forms.ts'
 
@@ -13,14 +15,10 @@ import { type CallForm, documentsOf } from './forms.ts'
  */
 const sliceCharsMax = 50_000
 
-export interface PageRequest {
-  limit: number
-  offset: number
-  /** By default newest first. */
-  order?: TimeOrder
-  /** Where the previous page ended. */
-  after?: Place | undefined
-}
+/** Calls found per query of an export. Their documents follow in slices. */
+const placesMax = 1_000
+/** An export reads documents up to about this many characters at once. */
+export const exportedCharsMax = 262_144
 
 export interface CallPage {
   /** All calls of the project; for a search, the matching ones, counted to a limit. */
@@ -33,11 +31,8 @@ export interface CallPage {
   documents: AsyncIterable<JsonBytes | string>
   /** Characters of the largest slice. */
   sliceChars: number
-}
-
-export interface ListedPage extends CallPage {
-  /** The project's last change number before the page was read. */
-  changeSeq: number
+  /** Without filters: the project's last change number before the page was read. */
+  changeSeq?: number
 }
 
 const wholeDocuments = documentsOf({ isDetailed: false })
@@ -69,6 +64,10 @@ const queries = preparedQueries((db: ReadDatabase) => {
   return {
     [newestFirst]: pageIn(sql`<`, sql`desc`),
     createdAt: pageIn(sql`>`, sql`asc`),
+    detailsBytes: db
+      .select({ seq: sql<number>`seq`, chars: detailsBytes })
+      .from(sql`json_each(${sql.placeholder('seqs')}) cross join call_details on call_details.seq = value`)
+      .prepare(),
   }
 })
 
@@ -78,20 +77,29 @@ const beginnings: Record<TimeOrder, Place> = {
   createdAt: { createdAt: -1, id: '' },
 }
 
+interface ListRange {
+  limit: number
+  offset: number
+  /** By default newest first. */
+  order?: TimeOrder
+  /** Where the previous page ended. */
+  after?: Place | undefined
+}
+
 /** A page of all calls of a project. Memory stays bounded whatever its size. */
 export async function readPage(
   db: ReadDatabase,
   projectId: number,
-  request: PageRequest,
-): Promise<ListedPage> {
-  const { limit, offset, order = newestFirst, after = beginnings[order] } = request
+  { limit, offset, order = newestFirst, after = beginnings[order] }: ListRange,
+  form: CallForm = wholeDocuments,
+): Promise<CallPage> {
   const row = await queries(db)[order].get({ projectId, limit, offset, ...after })
   const heads: SizedRow[] = JSON.parse(`[${row?.heads ?? ''}]`)
   return {
     total: row?.total ?? 0,
     changeSeq: row?.changeSeq ?? 0,
     end: row?.end && limit > 0 ? toPlace(row.end) : null,
-    ...readDocuments(db, heads.slice(0, limit)),
+    ...(await readDocuments(db, heads.slice(0, limit), form)),
   }
 }
 
@@ -99,14 +107,15 @@ export async function readPage(
  * The documents of calls in this order, joined by commas. Calls deleted meanwhile are left out; changed ones are
  * current.
  */
-export function readDocuments(
+export async function readDocuments(
   db: ReadDatabase,
   heads: readonly SizedRow[],
-  form: CallForm = wholeDocuments,
-): Pick<CallPage, 'documents' | 'sliceChars'> {
+  form: CallForm,
+): Promise<Pick<CallPage, 'documents' | 'sliceChars'>> {
+  const sizes = await sizesOf(db, form, heads)
   // A call longer than a slice is a slice of its own.
-  const sliceChars = heads.reduce((most, [, chars]) => Math.max(most, chars), sliceCharsMax)
-  return { documents: readSlices(db, heads, form), sliceChars }
+  const sliceChars = sizes.reduce((most, [, chars]) => Math.max(most, chars), sliceCharsMax)
+  return { documents: readSlices(db, sizes, form), sliceChars }
 }
 
 async function* readSlices(
@@ -127,4 +136,51 @@ async function* readSlices(
 function toPlace(json: string): Place {
   const [createdAt, id] = JSON.parse(json)
   return { createdAt, id }
+}
+
+/** How to export the calls of a search. */
+export interface ExportOptions {
+  /** The database to read documents from. */
+  read: ReadDatabase
+  form: CallForm
+  limit?: number | undefined
+  offset?: number | undefined
+  /** Called with the number of calls of each part. */
+  onPart?: ((calls: number) => void) | undefined
+}
+
+/**
+ * The calls that a search finds, in parts. Each part continues where the previous one ended, so that concurrent changes
+ * neither skip nor repeat calls.
+ */
+export async function* exportCalls(
+  pages: FoundPages,
+  { read, form, limit = Number.POSITIVE_INFINITY, offset = 0, onPart }: ExportOptions,
+): AsyncGenerator<string | JsonBytes> {
+  let left = limit
+  let start: Parameters<FoundPages['page']>[1] = { offset }
+  while (left > 0) {
+    const { places, end } = await pages.page(Math.min(left, placesMax), start)
+    const heads = places.map(({ seq, chars }) => [seq, chars] as const)
+    for (const seqs of inSlices(await sizesOf(read, form, heads), exportedCharsMax)) {
+      const part = await form.read(read, JSON.stringify(seqs))
+      if (part.length > 0) yield part
+      onPart?.(seqs.length)
+    }
+    if (!end) return
+    left -= places.length
+    start = { after: end }
+  }
+}
+
+/** The row number and the size of each call, in the form. */
+async function sizesOf(
+  db: ReadDatabase,
+  { isDetailed }: CallForm,
+  heads: readonly SizedRow[],
+): Promise<readonly SizedRow[]> {
+  if (!isDetailed) return heads
+  const rows = await queries(db).detailsBytes.all({ seqs: JSON.stringify(heads.map(([seq]) => seq)) })
+  const more = new Map(rows.map(({ seq, chars }) => [seq, chars]))
+  return heads.map(([seq, chars]) => [seq, chars + (more.get(seq) ?? 0)])
 }

@@ -27,7 +27,7 @@ async function projectWith(inputs: Input[]): Promise<number> {
 }
 
 function find(projectId: number, filters: CallQuery): Promise<CallRows> {
-  return service.services.calls.find(projectId, filters)
+  return service.services.calls.rows(projectId, filters)
 }
 
 async function idsOf(projectId: number, filters: CallQuery): Promise<string[]> {

@@ -65,9 +65,9 @@ test('every call that has the phrase is in the lists that have no pages', async 
 
 test('the console is told where to go on', async () => {
   const { calls } = service.services
-  const first = await calls.find(project.projectId, { text })
+  const first = await calls.rows(project.projectId, { text })
   expect(first).toMatchObject({ data: [], total: null })
-  const second = await calls.find(project.projectId, { text, cursor: first.nextCursor ?? '' })
+  const second = await calls.rows(project.projectId, { text, cursor: first.nextCursor ?? '' })
   expect(second.data.map(({ id }) => id)).toEqual(['c', 'b', 'a'])
   expect(second.nextCursor).toBeNull()
 })

@@ -32,7 +32,7 @@ async function project(): Promise<number> {
 }
 
 const find = async (projectId: number, text: string) => {
-  const { data, total, foundBy } = await service.services.calls.find(projectId, { text })
+  const { data, total, foundBy } = await service.services.calls.rows(projectId, { text })
   return { ids: data.map(({ id }) => id), total, foundBy }
 }
 
@@ -61,7 +61,7 @@ test('a phrase is found where its words follow one another', async () => {
 
 test('the line that is shown has the rarest word', async () => {
   const projectId = await project()
-  const { data } = await service.services.calls.find(projectId, { text: 'order umbrella is' })
+  const { data } = await service.services.calls.rows(projectId, { text: 'order umbrella is' })
   expect(data.map(({ match }) => match?.text)).toEqual([
     'The order is late, and the umbrella is, the order is.',
   ])
@@ -75,13 +75,13 @@ test('the line that is shown has the rarest word', async () => {
     })),
   )
   await service.services.wordBacklog.finish()
-  const [row] = (await service.services.calls.find(other.projectId, { text: 'marmalade the bus late' })).data
+  const [row] = (await service.services.calls.rows(other.projectId, { text: 'marmalade the bus late' })).data
   expect(row?.match?.text).toBe('It is the marmalade.')
 })
 
 test('a row says who the agent is, and what the caller says first where there is no summary', async () => {
   const projectId = await project()
-  const { data } = await service.services.calls.find(projectId, {})
+  const { data } = await service.services.calls.rows(projectId, {})
   expect(data.map(({ id, said, agentId, agentName }) => [id, said, agentId, agentName])).toEqual([
     ['c', null, null, null],
     ['B-2', 'My order was 4053. Cancel it.', 'ag_1', null],
@@ -119,15 +119,15 @@ test('lists go by duration, of one length by time, and neighbours and pages foll
   ] as const) {
     const pages: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await calls.find(projectId, { order, limit: '1', ...(cursor ? { cursor } : {}) })
+      const page = await calls.rows(projectId, { order, limit: '1', ...(cursor ? { cursor } : {}) })
       pages.push(...page.data.map(({ id }) => id))
       cursor = page.nextCursor
     }
     expect(pages).toEqual([...expected])
     const [, previous, id = '', next] = expected
     expect(await calls.neighbours(projectId, id, { order })).toEqual({ previous, next })
-    const { nextCursor } = await calls.find(projectId, { order, limit: '1' })
-    const other = calls.find(projectId, { cursor: nextCursor ?? '', order: 'createdAt' })
+    const { nextCursor } = await calls.rows(projectId, { order, limit: '1' })
+    const other = calls.rows(projectId, { cursor: nextCursor ?? '', order: 'createdAt' })
     expect(await failureOf(other)).toMatchObject({ code: 'invalid_request' })
   }
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 async function idsOf({ services }: TestService, projectId: number, text: string): Promise<string[]> {
-  return (await services.calls.find(projectId, { text })).data.map(({ id }) => id)
+  return (await services.calls.rows(projectId, { text })).data.map(({ id }) => id)
 }
 
 /** By which write each call's words came in, of those that have any. */
@@ -284,7 +284,7 @@ describe("a call's numbers", () => {
     const turns = [{ role: 'user' as const, content: 'two' }]
     await putCalls(own.services, projectId, [{ id: 'parts', appendTranscript: { at: 1, turns } }])
     const found = async (filter: Record<string, string>) =>
-      (await calls.find(projectId, { ...filter, order: 'createdAt' })).data.map(({ id }) => id)
+      (await calls.rows(projectId, { ...filter, order: 'createdAt' })).data.map(({ id }) => id)
     const expectFound = async (expected: Record<string, string[]>) => {
       const asked = Object.keys(expected).map(async (filter) => {
         const [name = '', value = ''] = filter.split('=')
@@ -373,7 +373,7 @@ describe('the words of a deleted call', () => {
     if (testMode === 'file') expect(await findTraces(service.dataDir, traces)).toEqual([])
     const kept = calls.filter((_, n) => n % 3 !== 0)
     expect(await found(project, kept)).toEqual(kept.map(({ id }) => id))
-    expect((await service.services.calls.find(project.projectId, { text: 'call' })).total).toBe(kept.length)
+    expect((await service.services.calls.rows(project.projectId, { text: 'call' })).total).toBe(kept.length)
   }, 60_000)
 
   async function found({ projectId }: TestProject, calls: { word: string }[]): Promise<string[]> {

@@ -44,7 +44,7 @@ async function storedDocument({ projectId }: TestProject): Promise<string> {
 }
 
 async function find({ projectId }: TestProject, text: string): Promise<string[]> {
-  return (await service.services.calls.find(projectId, { text })).data.map(({ id }) => id)
+  return (await service.services.calls.rows(projectId, { text })).data.map(({ id }) => id)
 }
 
 describe('a live call to which turns are appended', () => {
@@ -196,11 +196,11 @@ describe('the words of appended turns', () => {
     for (const text of ['cherries', 'cherry apples', 'fruit bus', 'zoe apples fruits', 'cher', 'gruße zo'])
       expect([text, await find(project, text)]).toEqual([text, ['a']])
     expect(await find(project, 'apples')).toEqual(['b', 'a'])
-    expect((await service.services.calls.find(project.projectId, { text: 'apples' })).total).toBe(2)
+    expect((await service.services.calls.rows(project.projectId, { text: 'apples' })).total).toBe(2)
     expect(await find(project, 'cherries pears')).toEqual([])
     expect(await find(project, 'erries')).toEqual([])
     expect(await find(other, 'cherries')).toEqual([])
-    const [row] = (await service.services.calls.find(project.projectId, { text: 'cherries' })).data
+    const [row] = (await service.services.calls.rows(project.projectId, { text: 'cherries' })).data
     expect(row?.match).toMatchObject({ where: 'assistant', text: 'Cherries, then buses' })
   })
 

@@ -64,7 +64,7 @@ async function checkSearch(world: World): Promise<void> {
   const lines = await world.fetch(`/v1/calls${asked}`, { headers: { accept: 'application/x-ndjson' } })
   const exported = (await lines.text()).split('\n').filter((line) => line !== '')
   expect([asked, exported.map((line) => JSON.parse(line).id)]).toEqual([asked, expected])
-  const shown = await services.calls.find(project.projectId, Object.fromEntries(query))
+  const shown = await services.calls.rows(project.projectId, Object.fromEntries(query))
   expect([asked, shown.data.map(({ id }) => id), shown.total]).toEqual([
     ...[asked, expected.slice(0, shown.data.length)],
     expected.length,
