@@ -38,7 +38,11 @@ export const writtenColumns = written
 export const listedColumns = { id, createdAt, ...shown }
 /** The columns that are in no document. */
 export const unservedColumns = {
-  ...{ occurredAt, createdOnArrival, engagementSaid, completedAt, heardAt },
+  occurredAt,
+  createdOnArrival,
+  engagementSaid,
+  completedAt,
+  heardAt,
   ...beside,
 }
 

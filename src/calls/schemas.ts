@@ -84,6 +84,7 @@ const described = {
   endedReason: Text('Why the call ended, exactly as ingested.', 'customer-ended-call'),
   callerNumber: Text('The number that called.', '+15557294053'),
   calledNumber: Text('The number that was called.', '+15550100000'),
+  isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 
@@ -91,13 +92,7 @@ const callProperties = {
   id: told(CallId, "The platform's own id for the call."),
   status: Status,
   duration: Duration,
-  summary: described.summary,
-  evaluation: described.evaluation,
-  endedReason: described.endedReason,
-  callerNumber: described.callerNumber,
-  calledNumber: described.calledNumber,
-  isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
-  callAnalysis: described.callAnalysis,
+  ...described,
   transcript: Turns,
   createdAt: Time,
   updatedAt: Time,
@@ -264,7 +259,6 @@ export const CallChange = Type.Partial(
     status: told(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
     ...described,
-    isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
     transcript: told(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ ...index, description: 'Index of the first of `turns`.' }), turns: Turns },

@@ -117,7 +117,8 @@ async function readWaiting(
     )
   const matching = rows.filter(({ matches }) => matches === 1)
   return {
-    ...{ seqs: rows.map(({ seq }) => seq), matching: matching.map(({ seq }) => seq) },
+    seqs: rows.map(({ seq }) => seq),
+    matching: matching.map(({ seq }) => seq),
     segments: rows[0]?.segments,
   }
 }
@@ -170,7 +171,9 @@ export function seqsMatching(sought: SoughtWords): SQL {
 /** The same among few calls. @param few a table with `seq` */
 export function seqsMatchingAmong(sought: SoughtWords, few: SQL): SQL {
   const found = recordsMatching({
-    ...{ kind: 'call', segments: sought.segments, match: matchOfAny(sought) },
+    kind: 'call',
+    segments: sought.segments,
+    match: matchOfAny(sought),
     // A join, so that segments without any of the calls are not read.
     only: (segment) => ({
       from: 'bounds cross join',

@@ -16,7 +16,12 @@ export interface ListRequest extends CallParts {
 }
 
 const listParameters = new Set<string>([
-  ...['limit', 'offset', 'cursor', 'order', 'fields', 'details'],
+  'limit',
+  'offset',
+  'cursor',
+  'order',
+  'fields',
+  'details',
   ...callFilters.map(({ name }) => name),
 ])
 

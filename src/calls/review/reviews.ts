@@ -72,7 +72,9 @@ export class Reviews {
       const changed = new Set<string>()
       const at = new Date(this.#now()).toISOString()
       const inputs = some.map((id) => ({
-        ...{ id, change: {}, audited },
+        id,
+        change: {},
+        audited,
         own: {
           review: (stored: Review | null, turns: number) => {
             const after = changeReview(stored, change, { by: person.name, at, turns })

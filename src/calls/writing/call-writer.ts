@@ -94,7 +94,8 @@ export class CallWriter {
       .filter(({ seenChangeSeq }) => seenChangeSeq === null)
       .map(({ id, after, number }) => ({
         ...toHead(after),
-        ...{ id, number },
+        id,
+        number,
         createdAt: Date.parse(after.call.createdAt),
         hash: this.#recordHash(projectId, 'call', id),
       }))
@@ -204,7 +205,10 @@ function changeHeads({ projectId, writes }: Batch): SQL[] {
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
     .map(({ id, seenChangeSeq, after, number }) => ({
       ...toHead(after),
-      ...{ id, number, createdAt: Date.parse(after.call.createdAt), seen: seenChangeSeq },
+      id,
+      number,
+      createdAt: Date.parse(after.call.createdAt),
+      seen: seenChangeSeq,
     }))
   if (heads.length === 0) return []
   return [replaceHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]

@@ -27,7 +27,7 @@ import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
 import { changeErrors, checkChange, endSilently, mergeCall } from './merge.ts'
 import type { OwnDetails } from './merge-details.ts'
 import { type Redactions, redactChange } from './redaction.ts'
-import { readCallChars, readCharsOfCall, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
+import { readCallChars, readDeletedCalls, readStoredCalls } from './stored-calls.ts'
 import { TurnAppender } from './turn-appender.ts'
 
 /** After so many conflicts with other processes, the answer is 503. */
@@ -102,7 +102,7 @@ export class Ingest {
     own?: OwnDetails,
   ): Promise<IngestedCall> {
     const { read } = this.#options.store(projectId)
-    const storedChars = await readCharsOfCall(read, projectId, id)
+    const storedChars = (await readCallChars(read, projectId, [id])).get(id) ?? 0
     const isLong = storedChars > readAtOnceCharsMax
     const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
     const [input = given] = await this.#redacted(projectId, [given])
@@ -127,7 +127,8 @@ export class Ingest {
   async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
     const inputs = await this.#redacted(projectId, given)
     return await this.#mutex.run(namesOf(projectId, inputs), async () => {
-      const chars = await this.#readChars(projectId, inputs)
+      const { read } = this.#options.store(projectId)
+      const chars = await readCallChars(read, projectId, idsOf(inputs))
       const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
       const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
       const results: Outcome[] = []
@@ -281,10 +282,6 @@ export class Ingest {
     if (Buffer.byteLength(document) + Buffer.byteLength(details ?? '') <= callBytesMax) return
     const detail = `A call, with its details, can have at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES). Nothing was written.`
     throw new AppError('payload_too_large', 'Payload too large', { detail })
-  }
-
-  #readChars(projectId: number, inputs: readonly Input[]): Promise<Map<string, number>> {
-    return readCallChars(this.#options.store(projectId).read, projectId, idsOf(inputs))
   }
 }
 

@@ -30,6 +30,20 @@ type Rule<Value> = 'redact' | 'number' | 'keep' | ((value: Value, redaction: Red
 /** Without a rule for each member, this does not compile: nobody can forget to redact a new one. */
 export type Rules<Members> = { readonly [Name in keyof Members]-?: Rule<NonNullable<Members[Name]>> }
 
+/** Ids of agents stay, so that calls are found by them. */
+const entryRules = {
+  atSeconds: 'keep',
+  kind: 'keep',
+  turn: 'keep',
+  name: 'redact',
+  text: 'redact',
+  interrupted: 'keep',
+  agentId: 'keep',
+  latencyMs: 'keep',
+} as const satisfies Rules<TimelineEntry>
+
+const turnRules = { role: 'keep', content: 'redact' } as const satisfies Rules<Turn>
+
 export const callRules = {
   id: 'keep',
   status: 'keep',
@@ -41,7 +55,7 @@ export const callRules = {
   calledNumber: 'number',
   isEngaged: 'keep',
   callAnalysis: 'redact',
-  transcript: redactTranscript,
+  transcript: redactEach<Turn>('transcript', turnRules),
   appendTranscript: redactAppended,
   createdAt: 'keep',
   updatedAt: 'keep',
@@ -56,23 +70,9 @@ export const detailRules = {
   recordingUrl: 'keep',
   costUsd: 'keep',
   latencyMs: 'keep',
-  timeline: redactTimeline,
+  timeline: redactEach<TimelineEntry>('timeline', entryRules),
   metadata: redactMetadata,
 } as const satisfies Rules<CallDetailsUpdate>
-
-/** Ids of agents stay, so that calls are found by them. */
-const entryRules = {
-  atSeconds: 'keep',
-  kind: 'keep',
-  turn: 'keep',
-  name: 'redact',
-  text: 'redact',
-  interrupted: 'keep',
-  agentId: 'keep',
-  latencyMs: 'keep',
-} as const satisfies Rules<TimelineEntry>
-
-const turnRules = { role: 'keep', content: 'redact' } as const satisfies Rules<Turn>
 
 /** The change as it may be stored. Comes before any comparing, merging or writing. */
 export function* redactChange(
@@ -117,11 +117,14 @@ function partOf(part: string, { redactions: { parts } }: Redaction): RedactionCo
   return counts
 }
 
-function* redactTranscript(turns: Turn[], redaction: Redaction): Work<Turn[]> {
-  const counts = partOf('transcript', redaction)
-  const redacted: Turn[] = []
-  for (const turn of turns) redacted.push(yield* redactMembers(turn, turnRules, redaction, counts))
-  return redacted
+/** Redacts each of a part's objects by the same rules. */
+function redactEach<Item extends object>(part: string, rules: Rules<Item>) {
+  return function* (items: Item[], redaction: Redaction): Work<Item[]> {
+    const counts = partOf(part, redaction)
+    const redacted: Item[] = []
+    for (const item of items) redacted.push(yield* redactMembers(item, rules, redaction, counts))
+    return redacted
+  }
 }
 
 function* redactAppended(
@@ -137,13 +140,6 @@ function* redactAppended(
   }
   Object.assign(redaction.redactions, { appended, sent: turns })
   return { at, turns: redacted }
-}
-
-function* redactTimeline(timeline: TimelineEntry[], redaction: Redaction): Work<TimelineEntry[]> {
-  const counts = partOf('timeline', redaction)
-  const redacted: TimelineEntry[] = []
-  for (const entry of timeline) redacted.push(yield* redactMembers(entry, entryRules, redaction, counts))
-  return redacted
 }
 
 function* redactMetadata(

@@ -7,16 +7,9 @@ import { type StoredCall, unservedColumns } from '../call-head.ts'
 import { storedDetailsBytes } from '../details.ts'
 import { servedDocument } from '../document.ts'
 
-const charsWithDetails = sql<number>`document_chars + ${storedDetailsBytes}`
-
 const queries = preparedQueries((db) => ({
-  charsById: db
-    .select({ chars: charsWithDetails })
-    .from(calls)
-    .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
-    .prepare(),
   charsByIds: db
-    .select({ id: sql<string>`calls.id`, chars: charsWithDetails })
+    .select({ id: sql<string>`calls.id`, chars: sql<number>`document_chars + ${storedDetailsBytes}` })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted
       cross join calls on calls.project_id = ${sql.placeholder('projectId')} and calls.id = wanted.value`)
     .prepare(),
@@ -45,12 +38,7 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** The characters of a stored call's document and details; 0 if there is none. */
-export async function readCharsOfCall(db: ReadDatabase, projectId: number, id: string): Promise<number> {
-  return (await queries(db).charsById.get({ projectId, id }))?.chars ?? 0
-}
-
-/** The same for each stored call. */
+/** The characters of each stored call's document and details. */
 export async function readCallChars(
   db: ReadDatabase,
   projectId: number,

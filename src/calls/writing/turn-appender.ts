@@ -72,7 +72,8 @@ export class TurnAppender {
     if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
     if (!appendTranscript || !onlyAppends(change)) return null
     const { store, config, words, now } = this.#options
-    const call = await queries(store(projectId).read).live.get({ projectId, id })
+    const { read, write } = store(projectId)
+    const call = await queries(read).live.get({ projectId, id })
     if (!call || call.parts >= partsMax || call.turnCount === 0 || appendTranscript.at !== call.turnCount)
       return null
     if (call.createdOnArrival && change.createdAt !== undefined) return null
@@ -84,45 +85,36 @@ export class TurnAppender {
     const growsLong = call.documentChars <= readAtOnceCharsMax && chars > readAtOnceCharsMax
     if (turns === '' || isTooMuch || growsLong) return null
     const time = now()
-    const heardAt = heard(call, time)
     const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
     const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
     const document = appended(call.document, turns, servedUpdatedAt)
     if (document.length + call.detailsBytes > config.callBytesMax) return null
-    const isWritten = await this.#write(projectId, {
-      ...{ seq: call.seq, seenChangeSeq: call.changeSeq, isFirst: !call.hasParts, occurredAt, chars },
-      ...{ turnCount, turns, updatedAt: servedUpdatedAt, dueAt: time + indexedAfterMs },
-      heardAt: heardAt === call.heardAt ? null : heardAt,
-      words: words.of({ ...wordless, transcript: appendTranscript.turns }),
-    })
-    return isWritten ? document : null
-  }
-
-  /** Returns false if the call has changed since it was read, or was deleted. */
-  async #write(projectId: number, part: Part): Promise<boolean> {
-    const { write } = this.#options.store(projectId)
+    const heardAt = heard(call, time)
+    const said = words.of({ ...wordless, transcript: appendTranscript.turns })
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     // Matches only if this batch has written the head.
-    const written = sql`calls where seq = ${part.seq} and change_seq = ${changeSeq}`
+    const written = sql`calls where seq = ${call.seq} and change_seq = ${changeSeq}`
     const { changed } = await write.batch({
       number: sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`,
       changed: write.all<{ seq: number }>(sql`
-        update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(part.updatedAt)},
-          ${part.heardAt === null ? sql`` : sql`heard_at = ${part.heardAt},`}
-          occurred_at = ${part.occurredAt}, document_chars = ${part.chars}
-        where seq = ${part.seq} and change_seq = ${part.seenChangeSeq} returning seq`),
+        update calls set change_seq = ${changeSeq}, updated_at = ${Date.parse(servedUpdatedAt)},
+          ${heardAt === call.heardAt ? sql`` : sql`heard_at = ${heardAt},`}
+          occurred_at = ${occurredAt}, document_chars = ${chars}
+        where seq = ${call.seq} and change_seq = ${call.changeSeq} returning seq`),
       part: sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
-        select seq, ${part.turnCount}, ${part.turns}, ${part.words}, ${part.updatedAt} from ${written}`,
+        select seq, ${turnCount}, ${turns}, ${said}, ${servedUpdatedAt} from ${written}`,
       // If all words of the call are there, these are added.
       words: sql`
-        insert into calls_without_words (seq, project_id, due_at) select seq, ${projectId}, ${part.dueAt} from ${written}
-        on conflict (seq) do update set words = words || ${part.words}`,
-      document: part.isFirst
-        ? [sql`update call_documents set has_parts = true where seq = (select seq from ${written})`]
-        : [],
+        insert into calls_without_words (seq, project_id, due_at)
+        select seq, ${projectId}, ${time + indexedAfterMs} from ${written}
+        on conflict (seq) do update set words = words || ${said}`,
+      document: call.hasParts
+        ? []
+        : [sql`update call_documents set has_parts = true where seq = (select seq from ${written})`],
     })
-    return changed.length > 0
+    // The call has changed since it was read, or was deleted.
+    return changed.length > 0 ? document : null
   }
 }
 
@@ -133,22 +125,6 @@ interface Appending {
   id: string
   change: CallChange
   redactions?: Redactions
-}
-
-interface Part {
-  seq: number
-  seenChangeSeq: number
-  isFirst: boolean
-  occurredAt: number | null
-  /** The length of the document after the append. */
-  chars: number
-  turnCount: number
-  turns: string
-  words: string
-  updatedAt: string
-  /** Null if an earlier arrival has been noted just before. */
-  heardAt: number | null
-  dueAt: number
 }
 
 const appendFields = new Set(['appendTranscript', 'id', 'createdAt', 'updatedAt', 'occurredAt'])
