@@ -10,8 +10,8 @@ import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
 import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
-import { FoundPages } from './finding/found-pages.ts'
-import { Cursors, type TimeOrder } from './finding/place.ts'
+import { FoundPages, sizesOf } from './finding/found-pages.ts'
+import { Cursors, isByDuration } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
@@ -19,7 +19,7 @@ import { type CallRows, findNeighbours, findRows, type Neighbours } from './read
 import { type CallParts, documentsOf } from './reading/forms.ts'
 import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
-import { Batches } from './writing/batches.ts'
+import { ProjectBatches } from './writing/batches.ts'
 
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
 const deletionsPerBatchMax = 50
@@ -85,7 +85,7 @@ const queries = preparedQueries((db) => {
 })
 
 interface PageRequest {
-  search: CallSearch<TimeOrder>
+  search: CallSearch
   limit: number
   offset: number
 }
@@ -93,8 +93,11 @@ interface PageRequest {
 /** A project's calls: find, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
-  /** By project. */
-  readonly #deletions = new Map<number, Batches<Asked, AppError | null>>()
+  readonly #deletions = new ProjectBatches<Asked, AppError | null>((projectId) => ({
+    run: (asked) => this.#deleteTogether(projectId, asked),
+    sizeOf: () => 1,
+    sizeMax: deletionsPerBatchMax,
+  }))
 
   constructor(options: CallsOptions) {
     this.#options = options
@@ -109,14 +112,16 @@ export class Calls {
   async find(projectId: number, { search, limit, offset }: PageRequest, parts: CallParts): Promise<CallPage> {
     const { read, readAside } = this.#options.store(projectId)
     const form = documentsOf(parts)
-    if (!isFiltered(search)) return await readPage(read, projectId, { ...search, limit, offset }, form)
+    const { order, after } = search
+    if (!isFiltered(search) && !isByDuration(order))
+      return await readPage(read, projectId, { limit, offset, order, after }, form)
     const pages = new FoundPages(readAside, projectId, search)
     const { places, end } = await pages.page(limit, { offset })
     // A first page that is the last has all of them: counting would look through as many calls again.
     const isWhole = end === null && limit > 0 && offset === 0 && !search.after
     const { total, isCapped } = isWhole ? { total: places.length, isCapped: false } : await pages.count()
-    const heads = places.map(({ seq, chars }) => [seq, chars] as const)
-    return { total, totalIsCapped: isCapped, end, ...(await readDocuments(read, heads, form)) }
+    const documents = await readDocuments(read, sizesOf(places), form)
+    return { total, totalIsCapped: isCapped, end, ...documents }
   }
 
   /** A page of the calls that match a query, for the console. @throws invalid_request for a value that cannot be read */
@@ -190,7 +195,7 @@ export class Calls {
   async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
     const answer: DeletedCalls = { deleted: [], held: [] }
     const deleteOne = async (id: string) => {
-      const refusal = await this.#deletionsOf(projectId).add({ id, by })
+      const refusal = await this.#deletions.add(projectId, { id, by })
       if (!refusal) answer.deleted.push(id)
       // Another person may have deleted it meanwhile.
       else if (refusal.code === 'call_on_hold') answer.held.push(id)
@@ -201,30 +206,22 @@ export class Calls {
 
   /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
-    const refusal = await this.#deletionsOf(projectId).add({ id, by })
+    const refusal = await this.#deletions.add(projectId, { id, by })
     if (refusal) throw refusal
     return { id, deleted: true }
   }
 
-  #deletionsOf(projectId: number): Batches<Asked, AppError | null> {
-    let deletions = this.#deletions.get(projectId)
-    if (!deletions) {
-      const run = async (asked: Asked[]): Promise<(AppError | null)[]> => {
-        try {
-          return await this.#deleteTogether(projectId, asked)
-        } catch (error) {
-          if (error instanceof HoldWasSet) return await run(asked)
-          throw error
-        }
-      }
-      deletions = new Batches({ run, sizeOf: () => 1, sizeMax: deletionsPerBatchMax })
-      this.#deletions.set(projectId, deletions)
+  async #deleteTogether(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
+    try {
+      return await this.#deleteOnce(projectId, asked)
+    } catch (error) {
+      if (error instanceof HoldWasSet) return await this.#deleteTogether(projectId, asked)
+      throw error
     }
-    return deletions
   }
 
   /** @returns for each call, why it was not deleted */
-  async #deleteTogether(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
+  async #deleteOnce(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
     const { store, holds, deletion, erasure } = this.#options
     const { read } = store(projectId)
     const ids = JSON.stringify([...new Set(asked.map(({ id }) => id))])

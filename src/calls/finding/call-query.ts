@@ -14,7 +14,7 @@ const analysisFiltersMax = 10
 export type CallQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** The conditions of a list of calls, all of which must hold. */
-export interface CallSearch<Order extends CallOrder = CallOrder> {
+export interface CallSearch {
   conditions: readonly Condition[]
   /** `createdAt` at or after, and before, in milliseconds since 1970. */
   from?: number
@@ -23,19 +23,19 @@ export interface CallSearch<Order extends CallOrder = CallOrder> {
   words?: readonly WordQuery[]
   /** Words that must follow one another as written. */
   phrases?: readonly string[]
-  order: Order
+  order: CallOrder
   /** Where the previous page ended. */
   after?: Place
 }
 
 /** Reads the filters, the order and the cursor, and adds to `errors` what is wrong with them. */
-export function readCallSearch<Order extends CallOrder>(
+export function readCallSearch(
   query: CallQuery,
-  { orders, readCursor }: { orders: readonly (Order | typeof newestFirst)[]; readCursor: ReadCursor },
+  { orders, readCursor }: { orders: readonly CallOrder[]; readCursor: ReadCursor },
   errors: FieldError[],
-): CallSearch<Order | typeof newestFirst> {
+): CallSearch {
   const order = readOrder(query, orders, errors)
-  const search: CallSearch<typeof order> & { conditions: Condition[] } = { conditions: [], order }
+  const search: CallSearch & { conditions: Condition[] } = { conditions: [], order }
   const take = (field: string, read: (values: string[]) => string | undefined) => {
     const values = valuesOf(query, field)
     if (!values) return
@@ -89,11 +89,7 @@ export function valuesOf(query: CallQuery, name: string): string[] | undefined {
   return isSeveral ? [...new Set([texts].flat().flatMap(splitValues))] : [texts].flat().slice(-1)
 }
 
-function readOrder<Order extends CallOrder>(
-  query: CallQuery,
-  orders: readonly Order[],
-  errors: FieldError[],
-): Order | typeof newestFirst {
+function readOrder(query: CallQuery, orders: readonly CallOrder[], errors: FieldError[]): CallOrder {
   const asked = valuesOf(query, 'order')?.[0] ?? newestFirst
   const order = orders.find((one) => one === asked)
   if (order) return order

@@ -51,7 +51,8 @@ export class CallFinder {
   /** The first calls in the search's order, after the previous page. */
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
     if (limit === 0 || this.#search.words?.length === 0) return []
-    const source = await this.#readSource()
+    this.#source ??= this.#chooseSource()
+    const source = await this.#source
     const page = sql`limit ${limit} offset ${offset}`
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
     const { seqs, callsPerFound } = source.words
@@ -75,9 +76,14 @@ export class CallFinder {
    * @param most the limit if no words are searched for
    */
   async count(most = this.#limits.counted): Promise<number> {
-    if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
+    if (!isFiltered(this.#search)) {
+      const isProject = eq(projects.id, this.#projectId)
+      const [project] = await this.#db.select({ calls: projects.calls }).from(projects).where(isProject)
+      return project?.calls ?? 0
+    }
     if (this.#search.words?.length === 0) return 0
-    const source = await this.#readSource()
+    this.#source ??= this.#chooseSource()
+    const source = await this.#source
     const max = this.#limits.counted + 1
     if (!source.words) {
       if (source.total !== null) return Math.min(source.total, most + 1)
@@ -92,11 +98,6 @@ export class CallFinder {
     return await this.#countOf(
       sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
     )
-  }
-
-  #readSource(): Promise<Source> {
-    this.#source ??= this.#chooseSource()
-    return this.#source
   }
 
   async #chooseSource(): Promise<Source> {
@@ -422,10 +423,4 @@ function largerWindow(
   if (few >= most) return most + 1
   const enough = found === 0 ? most : Math.ceil((few * wanted * 1.5) / found)
   return Math.min(most, Math.max(enough, 4 * few))
-}
-
-/** How many calls a project has. */
-async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
-  const [row] = await db.select({ calls: projects.calls }).from(projects).where(eq(projects.id, projectId))
-  return row?.calls ?? 0
 }

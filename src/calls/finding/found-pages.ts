@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { inSlices } from '../../db/slices.ts'
+import { inSlices, type SizedRow } from '../../db/slices.ts'
 import { servedDocument } from '../document.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import { CallFinder, type FoundPlace, totalMax } from './find-calls.ts'
@@ -126,6 +126,7 @@ function hasPhrase(phrase: string): SQL {
   return sql`${servedDocument} like ${`%${escaped}%`} escape '\\'`
 }
 
-function sizesOf(places: readonly FoundPlace[]): (readonly [number, number])[] {
+/** The row number and the size of each call's document. */
+export function sizesOf(places: readonly FoundPlace[]): SizedRow[] {
   return places.map(({ seq, chars }) => [seq, chars])
 }

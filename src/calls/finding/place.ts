@@ -17,7 +17,7 @@ export interface Place {
   duration?: number
 }
 
-export function isByDuration(order: CallOrder): boolean {
+export function isByDuration(order: CallOrder): order is Exclude<CallOrder, TimeOrder> {
   return order.endsWith('duration')
 }
 

@@ -35,7 +35,9 @@ export class CallSelections {
   async of(db: ReadDatabase, projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
     if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
       throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
-    if (ids !== undefined) return callsWithIds(projectId, ids)
+    if (ids !== undefined)
+      return sql`select distinct calls.seq as seq from json_each(${JSON.stringify(ids)})
+        cross join calls on calls.project_id = ${projectId} and calls.id = value`
     if (before !== undefined) {
       const time = readInstant(before)
       if (time === null)
@@ -45,7 +47,8 @@ export class CallSelections {
             message: 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z',
           },
         ])
-      return completedBefore(projectId, time)
+      return sql`
+        select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${time}`
     }
     return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
   }
@@ -79,18 +82,7 @@ function textsIn(query: string): string[] {
   return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["“”,\\]+/))
 }
 
-/** Selects the row numbers (`seq`) of a project's calls with these ids. */
-function callsWithIds(projectId: number, ids: readonly string[]): SQL {
-  return sql`select distinct calls.seq as seq from json_each(${JSON.stringify(ids)})
-    cross join calls on calls.project_id = ${projectId} and calls.id = value`
-}
-
-/** The same for completed calls that were created before a time. */
-function completedBefore(projectId: number, before: number): SQL {
-  return sql`select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${before}`
-}
-
-/** The same for calls from or to a number. The words of numbers tell which texts end alike. */
+/** Selects calls from or to a number. The words of numbers tell which texts end alike. */
 async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
   const words = [endsWithDigits(number.tail)]
   const sought = await seekWords(db, projectId, [{ words }], sql`true`)

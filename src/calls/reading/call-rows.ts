@@ -9,7 +9,7 @@ import { detailsStart, readAgentName } from '../finding/agent-names.ts'
 import { type CallQuery, valuesOf } from '../finding/call-query.ts'
 import { hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
-import { FoundPages } from '../finding/found-pages.ts'
+import { FoundPages, sizesOf } from '../finding/found-pages.ts'
 import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
 import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
 import { readWeights } from '../finding/word-match.ts'
@@ -161,8 +161,7 @@ async function readRows(
     const heads = await readHeads(db, projectId, all, shownDocument)
     return { rows: heads.map((head) => toRow(head, null)), last: undefined }
   }
-  const sizes = places.map(({ seq, chars }) => [seq, chars] as const)
-  const [seqs = []] = inSlices(sizes, matchedCharsMax)
+  const [seqs = []] = inSlices(sizesOf(places), matchedCharsMax)
   const heads = await readHeads(db, projectId, seqs, servedDocument)
   const texts: WeighedText[] = []
   for (const words of query)

@@ -1,7 +1,7 @@
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { analysisPrefix, callFilters } from '../filters.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from '../finding/call-query.ts'
-import { type ReadCursor, type TimeOrder, timeOrders } from '../finding/place.ts'
+import { type ReadCursor, timeOrders } from '../finding/place.ts'
 import { callFields, columns, isDetailColumn } from './fields.ts'
 import type { CallParts } from './forms.ts'
 
@@ -9,7 +9,7 @@ const wholeNumber = /^[0-9]{1,15}$/
 
 /** What a request for a list of calls asks for. */
 export interface ListRequest extends CallParts {
-  search: CallSearch<TimeOrder>
+  search: CallSearch
   /** Undefined if it was not sent. */
   limit: number | undefined
   offset: number

@@ -110,22 +110,20 @@ export class Overview {
   ): Promise<{ data: CallsOfDay[] }> {
     const period = readPeriod(texts)
     const parts = partsOfZone(period, zone)
-    const byDay = new Map<number, typeof noCalls>()
-    for (const part of parts) {
-      const rows = await this.#read(projectId)
-        .select({
-          // Not a parameter, which would be a float and make the days floats.
-          day: sql<number>`(until - 1 + ${sql.raw(`${part.ahead}`)}) / ${sql.raw(`${dayMs}`)} as day`,
-          success: sql<number>`sum(success)`,
-          fail: sql<number>`sum(fail)`,
-          other: sql<number>`sum(calls - success - fail - unevaluated)`,
-          unevaluated: sql<number>`sum(unevaluated)`,
-        })
-        .from(sql`(${countsByQuarter(projectId, part)})`)
-        .groupBy(sql`day`)
-      // A day on which clocks change has two parts.
-      for (const { day, ...counts } of rows) byDay.set(day, sumOf(byDay.get(day) ?? noCalls, counts))
-    }
+    // Not parameters, which would be floats and make the days floats.
+    const isIn = parts.map(({ to, ahead }) => sql.raw(`when until <= ${to} then ${ahead}`))
+    const ahead = sql`case ${sql.join(isIn, sql` `)} else ${sql.raw(`${parts.at(-1)?.ahead ?? 0}`)} end`
+    const rows = await this.#read(projectId)
+      .select({
+        day: sql<number>`(until - 1 + ${ahead}) / ${sql.raw(`${dayMs}`)} as day`,
+        success: sql<number>`sum(success)`,
+        fail: sql<number>`sum(fail)`,
+        other: sql<number>`sum(calls - success - fail - unevaluated)`,
+        unevaluated: sql<number>`sum(unevaluated)`,
+      })
+      .from(sql`(${countsByQuarter(projectId, period)})`)
+      .groupBy(sql`day`)
+    const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
     const data = daysOf(parts).map((day) => ({
       day: new Date(day * dayMs).toISOString().slice(0, 10),
       ...(byDay.get(day) ?? noCalls),
@@ -259,21 +257,12 @@ async function readMedian(db: ReadDatabase, projectId: number, { from, to }: Per
   return row?.median ?? null
 }
 
-function sumOf(one: typeof noCalls, other: typeof noCalls): typeof noCalls {
-  return {
-    success: one.success + other.success,
-    fail: one.fail + other.fail,
-    other: one.other + other.other,
-    unevaluated: one.unevaluated + other.unevaluated,
-  }
-}
-
 /** Days since 1970. */
 function daysOf(parts: ZonePart[]): number[] {
   const [start, end] = [parts[0], parts.at(-1)]
   if (!start || !end) return []
-  const [first, last] = [start.from + start.ahead, end.to - 1 + end.ahead].map((ms) => Math.floor(ms / dayMs))
-  if (first === undefined || last === undefined) return []
+  const first = Math.floor((start.from + start.ahead) / dayMs)
+  const last = Math.floor((end.to - 1 + end.ahead) / dayMs)
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
@@ -303,10 +292,8 @@ function isShort({ from, to }: Period): boolean {
   return (to - from - msPerHour) / dayMs <= periodDaysMax
 }
 
-const msPerDay = 86_400_000
-
 /** A part of a period during which a time zone's offset is constant. */
-export interface ZonePart {
+interface ZonePart {
   from: number
   to: number
   /** How far local time is ahead of UTC, in milliseconds. */
@@ -314,14 +301,14 @@ export interface ZonePart {
 }
 
 /** The parts of a period, earliest first. @throws invalid_request for an unknown time zone */
-export function partsOfZone({ from, to }: { from: number; to: number }, zone: string): ZonePart[] {
+function partsOfZone({ from, to }: Period, zone: string): ZonePart[] {
   const aheadAt = clockOf(zone)
   if (!aheadAt)
     throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
   const parts: ZonePart[] = []
   let start = from
-  for (let at = from; at < to; at += msPerDay) {
-    const next = Math.min(at + msPerDay, to)
+  for (let at = from; at < to; at += dayMs) {
+    const next = Math.min(at + dayMs, to)
     if (aheadAt(at) === aheadAt(next)) continue
     const change = changeBetween(at, next, aheadAt)
     parts.push({ from: start, to: change, ahead: aheadAt(start) })

@@ -5,7 +5,7 @@ import { inSlices, type SizedRow } from '../../db/slices.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { detailsBytes } from '../details.ts'
 import type { JsonBytes } from '../document.ts'
-import type { FoundPages } from '../finding/found-pages.ts'
+import { type FoundPages, sizesOf } from '../finding/found-pages.ts'
 import { newestFirst, type Place, type TimeOrder } from '../finding/place.ts'
 import { type CallForm, documentsOf } from './forms.ts'
 
@@ -112,7 +112,7 @@ export async function readDocuments(
   heads: readonly SizedRow[],
   form: CallForm,
 ): Promise<Pick<CallPage, 'documents' | 'sliceChars'>> {
-  const sizes = await sizesOf(db, form, heads)
+  const sizes = await sizesIn(form, db, heads)
   // A call longer than a slice is a slice of its own.
   const sliceChars = sizes.reduce((most, [, chars]) => Math.max(most, chars), sliceCharsMax)
   return { documents: readSlices(db, sizes, form), sliceChars }
@@ -161,8 +161,7 @@ export async function* exportCalls(
   let start: Parameters<FoundPages['page']>[1] = { offset }
   while (left > 0) {
     const { places, end } = await pages.page(Math.min(left, placesMax), start)
-    const heads = places.map(({ seq, chars }) => [seq, chars] as const)
-    for (const seqs of inSlices(await sizesOf(read, form, heads), exportedCharsMax)) {
+    for (const seqs of inSlices(await sizesIn(form, read, sizesOf(places)), exportedCharsMax)) {
       const part = await form.read(read, JSON.stringify(seqs))
       if (part.length > 0) yield part
       onPart?.(seqs.length)
@@ -174,9 +173,9 @@ export async function* exportCalls(
 }
 
 /** The row number and the size of each call, in the form. */
-async function sizesOf(
-  db: ReadDatabase,
+async function sizesIn(
   { isDetailed }: CallForm,
+  db: ReadDatabase,
   heads: readonly SizedRow[],
 ): Promise<readonly SizedRow[]> {
   if (!isDetailed) return heads

@@ -38,9 +38,7 @@ export class Reviews {
    * since `noteBefore` stays. @throws not_found; no_such_turn; note_has_changed
    */
   async change(projectId: number, id: string, change: ReviewChange, reviewer: Reviewer): Promise<void> {
-    await this.#changeAll(projectId, [id], change, reviewer, (_, error) => {
-      if (error) throw error
-    })
+    for await (const { error } of this.#changeAll(projectId, [id], change, reviewer)) if (error) throw error
   }
 
   /** Adds labels to many calls and removes others. */
@@ -51,21 +49,16 @@ export class Reviews {
   ): Promise<Labelled> {
     const labelled: Labelled = { changed: [], failed: [] }
     const change = { addLabels: add, removeLabels: remove }
-    await this.#changeAll(projectId, [...new Set(ids)], change, reviewer, (id, error, isChanged) => {
+    for await (const { id, error, isChanged } of this.#changeAll(projectId, ids, change, reviewer)) {
       if (error) labelled.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
       else if (isChanged) labelled.changed.push(id)
-    })
+    }
     return labelled
   }
 
-  async #changeAll(
-    projectId: number,
-    ids: readonly string[],
-    change: ReviewChange,
-    { person, by }: Reviewer,
-    done: (id: string, error: AppError | null, isChanged: boolean) => void,
-  ): Promise<void> {
-    const audited = { by, actions: actionsOf(change) }
+  async *#changeAll(projectId: number, all: readonly string[], change: ReviewChange, reviewer: Reviewer) {
+    const audited = { by: reviewer.by, actions: actionsOf(change) }
+    const ids = [...new Set(all)]
     for (let from = 0; from < ids.length; from += callsPerWrite) {
       if (from > 0) await setImmediate()
       const some = ids.slice(from, from + callsPerWrite)
@@ -77,7 +70,7 @@ export class Reviews {
         audited,
         own: {
           review: (stored: Review | null, turns: number) => {
-            const after = changeReview(stored, change, { by: person.name, at, turns })
+            const after = changeReview(stored, change, { by: reviewer.person.name, at, turns })
             if (after !== stored) changed.add(id)
             else changed.delete(id)
             return after
@@ -87,7 +80,7 @@ export class Reviews {
       const results = await this.#ingest.putAll(projectId, inputs)
       for (const [position, id] of some.entries()) {
         const result = results[position]
-        done(id, result instanceof AppError ? result : null, changed.has(id))
+        yield { id, error: result instanceof AppError ? result : null, isChanged: changed.has(id) }
       }
     }
   }

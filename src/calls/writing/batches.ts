@@ -17,6 +17,22 @@ interface BatchesOptions<Input, Result> {
   sizeMax: number
 }
 
+/** Batches of each project. */
+export class ProjectBatches<Input, Result> {
+  readonly #optionsOf: (projectId: number) => BatchesOptions<Input, Result>
+  readonly #batches = new Map<number, Batches<Input, Result>>()
+
+  constructor(optionsOf: (projectId: number) => BatchesOptions<Input, Result>) {
+    this.#optionsOf = optionsOf
+  }
+
+  add(projectId: number, input: Input): Promise<Result> {
+    const batches = this.#batches.get(projectId) ?? new Batches(this.#optionsOf(projectId))
+    this.#batches.set(projectId, batches)
+    return batches.add(input)
+  }
+}
+
 /**
  * Runs inputs in batches. The next batch takes what has arrived meanwhile, up to a size. It starts when the previous
  * one has ended, or when as many inputs wait as are running, so that one is prepared while the other is written.

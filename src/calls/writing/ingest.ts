@@ -22,7 +22,7 @@ import { callNotFound } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
 import { CallChange } from '../schemas.ts'
-import { Batches } from './batches.ts'
+import { ProjectBatches } from './batches.ts'
 import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
 import { changeErrors, checkChange, endSilently, mergeCall } from './merge.ts'
 import type { OwnDetails } from './merge-details.ts'
@@ -83,8 +83,11 @@ export class Ingest {
   readonly #mutex = new KeyedMutex()
   readonly #longMutex = new KeyedMutex()
   readonly #slices = new TimeSlices()
-  /** By project. */
-  readonly #batches = new Map<number, Batches<Input, Result>>()
+  readonly #batches = new ProjectBatches<Input, Result>((projectId) => ({
+    run: (inputs) => this.#mergeAndWrite(projectId, inputs),
+    sizeOf: charsOf,
+    sizeMax: batchCharsMax,
+  }))
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -179,20 +182,10 @@ export class Ingest {
     const append = () => this.#appender.append(projectId, input)
     const document = await (isLong ? this.#inTurn(append) : append())
     if (document) return { document, isNew: false }
-    if (!isLong) return await this.#batchesOf(projectId).add(input)
+    if (!isLong) return await this.#batches.add(projectId, input)
     const [result] = await this.#inTurn(() => this.#mergeAndWrite(projectId, [input]))
     if (!result) throw new Error('Each input has its result')
     return result
-  }
-
-  #batchesOf(projectId: number): Batches<Input, Result> {
-    let batches = this.#batches.get(projectId)
-    if (!batches) {
-      const run = (inputs: Input[]) => this.#mergeAndWrite(projectId, inputs)
-      batches = new Batches({ run, sizeOf: charsOf, sizeMax: batchCharsMax })
-      this.#batches.set(projectId, batches)
-    }
-    return batches
   }
 
   /** Changes long calls one at a time, so that other requests get a turn. */

@@ -51,7 +51,7 @@ export function answerLines(request: Request, projectId: number, options: LinesO
   const parts = readParts(request, ndjson, { bytesMax, admission })
   // The answer ends with the last line, long after this returns.
   admission.enter()
-  const answers = new LineAnswers(request, projectId, options).of(parts)
+  const answers = new LineAnswers({ ...options, request, projectId }).of(parts)
   let isCancelled = false
   const body = new ReadableStream<Uint8Array>(
     {
@@ -74,22 +74,18 @@ export function answerLines(request: Request, projectId: number, options: LinesO
 }
 
 class LineAnswers {
-  readonly #request: Request
-  readonly #projectId: number
-  readonly #options: LinesOptions
+  readonly #options: LinesOptions & { request: Request; projectId: number }
   #readLines = 0
   #arrivedBytes = 0
   #writtenBytes = 0
 
-  constructor(request: Request, projectId: number, options: LinesOptions) {
-    this.#request = request
-    this.#projectId = projectId
+  constructor(options: LinesOptions & { request: Request; projectId: number }) {
     this.#options = options
   }
 
   /** The answers to the lines of a body. Lines are written as soon as no more have arrived. */
   async *of(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-    const { admission, bytesMax } = this.#options
+    const { request, admission, bytesMax } = this.#options
     let slice: Entry[] = []
     try {
       for await (const line of readLines(this.#counted(parts), bytesMax)) {
@@ -108,14 +104,14 @@ class LineAnswers {
       const line = this.#readLines + 1
       yield await this.#write([...slice, { line, id: null, call: this.#errorOf(error), ignored: [] }])
     } finally {
-      admission.leave(this.#request)
+      admission.leave(request)
     }
   }
 
   async *#counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const part of parts) {
       this.#arrivedBytes += part.length
-      this.#options.admission.hold(this.#request, this.#arrivedBytes - this.#writtenBytes)
+      this.#options.admission.hold(this.#options.request, this.#arrivedBytes - this.#writtenBytes)
       yield part
     }
   }
@@ -128,7 +124,7 @@ class LineAnswers {
     try {
       const value = parseBody(bytes)
       id = idOfLine(value)
-      const ignored = ignoredIn(CallLine, value, isStrict(this.#request))
+      const ignored = ignoredIn(CallLine, value, isStrict(this.#options.request))
       const call = checkCallLine(value)
       // Here too, since looking for a call by an id of many megabytes takes a second.
       checkId(call.id)
@@ -142,9 +138,9 @@ class LineAnswers {
     const inputs = entries.flatMap(({ call }) =>
       call instanceof AppError ? [] : [{ id: call.id, change: call, isImport: true }],
     )
-    const { check, ingest } = this.#options
+    const { projectId, check, ingest } = this.#options
     const outcomes = await check()
-      .then(() => ingest.putAll(this.#projectId, inputs))
+      .then(() => ingest.putAll(projectId, inputs))
       .catch((error) => inputs.map(() => this.#errorOf(error)))
     const next = outcomes.values()
     const answers = entries.map((entry) =>
