@@ -8,27 +8,9 @@ import type { Call } from './schemas.ts'
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
-const {
-  occurredAt,
-  createdOnArrival,
-  engagementSaid,
-  completedAt,
-  heardAt,
-  documentChars,
-  valueList,
-  ...shown
-} = written
-const {
-  updatedAt,
-  status,
-  evaluation,
-  isEngaged,
-  duration,
-  callerNumber,
-  calledNumber,
-  endedReason,
-  ...beside
-} = shown
+const { documentChars, valueList, ...known } = written
+const { occurredAt, createdOnArrival, engagementSaid, completedAt, heardAt, ...shown } = known
+const { source, agentId, review } = shown
 
 /**
  * The columns that every write of a call sets: all but those that never change and those that the database computes.
@@ -43,7 +25,9 @@ export const unservedColumns = {
   engagementSaid,
   completedAt,
   heardAt,
-  ...beside,
+  source,
+  agentId,
+  review,
 }
 
 /** A stored call, including what the API does not return. */
