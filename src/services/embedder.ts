@@ -18,22 +18,32 @@ interface EmbedderParts {
 
 /** The embedder that the configuration names. */
 export async function createEmbedder(parts: EmbedderParts): Promise<Embedder> {
-  const { metrics, database, textThreads } = parts
-  const { embedding } = parts.config
-  if (embedding.provider === 'builtin') {
-    return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
+  const { textThreads } = parts
+  const { provider } = parts.config.embedding
+  switch (provider) {
+    case 'builtin':
+      return createBuiltinEmbedder({ embedDocuments: (texts) => textThreads.embed(texts) })
+    case 'local': {
+      const { openLocalEmbedder } = await import('./local-embedder.ts')
+      return await openLocalEmbedder(parts)
+    }
+    case 'huggingface':
+      return await openHuggingFaceEmbedder(parts)
+    default:
+      // A provider that the configuration knows and this list does not is a type error.
+      throw new Error(`No embedder for the provider ${provider satisfies never}`)
   }
-  if (embedding.provider === 'local') {
-    const { openLocalEmbedder } = await import('./local-embedder.ts')
-    return await openLocalEmbedder(parts)
-  }
+}
+
+async function openHuggingFaceEmbedder({ config, metrics, database }: EmbedderParts): Promise<Embedder> {
   // Loaded only when it is used: Hugging Face's client is large.
   const { createHuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')
+  const { model, endpoint, token } = config.embedding
   return createHuggingFaceEmbedder({
-    model: embedding.model,
-    endpoint: embedding.endpoint,
-    token: embedding.token,
-    dimensions: await dimensionsInRows(database, spaceOf(embedding.model)),
+    model,
+    endpoint,
+    token,
+    dimensions: await dimensionsInRows(database, spaceOf(model)),
     observe: (outcome) => metrics.observeEmbedding(outcome),
   })
 }
