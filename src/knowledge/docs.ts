@@ -17,7 +17,8 @@ import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './s
 // The routes of knowledge in the OpenAPI document.
 
 const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
-const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
+/** Why a body may be refused. */
+export const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', ItemId)]
 
 const ifMatch: OpenAPIV3.ParameterObject = {

@@ -1,4 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
+import { certainTimeOrDayPattern, readInstant } from '../../text/instant.ts'
 import type { ItemHead } from '../item-rows.ts'
 
 type Test<Field> = (field: Field) => boolean
@@ -18,7 +19,6 @@ export interface MetadataCondition {
 
 /** The texts of one condition. */
 const listedMax = 1_000
-const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 /** Case-sensitive, like Dify's own filters. */
 const textTests: Record<string, ToTest<string>> = {
@@ -54,39 +54,32 @@ const description = toField('a text', textTests, (item) => item.description)
 const id = toField('a text', textTests, (item) => item.id)
 const createdAt = toField('a time', timeTests, (item) => item.createdAt)
 /** The fields that can be filtered by, under the names in records and in items. */
-const fields = new Map(
-  Object.entries({ name, title: name, description, id, document_id: id, created_at: createdAt, createdAt }),
-)
+const texts = new Map(Object.entries({ name, title: name, description, id, document_id: id }))
+const times = new Map(Object.entries({ created_at: createdAt, createdAt }))
+const fields = new Map([...texts, ...times])
+export const conditionNames = [...fields.keys()]
 
-const textNames = ['name', 'title', 'description', 'id', 'document_id']
-const timeNames = ['created_at', 'createdAt']
-const oneOf = (name: string[], comparison_operator: string[], value?: object) => ({
+const oneOf = (names: Iterable<string>, operators: Iterable<string>, value?: object) => ({
   properties: {
-    name: { enum: name },
-    comparison_operator: { enum: comparison_operator },
+    name: { enum: [...names] },
+    comparison_operator: { enum: [...operators] },
     ...(value && { value }),
   },
   ...(value && { required: ['value'] }),
 })
-const times = Object.keys(timeTests).filter((operator) => !operator.includes('empty'))
+const withoutValue = ['empty', 'not empty']
+const ofList = ['in', 'not in']
+const ofOne = (tests: object) =>
+  Object.keys(tests).filter((operator) => ![...withoutValue, ...ofList].includes(operator))
+const textOrNumber = { type: ['string', 'number'] }
 
 /** The supported conditions, for the documentation: each name's operators and values. */
 export const checkableConditions = [
-  oneOf([...textNames, ...timeNames], ['empty', 'not empty']),
-  oneOf(textNames, ['in', 'not in'], {
-    type: 'array',
-    items: { type: 'string' },
-    maxItems: listedMax,
-  }),
-  oneOf(textNames, ['contains', 'not contains', 'start with', 'end with', 'is', 'is not'], {
-    type: ['string', 'number'],
-  }),
-  oneOf(timeNames, times, {
-    type: ['string', 'number'],
-    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$',
-  }),
+  oneOf(conditionNames, withoutValue),
+  oneOf(texts.keys(), ofList, { type: 'array', items: { type: 'string' }, maxItems: listedMax }),
+  oneOf(texts.keys(), ofOne(textTests), textOrNumber),
+  oneOf(times.keys(), ofOne(timeTests), { ...textOrNumber, pattern: certainTimeOrDayPattern }),
 ]
-export const conditionNames = [...fields.keys()]
 
 /**
  * The items to search; null for all. @throws invalid_request for an unsupported condition, since ignoring it would find
@@ -101,7 +94,7 @@ export function itemFilterOf(condition: MetadataCondition | null | undefined): T
 
 function toItemTest(condition: DifyCondition, at: number): Test<ItemHead> {
   const field = fields.get(condition.name)
-  if (!field) throw refusal(at, 'name', `must be one of ${[...fields.keys()].join(', ')}`)
+  if (!field) throw refusal(at, 'name', `must be one of ${conditionNames.join(', ')}`)
   return field(condition, at)
 }
 
@@ -142,14 +135,9 @@ function asTexts(value: unknown, at: number): ReadonlySet<string> {
 /** Reads a date (from 00:00 UTC), a time with its zone, or, as in Dify's own time fields, seconds since 1970. */
 function asTimeMs(value: unknown, at: number): number {
   if (typeof value === 'number') return value * 1_000
-  const time = typeof value === 'string' && isoDate.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isFinite(time) && isDay(String(value).slice(0, 'YYYY-MM-DD'.length))) return time
+  const time = typeof value === 'string' ? (readInstant(value) ?? readInstant(`${value}T00:00Z`)) : null
+  if (time !== null) return time
   throw refusal(at, 'value', 'must be a date, a time with its zone, or seconds since 1970')
-}
-
-/** Whether the date exists: `Date` reads the 30th of February as a day in March. */
-function isDay(date: string): boolean {
-  return new Date(date).toISOString().startsWith(date)
 }
 
 function refusal(at: number, field: string, message: string) {

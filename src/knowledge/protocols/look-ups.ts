@@ -1,17 +1,15 @@
-import { AppError, type FieldError } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { compileCheck } from '../../validation.ts'
-import type { AskedSearch } from '../questions/asked-search.ts'
 import { faultsSentence } from './error-sentence.ts'
-import { answerTool } from './tool.ts'
-import { answerCalls, findDocuments, type LookUpOptions } from './vapi-answers.ts'
+import { answerTool, asObject, type LookUpOptions } from './tool.ts'
+import { answerCalls, findDocuments, inOneLine } from './vapi.ts'
 import { VapiKnowledgeRequest, VapiToolRequest } from './vapi-schemas.ts'
 
 const checkKnowledge = compileCheck(VapiKnowledgeRequest)
 const checkTool = compileCheck(VapiToolRequest)
 
-interface LookUpsOptions {
-  search: Pick<AskedSearch, 'search'>
+interface LookUpsOptions extends Pick<LookUpOptions, 'search'> {
   log: Pick<Log, 'error'>
 }
 
@@ -32,15 +30,14 @@ export class LookUps {
       return null
     } catch (error) {
       // The model can correct its request.
-      if (error instanceof AppError && error.errors) return { error: sentenceOf(error.errors) }
+      if (error instanceof AppError && error.errors) return { error: inOneLine(faultsSentence(error.errors)) }
       throw error
     }
   }
 
   /** https://docs.vapi.ai/server-url/events */
   async #answerVapi(projectId: number, body: unknown): Promise<object | null> {
-    const message = memberOf(body, 'message')
-    const type = memberOf(message, 'type')
+    const type = asObject(asObject(body)?.message)?.type
     if (type === 'tool-calls')
       return { results: await answerCalls(this.#options, projectId, checkTool(body)) }
     if (type === 'knowledge-base-request')
@@ -50,19 +47,8 @@ export class LookUps {
 
   /** A custom function: `{name, call: {call_id}, args}`. https://docs.retellai.com/build/conversation-flow/custom-function */
   async #answerRetell(projectId: number, body: unknown): Promise<object | null> {
-    if (memberOf(body, 'event') !== undefined || typeof memberOf(body, 'name') !== 'string') return null
-    return await answerTool(this.#options, projectId, {
-      parameters: memberOf(body, 'args'),
-      callId: memberOf(memberOf(body, 'call'), 'call_id'),
-    })
+    const { event, name, args, call } = asObject(body) ?? {}
+    if (event !== undefined || typeof name !== 'string') return null
+    return await answerTool(this.#options, projectId, { parameters: args, callId: asObject(call)?.call_id })
   }
-}
-
-function sentenceOf(faults: FieldError[]): string {
-  return faultsSentence(faults).replace(/\s+/g, ' ')
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
 }

@@ -1,44 +1,35 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { ErrorCode } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
-import { bodyOf, named } from '../../validation.ts'
-import { callHeader } from '../docs.ts'
-import { type AskedSearch, callIdOf } from '../questions/asked-search.ts'
+import { bodyOf } from '../../validation.ts'
+import { badBody, callHeader } from '../docs.ts'
+import { callIdOf } from '../questions/asked-search.ts'
 import { errorSentence } from './error-sentence.ts'
-import { answerTool } from './tool.ts'
-import { ToolParameters, VapiError } from './vapi-schemas.ts'
+import { answerTool, type LookUpOptions, ToolAnswer, ToolError, ToolParameters } from './tool.ts'
 
-interface ToolRoutesOptions {
-  search: Pick<AskedSearch, 'search'>
-  /** Called for every failed search. The request still gets an answer. */
+export interface LookUpRoutesOptions extends Pick<LookUpOptions, 'search'> {
   onFailure: (error: unknown, request: Request) => void
 }
 
-const prefix = '/integrations/tool'
-const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
+/** The options of one request's look-ups. */
+export function forRequest({ search, onFailure }: LookUpRoutesOptions, request: Request): LookUpOptions {
+  return { search, onFailure: (error) => onFailure(error, request) }
+}
 
-const ToolAnswer = named('ToolAnswer', {
-  result: Type.String({
-    description:
-      'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
-    example: 'Returns › Refunds\nWe refund any order within 30 days.',
-  }),
-})
+const prefix = '/integrations/tool'
 
 export const toolProtocol: Protocol = {
   prefix,
-  errorBody: (error): VapiError => ({ error: errorSentence(error) }),
+  errorBody: (error) => ({ error: errorSentence(error) }),
 }
 
 /** /integrations/tool: serves knowledge as a tool for any platform that sends JSON with a key. */
-export function toolRoutes({ search, onFailure }: ToolRoutesOptions) {
+export function toolRoutes(options: LookUpRoutesOptions) {
   return new Elysia({ prefix }).use(callerContext()).post(
     '',
     ({ caller, body, request }) =>
-      answerTool({ search, onFailure: (error) => onFailure(error, request) }, caller.projectId, {
+      answerTool(forRequest(options, request), caller.projectId, {
         parameters: body,
         callId: callIdOf(request),
       }),
@@ -56,7 +47,7 @@ export function toolRoutes({ search, onFailure }: ToolRoutesOptions) {
         responses: protocolAnswers(
           { 200: jsonAnswer('The passages found.', ToolAnswer) },
           badBody,
-          VapiError,
+          ToolError,
         ),
       },
     },

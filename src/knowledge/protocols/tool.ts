@@ -1,41 +1,99 @@
-import { AppError } from '../../errors.ts'
+import { Type } from '@sinclair/typebox'
+import { AppError, invalidRequest } from '../../errors.ts'
+import { compileCheck, named } from '../../validation.ts'
 import { embeddedText } from '../chunking/chunk.ts'
-import type { SearchHit } from '../schemas.ts'
+import type { AskedSearch } from '../questions/asked-search.ts'
+import { type SearchHit, SearchRequest } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
-import { parametersOf } from './vapi.ts'
-import type { LookUpOptions } from './vapi-answers.ts'
 
 const resultCharsMax = 8_000
 
-/**
- * The result of a search as text for a model: the passages, best first. A failed search becomes a sentence, so that the
- * call goes on.
- * @param parameters from the model, as an object or as JSON text
- * @param callId unchecked
- */
-export async function answerTool(
+/** The parameters that a model may set. `mode` and the deadline are not among them. */
+export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'], {
+  title: 'ToolParameters',
+})
+type ToolParameters = Pick<SearchRequest, 'query' | 'limit' | 'itemIds'>
+
+export const ToolAnswer = named('ToolAnswer', {
+  result: Type.String({
+    description:
+      'The passages, best first, at most 8,000 characters, or a sentence that says why there are none.',
+    example: 'Returns › Refunds\nWe refund any order within 30 days.',
+  }),
+})
+
+/** An error of a tool's route: Vapi would speak a `message` to the caller. */
+export const ToolError = named('ToolError', {
+  error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
+})
+
+export interface LookUpOptions {
+  search: Pick<AskedSearch, 'search'>
+  /** Called for every failed search. The request still gets an answer. */
+  onFailure: (error: unknown) => void
+}
+
+/** A model's question. */
+export interface Asked {
+  /** From the model, as an object or as JSON text. */
+  parameters: unknown
+  /** Unchecked. */
+  callId: unknown
+}
+
+/** The passages for a question; a sentence for the model if the search fails, so that the call goes on. */
+export async function lookUp(
   { search, onFailure }: LookUpOptions,
   projectId: number,
-  { parameters, callId }: { parameters: unknown; callId: unknown },
-): Promise<{ result: string }> {
+  { parameters, callId }: Asked,
+): Promise<SearchHit[] | string> {
   try {
-    const { answer } = await search.search(
-      projectId,
-      parametersOf({ id: undefined, name: undefined, parameters }),
-      callId,
-    )
-    return { result: toText(answer.data) }
+    const { answer } = await search.search(projectId, parametersOf(parameters), callId)
+    return answer.data
   } catch (error) {
-    // The model can correct its own parameters.
-    const faults = error instanceof AppError ? error.errors : undefined
-    if (faults) return { result: faultsSentence(faults) }
+    // The model can correct its own parameters, and sees nothing of other errors.
+    if (error instanceof AppError && error.errors) return faultsSentence(error.errors)
     onFailure(error)
-    return { result: 'The search failed.' }
+    return 'The search failed.'
   }
 }
 
-function toText(hits: SearchHit[]): string {
-  const passages = hits.map((hit) => embeddedText(hit.name, hit))
+/** The result of a search as text for a model: the passages, best first. */
+export async function answerTool(
+  options: LookUpOptions,
+  projectId: number,
+  asked: Asked,
+): Promise<{ result: string }> {
+  const found = await lookUp(options, projectId, asked)
+  if (typeof found === 'string') return { result: found }
+  const passages = found.map((hit) => embeddedText(hit.name, hit))
   const text = passages.join('\n\n').trim()
-  return text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed()
+  return { result: text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed() }
+}
+
+const checkParameters = compileCheck(ToolParameters)
+
+/** @throws invalid_request naming each bad parameter */
+export function parametersOf(parameters: unknown): ToolParameters {
+  const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
+  // With a strict schema, a model writes null for a parameter that it does not set.
+  const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+  const { query, limit, itemIds } = checkParameters(meant)
+  // Arguments in a JSON string were not checked with the body.
+  if (!query.isWellFormed() || query.includes('\0'))
+    throw invalidRequest([{ field: 'query', message: 'must be Unicode text without U+0000' }])
+  return { query, ...(limit ? { limit } : {}), ...(itemIds ? { itemIds } : {}) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidRequest([{ field: 'arguments', message: 'must be valid JSON' }])
+  }
+}
+
+export function asObject(value: unknown): Record<string, unknown> | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : undefined
 }

@@ -1,34 +1,22 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
-import type { ErrorCode } from '../../errors.ts'
 import { callerContext } from '../../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
-import type { AskedSearch } from '../questions/asked-search.ts'
+import { badBody } from '../docs.ts'
 import { errorSentence } from './error-sentence.ts'
-import { answerCalls, findDocuments, type LookUpOptions } from './vapi-answers.ts'
-import {
-  VapiError,
-  VapiKnowledgeAnswer,
-  VapiKnowledgeRequest,
-  VapiToolAnswer,
-  VapiToolRequest,
-} from './vapi-schemas.ts'
-
-interface VapiRoutesOptions {
-  search: Pick<AskedSearch, 'search'>
-  /** Called for every failed search. The request still gets an answer. */
-  onFailure: (error: unknown, request: Request) => void
-}
+import { ToolError } from './tool.ts'
+import { forRequest, type LookUpRoutesOptions } from './tool-routes.ts'
+import { answerCalls, findDocuments } from './vapi.ts'
+import { VapiKnowledgeAnswer, VapiKnowledgeRequest, VapiToolAnswer, VapiToolRequest } from './vapi-schemas.ts'
 
 const prefix = '/integrations/vapi'
 const tags = ['Integrations']
 const security: OpenAPIV3.SecurityRequirementObject[] = [{ apiKey: [] }, { vapiSecret: [] }]
-const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 const answers = (description: string, schema: TSchema) =>
-  protocolAnswers({ 200: jsonAnswer(description, schema) }, badBody, VapiError)
+  protocolAnswers({ 200: jsonAnswer(description, schema) }, badBody, ToolError)
 
 export const vapiSecuritySchemes: Record<string, OpenAPIV3.SecuritySchemeObject> = {
   vapiSecret: {
@@ -48,11 +36,11 @@ export const vapiProtocol: Protocol = {
     const secret = headers.get('x-vapi-secret')
     return headers.get('authorization') || (secret ? secret.replace(/^(?!bearer\s)/i, 'Bearer ') : null)
   },
-  errorBody: (error): VapiError => ({ error: errorSentence(error) }),
+  errorBody: (error) => ({ error: errorSentence(error) }),
 }
 
 /** /integrations/vapi: serves knowledge as a custom knowledge base and as a tool. */
-export function vapiRoutes(options: VapiRoutesOptions) {
+export function vapiRoutes(options: LookUpRoutesOptions) {
   return new Elysia({ prefix })
     .use(callerContext())
     .post(
@@ -89,8 +77,4 @@ export function vapiRoutes(options: VapiRoutesOptions) {
         },
       },
     )
-}
-
-function forRequest({ search, onFailure }: VapiRoutesOptions, request: Request): LookUpOptions {
-  return { search, onFailure: (error) => onFailure(error, request) }
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named } from '../../validation.ts'
-import { plainMembers, SearchRequest } from '../schemas.ts'
+import { plainMembers } from '../schemas.ts'
 
 /** The most searches of one request; longer lists are refused. */
 const toolCallsMax = 16
@@ -88,12 +88,6 @@ export const VapiToolRequest = named('VapiToolRequest', {
 })
 export type VapiToolRequest = Static<typeof VapiToolRequest>
 
-/** The parameters that a model may set. `mode` and the deadline are not among them. */
-export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'], {
-  title: 'ToolParameters',
-})
-export type ToolParameters = Static<typeof ToolParameters>
-
 export const VapiToolResult = named('VapiToolResult', {
   name: Type.Optional(Type.String({ example: 'search_knowledge' })),
   toolCallId: Type.Optional(Type.String({ example: 'abc123' })),
@@ -110,8 +104,3 @@ export const VapiToolResult = named('VapiToolResult', {
 export type VapiToolResult = Static<typeof VapiToolResult>
 
 export const VapiToolAnswer = named('VapiToolAnswer', { results: Type.Array(VapiToolResult) })
-
-export const VapiError = named('ToolError', {
-  error: Type.String({ example: 'Invalid API key: The key is unknown or has been revoked.' }),
-})
-export type VapiError = Static<typeof VapiError>

@@ -1,15 +1,14 @@
-import { AppError, invalidRequest } from '../../errors.ts'
-import { compileCheck } from '../../validation.ts'
+import { invalidRequest } from '../../errors.ts'
 import { contextLine, embeddedText } from '../chunking/chunk.ts'
 import type { SearchHit } from '../schemas.ts'
-import { faultsSentence } from './error-sentence.ts'
 import { queryCharsMax, toQuery } from './query-text.ts'
-import {
-  ToolParameters,
-  type VapiDocument,
-  type VapiKnowledgeRequest,
-  type VapiToolRequest,
-  type VapiToolResult,
+import { asObject, type LookUpOptions, lookUp } from './tool.ts'
+import type {
+  VapiDocument,
+  VapiKnowledgeAnswer,
+  VapiKnowledgeRequest,
+  VapiToolRequest,
+  VapiToolResult,
 } from './vapi-schemas.ts'
 
 /** A turn with fewer words ("yes", "how much?") says too little alone, so earlier turns are added. */
@@ -21,6 +20,41 @@ export interface ToolCall {
   id: string | undefined
   name: string | undefined
   parameters: unknown
+}
+
+/** The passages for the user's last turn. @throws invalid_request if there is no conversation */
+export async function findDocuments(
+  { search, onFailure }: LookUpOptions,
+  projectId: number,
+  body: VapiKnowledgeRequest,
+): Promise<VapiKnowledgeAnswer> {
+  const query = queryOf(body)
+  if (query === null) return { documents: [] }
+  try {
+    const { answer } = await search.search(projectId, { query }, callIdIn(body))
+    return { documents: answer.data.map(toDocument) }
+  } catch (error) {
+    // The phone call goes on, with what the model knows.
+    onFailure(error)
+    return { documents: [] }
+  }
+}
+
+/** A result or an error for each tool call. @throws invalid_request if there is no list of calls */
+export async function answerCalls(
+  options: LookUpOptions,
+  projectId: number,
+  body: VapiToolRequest,
+): Promise<VapiToolResult[]> {
+  // In parallel, since a caller on the phone waits for all of them.
+  return await Promise.all(
+    toolCallsOf(body).map(async ({ id, name, parameters }) => {
+      // The answer is always 200: Vapi reads no results from other answers, and other calls have theirs.
+      const found = await lookUp(options, projectId, { parameters, callId: callIdIn(body) })
+      const told = typeof found === 'string' ? { error: inOneLine(found) } : { result: resultOf(found) }
+      return { name, toolCallId: id, ...told }
+    }),
+  )
 }
 
 /**
@@ -39,7 +73,7 @@ export function queryOf({ message }: VapiKnowledgeRequest): string | null {
 }
 
 /** The id of the phone call, unchecked. */
-export function callIdIn({ message }: VapiKnowledgeRequest | VapiToolRequest): unknown {
+function callIdIn({ message }: VapiKnowledgeRequest | VapiToolRequest): unknown {
   return asObject(message.call)?.id
 }
 
@@ -60,28 +94,10 @@ export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
   return (given.find((list) => list.length > 0) ?? []).map(toToolCall)
 }
 
-/** @throws invalid_request naming each bad parameter */
-export function parametersOf({ parameters }: ToolCall): ToolParameters {
-  const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
-  // With a strict schema, a model writes null for a parameter that it does not set.
-  const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-  const { query, limit, itemIds } = checkParameters(meant)
-  // Arguments in a JSON string were not checked with the body.
-  if (!query.isWellFormed() || query.includes('\0'))
-    throw invalidRequest([{ field: 'query', message: 'must be Unicode text without U+0000' }])
-  return { query, ...(limit ? { limit } : {}), ...(itemIds ? { itemIds } : {}) }
-}
-
 /** A result must be one line: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
-export function toResult({ id, name }: ToolCall, hits: SearchHit[]): VapiToolResult {
+export function resultOf(hits: readonly SearchHit[]): string {
   const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
-  return { name, toolCallId: id, result: inOneLine(passages.join(' ')) || 'Nothing was found.' }
-}
-
-/** The model sees only errors that it can correct. */
-export function toFailure({ id, name }: ToolCall, error: unknown): VapiToolResult {
-  const faults = error instanceof AppError ? error.errors : undefined
-  return { name, toolCallId: id, error: faults ? inOneLine(faultsSentence(faults)) : 'The search failed.' }
+  return inOneLine(passages.join(' ')) || 'Nothing was found.'
 }
 
 /** What the user said in a message, in either of Vapi's forms; empty for any other message. */
@@ -124,25 +140,10 @@ function toToolCall(entry: unknown): ToolCall {
   }
 }
 
-const checkParameters = compileCheck(ToolParameters)
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw invalidRequest([{ field: 'arguments', message: 'must be valid JSON' }])
-  }
-}
-
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Record<string, unknown>) : undefined
-}
-
 function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function inOneLine(text: string): string {
+export function inOneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/errors.ts'
-import {
-  parametersOf,
-  queryOf,
-  type ToolCall,
-  toDocument,
-  toFailure,
-  toolCallsOf,
-  toResult,
-} from '../../../src/knowledge/protocols/vapi.ts'
+import { lookUp, parametersOf } from '../../../src/knowledge/protocols/tool.ts'
+import { queryOf, resultOf, toDocument, toolCallsOf } from '../../../src/knowledge/protocols/vapi.ts'
 import fc from '../../support/fast-check.ts'
 import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
@@ -676,7 +669,7 @@ describe('passages for the model', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ name: text, heading: fc.option(text), text })), (parts) => {
         const hits = parts.map((part) => ({ ...hit, ...part }))
-        const { result = '' } = toResult({ id: 'a', name: 'n', parameters: {} }, hits)
+        const result = resultOf(hits)
         expect(result).not.toBe('')
         expect(result).toMatch(/^[a-zA-Z0-9 ():.›]*$/)
         if (parts.length === 0) expect(result).toBe('Nothing was found.')
@@ -684,15 +677,15 @@ describe('passages for the model', () => {
     )
   })
 
-  test('a failure tells the model what is its to mend, and nothing else', () => {
-    const made: ToolCall = { id: 'a', name: 'n', parameters: {} }
-    expect(toFailure(made, new Error('no such table: secret'))).toEqual({
-      name: 'n',
-      toolCallId: 'a',
-      error: 'The search failed.',
-    })
+  test('a failure tells the model what is its to mend, and nothing else', async () => {
+    const told = async (error: Error, parameters: object = { query: 'q' }) => {
+      const failing = { search: async () => Promise.reject(error) }
+      return await lookUp({ search: failing, onFailure: () => {} }, 1, { parameters, callId: null })
+    }
+    expect(await told(new Error('no such table: secret'))).toBe('The search failed.')
     const unavailable = new AppError('unavailable', 'Service unavailable', { detail: 'secret' })
-    expect(toFailure(made, unavailable).error).toBe('The search failed.')
+    expect(await told(unavailable)).toBe('The search failed.')
+    expect(await told(unavailable, {})).toBe('query: is required')
   })
 
   test('no body makes the reading of calls fail in another way than it says', () => {
@@ -700,7 +693,7 @@ describe('passages for the model', () => {
       fc.property(fc.array(fc.anything(), { maxLength: 16 }), (list) => {
         for (const made of toolCallsOf({ message: { toolCallList: list } })) {
           try {
-            parametersOf(made)
+            parametersOf(made.parameters)
           } catch (error) {
             expect(error).toBeInstanceOf(AppError)
           }
