@@ -1,13 +1,14 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Digests, ModelError, modelFiles, writeRecord } from './model-files.ts'
+import { setTimeout } from 'node:timers'
+import { ExponentialBackoff, handleType, retry } from 'cockatiel'
+import { ModelError, modelFiles, recordFile } from './model-files.ts'
 
-const triesMax = 4
-/** The delay before the first retry; each further one doubles it. */
+const retriesMax = 3
+/** The delay before the first retry, about; further ones are longer. */
 const retryDelayMsMin = 1_000
 /** A connection without data for this long is aborted. */
 const stallMsMax = 30_000
@@ -46,29 +47,33 @@ class Interrupted extends Error {}
  * appears only when all files are complete. @throws ModelError saying what to do
  */
 export async function downloadModel(options: DownloadOptions): Promise<void> {
-  const { model, folder } = options
-  const { revision, files } = await inTries(options, () => listFiles(options))
-  const allBytes = files.reduce((sum, { size }) => sum + size, 0)
+  const { model, folder, hub, onProgress, retryDelayMs: initialDelay = retryDelayMsMin } = options
+  const backoff = new ExponentialBackoff({ initialDelay })
+  const tries = retry(handleType(Interrupted), { maxAttempts: retriesMax, backoff })
   const own = `${folder}.${process.pid}.part`
   await removeLeftovers(folder)
   try {
+    const { revision, files } = await tries.execute(() => listFiles(options))
+    const allBytes = files.reduce((sum, { size }) => sum + size, 0)
     const digests: Record<string, string> = {}
     let doneBytes = 0
     for (const file of files) {
-      const target = join(own, file.rfilename)
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       const from = doneBytes
-      digests[file.rfilename] = await inTries(options, () =>
-        downloadFile({ ...options, revision, file, target }, (bytes) =>
-          options.onProgress?.(from + bytes, allBytes),
-        ),
-      )
+      const onBytes = (bytes: number) => onProgress?.(from + bytes, allBytes)
+      const wanted = { ...options, revision, file, target: join(own, file.rfilename) }
+      digests[file.rfilename] = await tries.execute(() => downloadFile(wanted, onBytes))
       doneBytes += file.size
     }
-    await finish(own, folder, { revision, files: digests })
+    await writeFile(join(own, recordFile), `${JSON.stringify({ revision, files: digests }, null, 2)}\n`)
+    await putInPlace(own, folder)
   } catch (error) {
     if (error instanceof ModelError) throw error
-    throw new ModelError(`The model ${model} could not be stored in ${folder}: ${Object(error).message}`)
+    const { message } = Object(error)
+    throw new ModelError(
+      error instanceof Interrupted
+        ? `The model ${model} could not be downloaded from ${hub}: ${message}. Try again, or put its files into a folder and name that in EMBEDDING_MODEL.`
+        : `The model ${model} could not be stored in ${folder}: ${message}`,
+    )
   } finally {
     await rm(own, { recursive: true, force: true })
   }
@@ -94,12 +99,7 @@ function isOther(pid: number): boolean {
   }
 }
 
-async function finish(
-  own: string,
-  folder: string,
-  record: { revision: string; files: Digests },
-): Promise<void> {
-  await writeRecord(own, record)
+async function putInPlace(own: string, folder: string): Promise<void> {
   // Another process may have been faster. A folder without a record was not downloaded by Callbook.
   if (existsSync(folder)) return
   await rename(own, folder).catch((error) => {
@@ -109,9 +109,14 @@ async function finish(
 
 /** https://huggingface.co/docs/hub/api */
 async function listFiles(options: DownloadOptions): Promise<{ revision: string; files: HubFile[] }> {
-  const { model, hub } = options
-  const answer = await get(options, `${hub}/api/models/${model}/revision/main?blobs=true`)
-  const listed = Object(await answer.json().catch(interrupted))
+  const { model, hub, stallMs = stallMsMax } = options
+  const url = `${hub}/api/models/${model}/revision/main?blobs=true`
+  const answer = await get(options, url, AbortSignal.timeout(stallMs))
+  const listed = Object(
+    await answer.json().catch((error) => {
+      throw interrupted(error)
+    }),
+  )
   const all: HubFile[] = Array.isArray(listed.siblings) ? listed.siblings : []
   const names: readonly string[] = [...modelFiles.needed, ...modelFiles.optional]
   const files = all.filter(({ rfilename, size }) => names.includes(rfilename) && Number.isSafeInteger(size))
@@ -134,34 +139,33 @@ interface FileDownload extends DownloadOptions {
 async function downloadFile(options: FileDownload, onBytes: (bytes: number) => void): Promise<string> {
   const { model, hub, revision, file, target, stallMs = stallMsMax } = options
   const { rfilename, size, lfs, blobId } = file
-  const stalled = new AbortController()
   const url = `${hub}/${model}/resolve/${encodeURIComponent(revision)}/${rfilename}`
-  const answer = await get(options, url, stalled)
   const sha256 = createHash('sha256')
   const git = createHash('sha1').update(`blob ${size}\0`)
   let bytes = 0
-  let timer = setTimeout(() => stalled.abort(), stallMs)
+  const stalled = new AbortController()
+  const timer = setTimeout(() => stalled.abort(), stallMs)
   const received = async function* () {
-    for await (const part of bodyOf(answer)) {
-      clearTimeout(timer)
-      timer = setTimeout(() => stalled.abort(), stallMs)
+    for await (const part of bodyOf(await get(options, url, stalled.signal))) {
+      timer.refresh()
       bytes += part.byteLength
       if (bytes > size) throw new Interrupted(`${rfilename} is longer than the hub says`)
-      for (const hash of [sha256, git]) hash.update(part)
+      sha256.update(part)
+      git.update(part)
       onBytes(bytes)
       yield part
     }
   }
   try {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
     await pipeline(received(), createWriteStream(target, { mode: 0o600 }))
   } finally {
     clearTimeout(timer)
   }
   if (bytes !== size) throw new Interrupted(`${rfilename} broke off`)
-  const digest = hexOf(sha256)
-  if (lfs ? lfs.sha256 !== digest : blobId !== undefined && blobId !== hexOf(git)) {
-    throw new Interrupted(`${rfilename} is not the file that the hub lists`)
-  }
+  const digest = sha256.digest('hex')
+  const isListed = lfs ? lfs.sha256 === digest : !blobId || blobId === git.digest('hex')
+  if (!isListed) throw new Interrupted(`${rfilename} is not the file that the hub lists`)
   return digest
 }
 
@@ -169,22 +173,21 @@ async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
   try {
     for await (const part of body ?? []) yield part
   } catch (error) {
-    interrupted(error)
+    throw interrupted(error)
   }
 }
 
 /** @throws Interrupted, or ModelError for an answer that a retry will not change */
 async function get(
-  { model, token, fetch = globalThis.fetch, stallMs = stallMsMax }: DownloadOptions,
+  { model, token, fetch = globalThis.fetch }: DownloadOptions,
   url: string,
-  stop = new AbortController(),
+  signal: AbortSignal,
 ): Promise<Response> {
   const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
-  const timer = setTimeout(() => stop.abort(), stallMs)
   // When redirected to another host, fetch leaves out the token.
-  const answer = await fetch(url, { headers, signal: stop.signal })
-    .catch(interrupted)
-    .finally(() => clearTimeout(timer))
+  const answer = await fetch(url, { headers, signal }).catch((error) => {
+    throw interrupted(error)
+  })
   if (answer.ok) return answer
   await answer.body?.cancel()
   const { status } = answer
@@ -201,29 +204,7 @@ async function get(
   throw new ModelError(`The hub answered ${status} for ${url}.`)
 }
 
-async function inTries<Value>(options: DownloadOptions, work: () => Promise<Value>): Promise<Value> {
-  const { model, hub, retryDelayMs = retryDelayMsMin } = options
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof Interrupted)) throw error
-      if (attempt === triesMax) {
-        throw new ModelError(
-          `The model ${model} could not be downloaded from ${hub}: ${error.message}. Try again, or put its files into a folder and name that in EMBEDDING_MODEL.`,
-        )
-      }
-      await sleep(retryDelayMs * 2 ** (attempt - 1))
-    }
-  }
-}
-
-function interrupted(error: unknown): never {
-  throw new Interrupted(
-    `it cannot be reached or read (${Object(error).code ?? Object(error).name ?? 'error'})`,
-  )
-}
-
-function hexOf(hash: Hash): string {
-  return hash.digest('hex')
+function interrupted(error: unknown): Interrupted {
+  const { code, name = 'error' } = Object(error)
+  return new Interrupted(`it cannot be reached or read (${code ?? name})`)
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Pooling } from '../models.ts'
@@ -12,10 +12,10 @@ export const modelFiles = {
 } as const
 
 /** Lists the downloaded files and their digests. It is written last, so a download without it is incomplete. */
-const recordFile = 'callbook-model.json'
+export const recordFile = 'callbook-model.json'
 
 /** The digest of each file, SHA-256 in hex, by its name. */
-export type Digests = Readonly<Record<string, string>>
+type Digests = Readonly<Record<string, string>>
 
 /** Why a model cannot be used, as a sentence that says what to do. */
 export class ModelError extends Error {
@@ -55,13 +55,6 @@ export async function readModel(folder: string, recorded: Digests | null): Promi
 export async function readRecord(folder: string): Promise<Digests | null> {
   const record = await readJson(join(folder, recordFile))
   return record ? (record.files as Digests) : null
-}
-
-export async function writeRecord(
-  folder: string,
-  record: { revision: string; files: Digests },
-): Promise<void> {
-  await writeFile(join(folder, recordFile), `${JSON.stringify(record, null, 2)}\n`)
 }
 
 async function digestOf(file: string): Promise<string> {
