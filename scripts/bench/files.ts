@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
-import { fileKind } from '../../src/knowledge/files/file-kind.ts'
 import { FileReader } from '../../src/knowledge/files/file-reader.ts'
+import { fileKind } from '../../src/knowledge/files/file-text.ts'
 
 // Reads every file of a folder as `POST /v1/knowledge/files` does, and prints each result: bun scripts/bench/files.ts
 // FOLDER. Files of other kinds are skipped.

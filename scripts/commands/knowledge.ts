@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readableFiles } from '../../src/knowledge/files/file-kind.ts'
+import { readableFiles } from '../../src/knowledge/files/file-text.ts'
 import type { CheckSummary } from './knowledge-check.ts'
 import type { ImportSummary } from './knowledge-import.ts'
 import type { SyncSummary } from './knowledge-sync.ts'

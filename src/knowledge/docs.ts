@@ -10,7 +10,7 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
-import { readableFiles } from './files/file-kind.ts'
+import { readableFiles } from './files/file-text.ts'
 import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
 

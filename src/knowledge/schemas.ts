@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named, plainNamePattern } from '../validation.ts'
 import type { ChunkFate } from './chunking/chunk-changes.ts'
-import { readableFiles } from './files/file-kind.ts'
+import { readableFiles } from './files/file-text.ts'
 
 export const notBlank = {
   minLength: 1,

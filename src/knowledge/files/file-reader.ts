@@ -1,31 +1,33 @@
 import { bulkhead } from 'cockatiel'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { Thread } from '../../threads/thread.ts'
-import { type FileKind, fileKind } from './file-kind.ts'
-import { type FileRefusal, type FileText, type RefusalCode, unreadable } from './file-text.ts'
-import type { FileApi } from './file-worker.ts'
-import type { FormFile } from './form.ts'
+import {
+  type FileKind,
+  type FileRefusal,
+  type FileText,
+  fileKind,
+  type RefusalCode,
+  unreadable,
+} from './file-text.ts'
+import type { FileApi, FormFile } from './file-worker.ts'
 import type { FileContent } from './read-file.ts'
 
 /** Larger files are refused. */
 export const fileBytesMax = 20 * 1_048_576
 /** Shorter texts are read on the main thread: sending them to another would take longer. */
 const inlineBytesMax = 8_192
-const readWithinMsDefault = 10_000
-/** An ordinary page of a megabyte takes one or two. */
-const htmlWithinMsDefault = 3_000
 /** On a busy machine the thread, which has a low priority, may wait this many times as long for the processor. */
 const waitingFactorMax = 6
-const memoryBytesMaxDefault = 256 * 1_048_576
 const guardEveryMs = 10
 const filesWaitingMax = 8
 const idleMs = 60_000
 
-interface FileReaderOptions {
-  readWithinMs?: number
-  htmlWithinMs?: number
+const limitsDefault = {
+  readWithinMs: 10_000,
+  /** An ordinary page of a megabyte takes one or two seconds. */
+  htmlWithinMs: 3_000,
   /** How much memory reading a file may add to the process. */
-  memoryBytesMax?: number
+  memoryBytesMax: 256 * 1_048_576,
 }
 
 /**
@@ -46,18 +48,10 @@ export class FileReader {
   #kind: FileKind | null = null
   readonly #waiting = new Set<number>()
   readonly #slots = bulkhead(1, filesWaitingMax)
-  readonly #readWithinMs: number
-  readonly #htmlWithinMs: number
-  readonly #memoryBytesMax: number
+  readonly #limits: typeof limitsDefault
 
-  constructor({
-    readWithinMs = readWithinMsDefault,
-    htmlWithinMs = htmlWithinMsDefault,
-    memoryBytesMax = memoryBytesMaxDefault,
-  }: FileReaderOptions = {}) {
-    this.#readWithinMs = readWithinMs
-    this.#htmlWithinMs = htmlWithinMs
-    this.#memoryBytesMax = memoryBytesMax
+  constructor(limits: Partial<typeof limitsDefault> = {}) {
+    this.#limits = { ...limitsDefault, ...limits }
   }
 
   /** @throws file_cannot_be_read, unsupported_media_type, payload_too_large, unavailable */
@@ -97,18 +91,19 @@ export class FileReader {
 
   /** Ends the thread if it exceeds the time or memory limit. */
   async #guarded<Value>(read: () => Promise<Value>): Promise<Value> {
+    const { readWithinMs, htmlWithinMs, memoryBytesMax } = this.#limits
     const startedAt = performance.now()
     const cpuMsBefore = cpuMs()
     const memoryBytes = process.memoryUsage.rss()
     this.#kind = null
     const guard = setInterval(() => {
-      const withinMs = this.#kind === 'html' ? this.#htmlWithinMs : this.#readWithinMs
+      const withinMs = this.#kind === 'html' ? htmlWithinMs : readWithinMs
       const tookMs = performance.now() - startedAt
       // The thread has worked at most as long as the process.
       const workedMs = Math.min(cpuMs() - cpuMsBefore, tookMs)
       if (workedMs > withinMs || tookMs > withinMs * waitingFactorMax)
         this.#thread.terminate(unreadable(`Reading the file takes longer than ${withinMs / 1_000} seconds.`))
-      else if (process.memoryUsage.rss() - memoryBytes > this.#memoryBytesMax)
+      else if (process.memoryUsage.rss() - memoryBytes > memoryBytesMax)
         this.#thread.terminate(unreadable('Reading the file takes too much memory.'))
     }, guardEveryMs)
     try {

@@ -1,23 +1,50 @@
 import { lowerPriority } from '../../threads/priority.ts'
 import { sendEvent, serve } from '../../threads/serve.ts'
-import { fileKind } from './file-kind.ts'
-import { readForm } from './form.ts'
+import { FileRefusal, type FileText, fileKind } from './file-text.ts'
 import { type FileContent, readFile } from './read-file.ts'
 
-// Requests are more urgent than files.
-lowerPriority(10)
+/** An upload. */
+export interface FormFile {
+  file: FileText
+  /** The names of all parts. Only `file` is read. */
+  parts: Record<string, true>
+}
+
+/**
+ * Reads the part `file` of a form.
+ * @param type the Content-Type, which has the boundary of the parts
+ * @throws FileRefusal
+ */
+async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
+  const form = await parse(type, bytes)
+  const [file, ...more] = form.getAll('file')
+  // Bun leaves out an empty name, although its types do not say so.
+  if (!(file instanceof File) || !file.name || more.length > 0)
+    throw new FileRefusal('bad_form', 'must be one part of the form, with a file name')
+  const parts = Object.fromEntries([...form.keys()].map((name) => [name, true as const]))
+  const content = { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }
+  return { file: await read(content), parts }
+}
+
+async function parse(type: string, bytes: Uint8Array): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+  } catch {
+    // The runtimes' own messages differ.
+    throw new FileRefusal('bad_form', 'must be a part of a whole multipart/form-data body')
+  }
+}
 
 /** Says first what kind of file it is: its time depends on that. */
-const read = async (file: FileContent) => {
+async function read(file: FileContent): Promise<FileText> {
   sendEvent(fileKind(file.name))
   return await readFile(file)
 }
 
-const api = {
-  readFile: read,
-  readForm: (type: string, bytes: Uint8Array) => readForm(type, bytes, read),
-}
+const api = { readFile: read, readForm }
 
 export type FileApi = typeof api
 
+// Requests are more urgent than files.
+lowerPriority(10)
 serve(api)

@@ -1,8 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { decodeAny } from './decode.ts'
 import type { Converted } from './file-text.ts'
-import { toMarkdown } from './markdown.ts'
-import { parsePage } from './page.ts'
+import { parsePage, toMarkdown } from './markdown.ts'
 
 /** Elements that surround the content of a page. */
 const frame =

@@ -1,10 +1,41 @@
+import { Parser } from 'htmlparser2'
+import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
+import { unreadable } from './file-text.ts'
+
+const nestedMax = 200
+const lengthOfTagMax = 2_000
 
 /** Links that work outside their page. */
 const absoluteLink = /^(?:https?:|mailto:|tel:)[^\s()]+$/i
 /** At the start of a line, these would be read as a heading, a quotation, a list or a rule. */
 const structure = /^(\s*)(#{1,6}(?=\s)|>|[-+*](?=\s)|={3,}|-{3,}|`{3,}|~{3,})/gm
 const numbered = /^(\s*\d{1,9})([.)])(?=\s)/gm
+
+/**
+ * Parses a page. Adds the tags that HTML lets authors leave out, because the parser needs them.
+ * @throws FileRefusal if elements are nested too deeply
+ */
+export function parsePage(html: string): Document {
+  const outer = new RegExp(`<(?:!doctype|/?(?:html|head|body))(?:\\s[^<>]{0,${lengthOfTagMax}})?>`, 'gi')
+  const inner = html.replace(outer, '')
+  refuseDeep(inner)
+  return parseHTML(`<!doctype html><html><head></head><body>${inner}</body></html>`).document
+}
+
+/** Building the document and converting it take time that grows with the square of the depth, or more. */
+function refuseDeep(html: string): void {
+  let depth = 0
+  const parser = new Parser({
+    onopentagname: () => {
+      if (++depth > nestedMax) throw unreadable(`Its parts are nested more than ${nestedMax} levels deep.`)
+    },
+    onclosetag: () => {
+      depth--
+    },
+  })
+  parser.end(html)
+}
 
 /**
  * Converts HTML to Markdown. Keeps headings, lists, tables, code and absolute links; images become their descriptions.

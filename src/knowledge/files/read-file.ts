@@ -1,10 +1,19 @@
 import { withoutHidden } from '../../validation.ts'
-import { documentName, toItemName } from '../chunking/document-name.ts'
 import { frontMatterValue } from '../chunking/front-matter.ts'
+import { findHeadings, readTitle } from '../chunking/headings.ts'
 import { decodeText } from './decode.ts'
-import { type FileKind, fileKind, readableFiles, titleOfFile } from './file-kind.ts'
-import { type Converted, FileRefusal, type FileText, unreadable } from './file-text.ts'
+import {
+  type Converted,
+  type FileKind,
+  FileRefusal,
+  type FileText,
+  fileKind,
+  readableFiles,
+  titleOfFile,
+  unreadable,
+} from './file-text.ts'
 
+const nameCharsMax = 200
 const descriptionCharsMax = 2_000
 /** What programs write where the author has written nothing. */
 const placeholder =
@@ -35,6 +44,25 @@ export async function readFile({ name, bytes }: FileContent): Promise<FileText> 
       .join(''),
     text,
   }
+}
+
+/** The name that a document gives itself, in its front matter or in its first heading; null if it has neither. */
+export function documentName(text: string): string | null {
+  const own = frontMatterValue(text, 'title') ?? frontMatterValue(text, 'name')
+  // Headings without a title are skipped, such as those that are only an image.
+  const title =
+    own ??
+    findHeadings(text)
+      .map(readTitle)
+      .find((read) => read !== '')
+  return title === undefined ? null : toItemName(title) || null
+}
+
+/** Removes characters that an item's name may not contain, and cuts the title to the longest allowed name. */
+function toItemName(title: string): string {
+  const name = withoutHidden(title)
+  const chars = [...name]
+  return chars.length <= nameCharsMax ? name : `${chars.slice(0, nameCharsMax - 1).join('')}…`
 }
 
 /** A title or a description; null if its author has not written it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { documentName } from '../../../src/knowledge/chunking/document-name.ts'
 import { frontMatterValue } from '../../../src/knowledge/chunking/front-matter.ts'
+import { documentName } from '../../../src/knowledge/files/read-file.ts'
 
 test('the name of a document is its heading, without what no name may contain', () => {
   expect(documentName('# Re\u200bfunds\tand returns\u202e\n\nText.')).toBe('Refunds and returns')
