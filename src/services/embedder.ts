@@ -37,9 +37,9 @@ export async function createEmbedder(parts: EmbedderParts): Promise<Embedder> {
 
 async function openHuggingFaceEmbedder({ config, metrics, database }: EmbedderParts): Promise<Embedder> {
   // Loaded only when it is used: Hugging Face's client is large.
-  const { createHuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')
+  const { HuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')
   const { model, endpoint, token } = config.embedding
-  return createHuggingFaceEmbedder({
+  return new HuggingFaceEmbedder({
     model,
     endpoint,
     token,

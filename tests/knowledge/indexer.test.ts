@@ -10,7 +10,7 @@ import { embeddedText } from '../../src/knowledge/chunking/chunk.ts'
 import { toChunkRows } from '../../src/knowledge/chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
 import { type Embedder, EmbeddingError } from '../../src/knowledge/embedding/embedder.ts'
-import { createHuggingFaceEmbedder } from '../../src/knowledge/embedding/huggingface.ts'
+import { HuggingFaceEmbedder } from '../../src/knowledge/embedding/huggingface.ts'
 import { Indexer } from '../../src/knowledge/indexer.ts'
 import { Knowledge } from '../../src/knowledge/knowledge.ts'
 import { stemOf } from '../../src/text/words.ts'
@@ -545,7 +545,7 @@ async function newProject(): Promise<number> {
 
 function huggingFace({ timeoutMs = 300 } = {}): Embedder {
   const model = 'BAAI/bge-small-en-v1.5'
-  return createHuggingFaceEmbedder({
+  return new HuggingFaceEmbedder({
     model,
     endpoint: fake.url,
     token: null,

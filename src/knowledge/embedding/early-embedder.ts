@@ -1,5 +1,6 @@
 import type { Log } from '../../observability/log.ts'
 import type { Embedder } from './embedder.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /** Requests that wait for vectors at once. The texts of further ones are embedded after they are stored. */
 const requestsMax = 200
@@ -30,16 +31,15 @@ export class EarlyEmbedder {
     if (this.#underWay >= requestsMax || timeoutMs <= 0) return vectors
     this.#underWay++
     const stop = new AbortController()
-    const timer = setTimeout(() => stop.abort(new Error('The embedder was too slow')), timeoutMs)
-    const signal = AbortSignal.any([this.#closing.signal, stop.signal])
+    const late = AbortSignal.timeout(Math.ceil(timeoutMs))
+    const signal = AbortSignal.any([this.#closing.signal, late, stop.signal])
     try {
-      await Promise.race([untilAborted(signal), this.#embedAll(texts, vectors, signal)])
+      await unlessAborted(this.#embedAll(texts, vectors, signal), signal, () => signal.reason)
     } catch (error) {
       // The caller stores its texts without vectors, and the indexer tries again.
       if (!this.#closing.signal.aborted)
         this.#options.log.warn({ error, texts: texts.length - vectors.size }, 'Texts were not embedded yet')
     } finally {
-      clearTimeout(timer)
       stop.abort()
       this.#underWay--
     }
@@ -68,10 +68,4 @@ export class EarlyEmbedder {
     }
     await Promise.all(Array.from({ length: embedder.batchesAtOnce }, embedSome))
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

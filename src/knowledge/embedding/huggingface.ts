@@ -1,5 +1,4 @@
 import { chunkerVersion } from '../chunking/chunk.ts'
-import { BatchSize } from './batch-size.ts'
 import { Circuit, type CircuitOptions } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'
 import { RequestFailure } from './failures.ts'
@@ -23,6 +22,8 @@ export interface HuggingFaceOptions extends Partial<CircuitOptions> {
 }
 
 const batchTextsMax = 32
+/** An answer that takes less than this share of the time limit doubles the number of texts. */
+const quickShare = 0.25
 /** A higher weight moved exact word matches down, with MiniLM's vectors: `bun run bench:retrieval`. */
 const rankWeight = 0.3
 
@@ -30,11 +31,7 @@ const rankWeight = 0.3
  * Embeds by Hugging Face's feature-extraction task. Every answer is checked: `embed` gives good vectors or throws an
  * EmbeddingError. Throws when the model's id or the endpoint is not valid.
  */
-export function createHuggingFaceEmbedder(options: HuggingFaceOptions): Embedder {
-  return new HuggingFaceEmbedder(options)
-}
-
-class HuggingFaceEmbedder implements Embedder {
+export class HuggingFaceEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
   readonly batchesAtOnce = 4
@@ -115,6 +112,35 @@ class HuggingFaceEmbedder implements Embedder {
       report(failure.message)
       throw failure
     }
+  }
+}
+
+/**
+ * How many texts a request holds. A timeout halves the number, a quick answer doubles it: a model on a slow CPU takes
+ * minutes for what a hosted one answers at once.
+ */
+class BatchSize {
+  readonly #limits: { max: number; timeoutMs: number }
+  #texts: number
+
+  constructor(limits: { max: number; timeoutMs: number }) {
+    this.#limits = limits
+    this.#texts = limits.max
+  }
+
+  get texts(): number {
+    return this.#texts
+  }
+
+  timedOut(sent: number): void {
+    // Half of what was sent, so that several timed-out requests of one size halve it only once.
+    this.#texts = Math.max(1, Math.min(this.#texts, sent >> 1))
+  }
+
+  answered(sent: number, durationMs: number): void {
+    const isFull = sent >= this.#texts
+    if (isFull && durationMs < this.#limits.timeoutMs * quickShare)
+      this.#texts = Math.min(this.#limits.max, this.#texts * 2)
   }
 }
 

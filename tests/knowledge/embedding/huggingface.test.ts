@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
-import {
-  createHuggingFaceEmbedder,
-  type HuggingFaceOptions,
-} from '../../../src/knowledge/embedding/huggingface.ts'
+import { HuggingFaceEmbedder, type HuggingFaceOptions } from '../../../src/knowledge/embedding/huggingface.ts'
 import {
   type FakeEmbeddings,
   fakeTokenVectors,
@@ -28,7 +25,7 @@ afterEach(() => fake.stop())
 
 function embedderWith(options: Partial<HuggingFaceOptions> = {}) {
   const observe = (outcome: (typeof outcomes)[number]) => void outcomes.push(outcome)
-  return createHuggingFaceEmbedder({
+  return new HuggingFaceEmbedder({
     model: mini,
     endpoint: fake.url,
     token,
