@@ -131,8 +131,9 @@ export function headerParameter(
   name: string,
   description: string,
   example: string,
+  more: Partial<OpenAPIV3.ParameterObject> = {},
 ): OpenAPIV3.ParameterObject {
-  return { name, in: 'header', required: true, description, schema: { type: 'string' }, example }
+  return { name, in: 'header', required: true, description, schema: { type: 'string' }, example, ...more }
 }
 
 /** Markdown, above the operations. */

@@ -4,6 +4,7 @@ import {
   deletedAnswer,
   fieldsParameter,
   headerOf,
+  headerParameter,
   jsonAnswer,
   keyedAnswers,
   notModified,
@@ -21,59 +22,47 @@ const keyed = { tags: ['Knowledge'], security: [{ apiKey: [] }] }
 export const badBody: ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type']
 const parameters = [pathParameter('id', "The item's id.", 'kn_019a5f0c2b7e7cc0a1d2e3f405162738', ItemId)]
 
-const ifMatch: OpenAPIV3.ParameterObject = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description:
-    'The `ETag` of the item as you read it. If the item has changed since, nothing is written and the answer is 412.',
-  schema: { type: 'string' },
-  example: '*',
-}
+const optional = { required: false }
+const ifMatch = headerParameter(
+  'If-Match',
+  'The `ETag` of the item as you read it. If the item has changed since, nothing is written and the answer is 412.',
+  '*',
+  optional,
+)
+const ifNoneMatch = headerParameter(
+  'If-None-Match',
+  '`*` only creates. If the item already exists, nothing is written and the answer is 412.',
+  '"none"',
+  optional,
+)
 
-const ifNoneMatch: OpenAPIV3.ParameterObject = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: '`*` only creates. If the item already exists, nothing is written and the answer is 412.',
-  schema: { type: 'string' },
-  example: '"none"',
-}
-
-/** Headers of the answer to a change. */
-const changedHeaders = {
-  ETag: { $ref: '#/components/headers/ETag' },
+const indexHeader = {
   'Callbook-Index': headerOf('`ready` if vector search finds it, too; otherwise `pending`.', 'ready'),
 }
+/** Headers of the answer to a change. */
+const changedHeaders = { ...indexHeader, ETag: { $ref: '#/components/headers/ETag' } }
 
 const changed =
   'Unchanged chunks keep their vectors. The others are embedded first, for up to INDEX_WAIT_MS; search ' +
   'finds the old text until then and the new text afterwards. The old text is erased like that of a ' +
   'deleted item, with a receipt.'
 
-const idempotencyKey: OpenAPIV3.ParameterObject = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'A text of your choice: a new one for each create, the same one for its retries. For 24 hours, a ' +
-    'repeated request answers with the item that the first one created, and with `Idempotent-Replayed: ' +
-    'true`.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
-  example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
-}
+const idempotencyKey = headerParameter(
+  'Idempotency-Key',
+  'A text of your choice: a new one for each create, the same one for its retries. For 24 hours, a repeated request ' +
+    'answers with the item that the first one created, and with `Idempotent-Replayed: true`.',
+  '8e03978e-40d5-43e8-bc93-6894a57f9324',
+  { required: false, schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' } },
+)
 
 /** A header of requests that ask a question during a call. */
-export const callHeader: OpenAPIV3.ParameterObject = {
-  name: 'X-Call-Id',
-  in: 'header',
-  required: false,
-  description:
-    "The platform's own id of the call in which this is asked. Where the project keeps questions, this one is erased " +
+export const callHeader = headerParameter(
+  'X-Call-Id',
+  "The platform's own id of the call in which this is asked. Where the project keeps questions, this one is erased " +
     'with that call.',
-  schema: { type: 'string' },
-  example: 'call-2026-01-31-0007',
-}
+  'call-2026-01-31-0007',
+  optional,
+)
 
 export const listKnowledge = {
   ...keyed,
@@ -116,7 +105,7 @@ const createdAnswer = {
   201: jsonAnswer('The item.', Item, {
     headers: {
       Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
-      'Callbook-Index': headerOf('`ready` if vector search finds it, too; otherwise `pending`.', 'ready'),
+      ...indexHeader,
       'Idempotent-Replayed': headerOf(
         '`true` if an earlier request with this `Idempotency-Key` created the item; otherwise absent.',
         'true',

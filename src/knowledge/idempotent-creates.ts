@@ -1,4 +1,4 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { isTaken } from '../db/constraint.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { idempotentCreates } from '../db/schema.ts'
@@ -80,17 +80,9 @@ export class IdempotentCreates {
   /** The item that the first request with this key created; null when there was none. */
   async #replay(projectId: number, { keyHash, bodyHash }: Hashes): Promise<Outcome | null> {
     const { store, knowledge } = this.#options
-    const { read } = store(projectId)
-    const [known] = await read
-      .select({ bodyHash: idempotentCreates.bodyHash, itemId: idempotentCreates.itemId })
-      .from(idempotentCreates)
-      .where(
-        and(
-          eq(idempotentCreates.projectId, projectId),
-          eq(idempotentCreates.keyHash, keyHash),
-          gt(idempotentCreates.createdAt, this.#expiredAt()),
-        ),
-      )
+    const [known] = await store(projectId).read.all<{ bodyHash: string; itemId: string | null }>(sql`
+      select body_hash as bodyHash, item_id as itemId from ${idempotentCreates}
+      where project_id = ${projectId} and key_hash = ${keyHash} and created_at > ${this.#expiredAt()}`)
     if (!known) return null
     if (known.bodyHash !== bodyHash) throw keyReused()
     if (known.itemId === null) throw itemWasDeleted()

@@ -42,13 +42,16 @@ interface ItemChangesOptions {
 
 export type ChangedItem = CreatedItem & { outcome: 'created' | 'changed' | 'unchanged' }
 
-/** A request, and what has been found out for it so far. */
-interface Request {
+interface Asked {
   projectId: number
   id: string
   /** Makes the new item from the stored one. */
   toInput: (stored: StoredItem | null) => NewItem
-  isWanted: Precondition
+  isWanted: Precondition | undefined
+}
+
+/** A request, and what has been found out for it so far. */
+interface Request extends Asked {
   /** The swap for the item as it was last read. */
   plan: Omit<Swap, 'vectors'> | null
   /** Vectors by embedded text. */
@@ -75,27 +78,17 @@ export class ItemChanges {
    * Replaces the item, or creates it.
    * @throws item_has_changed unless `isWanted`
    */
-  put(
-    projectId: number,
-    id: string,
-    input: NewItem,
-    isWanted: Precondition = () => true,
-  ): Promise<ChangedItem> {
-    return this.#change(projectId, id, () => input, isWanted)
+  put(projectId: number, id: string, input: NewItem, isWanted?: Precondition): Promise<ChangedItem> {
+    return this.#change({ projectId, id, toInput: () => input, isWanted })
   }
 
   /** @throws not_found, or item_has_changed unless `isWanted` */
-  patch(
-    projectId: number,
-    id: string,
-    change: ItemChange,
-    isWanted: Precondition = () => true,
-  ): Promise<ChangedItem> {
+  patch(projectId: number, id: string, change: ItemChange, isWanted?: Precondition): Promise<ChangedItem> {
     const toInput = (stored: StoredItem | null) => {
       if (!stored) throw itemNotFound()
       return { ...toItem(stored), ...change }
     }
-    return this.#change(projectId, id, toInput, isWanted)
+    return this.#change({ projectId, id, toInput, isWanted })
   }
 
   /** The chunks that the changed item would have, and how they differ from the stored ones. */
@@ -103,7 +96,7 @@ export class ItemChanges {
     const { knowledge, textThreads, store } = this.#options
     knowledge.checkSize(text)
     const { read } = store(projectId)
-    const stored = await itemQueries(read).storedById.get({ projectId, id })
+    const stored = await itemQueries(read).byId.get({ projectId, id })
     if (!stored) throw itemNotFound()
     const before = { name: stored.name, chunks: await this.#swap.readChunks(projectId, stored.seq) }
     const { rows } = await textThreads.toChunkRows(text, '')
@@ -113,17 +106,11 @@ export class ItemChanges {
     return { data, removed }
   }
 
-  async #change(
-    projectId: number,
-    id: string,
-    toInput: Request['toInput'],
-    isWanted: Precondition,
-  ): Promise<ChangedItem> {
+  async #change(asked: Asked): Promise<ChangedItem> {
     const { config, earlyEmbedder } = this.#options
     const endsAt = performance.now() + config.indexWaitMs
-    const found = { plan: null, vectors: new Map<string, Float32Array>(), embeds: true }
-    const request: Request = { projectId, id, toInput, isWanted, ...found }
-    const names = new Set([`${projectId} ${id}`])
+    const request: Request = { ...asked, plan: null, vectors: new Map(), embeds: true }
+    const names = new Set([`${asked.projectId} ${asked.id}`])
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const tried = await this.#mutex.run(names, () => this.#try(request))
       // Outside the mutex: others may change the item meanwhile.
@@ -139,8 +126,8 @@ export class ItemChanges {
   async #try(request: Request): Promise<Tried> {
     const { projectId, id, toInput, isWanted } = request
     const { knowledge, store } = this.#options
-    const stored = (await itemQueries(store(projectId).read).storedById.get({ projectId, id })) ?? null
-    if (!isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
+    const stored = (await itemQueries(store(projectId).read).byId.get({ projectId, id })) ?? null
+    if (isWanted && !isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
     const input = toInput(stored)
     knowledge.checkSize(input.text)
     if (!stored) return await this.#create(projectId, id, input)

@@ -51,3 +51,33 @@ export function toNextLink({ limit, fields }: ItemListRequest, next: string): st
   const parameters = [`limit=${limit}`, ...(fields ? [`fields=${fields.join(',')}`] : []), `cursor=${next}`]
   return `</v1/knowledge?${parameters.join('&')}>; rel="next"`
 }
+
+/** Where an item stands in the list. */
+interface Place {
+  createdAt: number
+  id: string
+}
+
+/** The rows of a page, of which one more was read, and the cursor of the next page; null on the last. */
+export function cutPage<Row extends Place>(
+  rows: readonly Row[],
+  limit: number | undefined,
+): { rows: Row[]; next: string | null } {
+  const page = rows.slice(0, limit)
+  const last = rows.length > page.length ? page.at(-1) : undefined
+  return { rows: page, next: last ? writeCursor(last) : null }
+}
+
+/** The item's place in the list, as an opaque text for clients. It reveals nothing that the item does not. */
+function writeCursor({ createdAt, id }: Place): string {
+  return Buffer.from(`${createdAt}.${id}`).toString('base64url')
+}
+
+/** The place that a page starts after. @param cursor none for the first page */
+export function readCursor(cursor: string | undefined): Place {
+  if (cursor === undefined) return { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
+  const place = Buffer.from(cursor, 'base64url').toString()
+  const [, createdAt, id] = /^(\d{1,15})\.([A-Za-z0-9._-]{1,128})$/.exec(place) ?? []
+  if (createdAt && id) return { createdAt: Number(createdAt), id }
+  throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
+}

@@ -22,7 +22,6 @@ export interface ItemRow extends ItemHead {
   text: string
 }
 
-/** An item that is to be changed. */
 export interface StoredItem extends ItemRow {
   seq: number
   /** The change number of its last change. */
@@ -36,7 +35,7 @@ const headColumns = {
   createdAt: knowledgeItems.createdAt,
 }
 
-const itemColumns = { ...headColumns, text: knowledgeItems.text }
+const storedColumns = { ...headColumns, seq: knowledgeItems.seq, changeSeq: knowledgeItems.changeSeq }
 const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
 const isItem = and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id')))
 const name = sql.placeholder('name')
@@ -45,23 +44,12 @@ const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower
 const isAfter = sql`(created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
 
 export const itemQueries = preparedQueries((db) => ({
-  byId: db.select(itemColumns).from(knowledgeItems).where(isItem).prepare(),
-  storedById: db
-    .select({ ...itemColumns, seq: knowledgeItems.seq, changeSeq: knowledgeItems.changeSeq })
+  byId: db
+    .select({ ...storedColumns, text: knowledgeItems.text })
     .from(knowledgeItems)
     .where(isItem)
     .prepare(),
-  headById: db.select(headColumns).from(knowledgeItems).where(isItem).prepare(),
-  changeSeqById: db
-    .select({ changeSeq: knowledgeItems.changeSeq })
-    .from(knowledgeItems)
-    .where(isItem)
-    .prepare(),
-  versionById: db
-    .select({ seq: knowledgeItems.seq, changeSeq: knowledgeItems.changeSeq })
-    .from(knowledgeItems)
-    .where(isItem)
-    .prepare(),
+  headById: db.select(storedColumns).from(knowledgeItems).where(isItem).prepare(),
   heads: db
     .select(headColumns)
     .from(knowledgeItems)
@@ -90,7 +78,8 @@ export const itemQueries = preparedQueries((db) => ({
   count: db.select({ items: sql<number>`count(*)` }).from(knowledgeItems).where(isNamed).prepare(),
   bySeqs: db
     .select({
-      ...{ ...headColumns, seq: knowledgeItems.seq },
+      ...headColumns,
+      seq: knowledgeItems.seq,
       text: sql<string>`case when ${sql.placeholder('hasText')} then text else '' end`,
     })
     .from(knowledgeItems)

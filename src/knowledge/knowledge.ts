@@ -12,8 +12,7 @@ import { toChunkPreview } from './chunk-preview.ts'
 import { type Chunk, sha256 } from './chunking/chunk.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import type { Indexer } from './indexer.ts'
-import { readCursor, writeCursor } from './item-cursor.ts'
-import { type ItemListRequest, type ItemSlices, itemFields } from './item-list.ts'
+import { cutPage, type ItemListRequest, type ItemSlices, itemFields, readCursor } from './item-list.ts'
 import { type ItemHead, itemQueries, readSlices, toItem } from './item-rows.ts'
 import { leaseMsDefault } from './leases.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
@@ -137,12 +136,11 @@ export class Knowledge {
     { limit, cursor, fields = itemFields }: ItemListRequest = {},
   ): Promise<ItemSlices> {
     const { read } = this.#options.store(projectId)
-    const rows = limit === undefined ? -1 : limit + 1
-    const found = await itemQueries(read).sizes.all({ projectId, rows, ...readCursor(cursor) })
-    const listed = found.slice(0, limit)
-    const last = found.length > listed.length ? listed.at(-1) : undefined
-    const sizes = listed.map(({ seq, chars }): SizedRow => [seq, chars])
-    return { slices: readSlices(read, sizes, fields), next: last ? writeCursor(last) : null }
+    const rowsMax = limit === undefined ? -1 : limit + 1
+    const found = await itemQueries(read).sizes.all({ projectId, rows: rowsMax, ...readCursor(cursor) })
+    const { rows, next } = cutPage(found, limit)
+    const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
+    return { slices: readSlices(read, sizes, fields), next }
   }
 
   /** Items as JSON by row number. Deleted ones are absent. */
@@ -159,17 +157,12 @@ export class Knowledge {
     { limit = pageLimitDefault, cursor, name = '' }: ItemsRequest,
   ): Promise<ItemPage> {
     const { read, readAside } = this.#options.store(projectId)
-    // Only a search by name scans many rows, so it runs aside. One more row shows whether there is a next page.
-    const found = await itemQueries(name ? readAside : read).page.all({
-      ...{ projectId, name, rows: limit + 1 },
-      ...readCursor(cursor),
-    })
-    const rows = found.slice(0, limit)
-    const last = found.length > limit ? rows.at(-1) : undefined
-    return {
-      data: rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() })),
-      nextCursor: last ? writeCursor(last) : null,
-    }
+    // Only a search by name scans many rows, so it runs aside.
+    const { page } = itemQueries(name ? readAside : read)
+    const found = await page.all({ projectId, name, rows: limit + 1, ...readCursor(cursor) })
+    const { rows, next: nextCursor } = cutPage(found, limit)
+    const data = rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
+    return { data, nextCursor }
   }
 
   /** How many items have this in their names; all items without a name. */
@@ -209,7 +202,7 @@ export class Knowledge {
 
   /** The change number of the item's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
-    const row = await itemQueries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
+    const row = await itemQueries(this.#options.store(projectId).read).headById.get({ projectId, id })
     if (!row) throw itemNotFound()
     return row.changeSeq
   }
@@ -239,7 +232,7 @@ export class Knowledge {
     isWanted?: Precondition,
   ): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)
-    const found = await itemQueries(read).versionById.get({ projectId, id })
+    const found = await itemQueries(read).headById.get({ projectId, id })
     if (isWanted && !isWanted(found?.changeSeq ?? null)) throw itemHasChanged()
     if (!found) throw itemNotFound()
     const { seq: itemSeq, changeSeq } = found

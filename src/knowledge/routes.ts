@@ -96,7 +96,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .put(
       '/:id',
       async ({ caller: { projectId }, request, params, body, set }) => {
-        const isWanted = preconditionOf(request, (changeSeq) => tags.of(projectId, changeSeq))
+        const isWanted = preconditionOf(request, tags, projectId)
         const changed = await itemChanges.put(projectId, params.id, body, isWanted)
         return answerChanged(changed, tags.of(projectId, changed.changeSeq), set)
       },
@@ -105,7 +105,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .patch(
       '/:id',
       async ({ caller: { projectId }, request, params, body, set }) => {
-        const isWanted = preconditionOf(request, (changeSeq) => tags.of(projectId, changeSeq))
+        const isWanted = preconditionOf(request, tags, projectId)
         const changed = await itemChanges.patch(projectId, params.id, body, isWanted)
         return answerChanged(changed, tags.of(projectId, changed.changeSeq), set)
       },
@@ -114,21 +114,18 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     .delete(
       '/:id',
       ({ caller, request, params }) => {
-        const { projectId } = caller
-        const isConditional = request.headers.has('if-match') || request.headers.has('if-none-match')
-        const isWanted = isConditional
-          ? preconditionOf(request, (changeSeq) => tags.of(projectId, changeSeq))
-          : undefined
-        return knowledge.delete(projectId, params.id, byKey(caller), isWanted)
+        const isWanted = preconditionOf(request, tags, caller.projectId)
+        return knowledge.delete(caller.projectId, params.id, byKey(caller), isWanted)
       },
       { detail: docs.deleteKnowledge },
     )
 }
 
-/** Whether an item's version meets `If-Match` and `If-None-Match`. @param tagOf the entity tag of a version */
-function preconditionOf(request: Request, tagOf: (changeSeq: number) => string): Precondition {
+/** Whether an item's version meets `If-Match` and `If-None-Match`; undefined for a request with neither. */
+function preconditionOf(request: Request, tags: Tags, projectId: number): Precondition | undefined {
+  if (!request.headers.has('if-match') && !request.headers.has('if-none-match')) return undefined
   return (changeSeq) => {
-    const tag = changeSeq === null ? null : tagOf(changeSeq)
+    const tag = changeSeq === null ? null : tags.of(projectId, changeSeq)
     return isForRecord(request, tag) && !(tag !== null && hasAnswer(request, tag))
   }
 }

@@ -200,6 +200,21 @@ describe('GET /v1/knowledge', () => {
     await still.stop()
   })
 
+  test('goes on after an item whose id its writer has chosen', async () => {
+    const project = await service.mintProject()
+    const body = JSON.stringify({ name: 'n', text: 'x' })
+    const headers = { 'content-type': 'application/json' }
+    const ids = [`${'a'.repeat(126)}.1`, 'refund-policy', 'B_2']
+    for (const id of ids) await project.fetch(`/v1/knowledge/${id}`, { method: 'PUT', headers, body })
+    const read: string[] = []
+    for (let path: string | undefined = '/v1/knowledge?limit=1&fields=id'; path; ) {
+      const answer = await project.fetch(path)
+      read.push(...(await answer.json()).map((item: Item) => item.id))
+      path = /^<(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+    }
+    expect(read.toSorted()).toEqual(ids.toSorted())
+  })
+
   test('gives pages and fields when they are asked for, with a link to the next', async () => {
     const project = await service.mintProject()
     const ids: string[] = []
