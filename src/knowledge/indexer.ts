@@ -1,7 +1,7 @@
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { chunks, knowledgeItems, projects } from '../db/schema.ts'
-import { type ProjectStores, preparedQueries, type Store } from '../db/store.ts'
+import type { ProjectStores, Store } from '../db/store.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import { embeddedText } from './chunking/chunk.ts'
@@ -34,42 +34,6 @@ interface PendingChunk {
   attempts: number
   refusals: number
 }
-
-const queries = preparedQueries((db) => {
-  const projectId = sql.placeholder('projectId')
-  const isPending = and(eq(chunks.projectId, projectId), isNull(chunks.embeddingSpace))
-  const [now, farthest] = [sql.placeholder('now'), sql.placeholder('farthest')]
-  const isDue = sql`(next_attempt_at <= ${now} or next_attempt_at > ${farthest})`
-  const isFree = sql`(coalesce(leased_until, 0) <= ${now} or leased_until > ${farthest}
-    or label in (select value from json_each(${sql.placeholder('held')})))`
-  return {
-    due: db
-      .select({
-        label: chunks.label,
-        itemName: knowledgeItems.name,
-        heading: chunks.heading,
-        text: chunks.text,
-        attempts: chunks.attempts,
-        refusals: chunks.refusals,
-      })
-      .from(chunks)
-      .innerJoin(knowledgeItems, eq(knowledgeItems.seq, chunks.itemSeq))
-      .where(and(isPending, isDue, isFree))
-      .orderBy(asc(chunks.nextAttemptAt), asc(chunks.label))
-      .limit(sql.placeholder('limit'))
-      .prepare(),
-    embedded: db
-      .select({ label: sql<number>`value`, isGone: sql<number>`label is null` })
-      .from(sql`json_each(${sql.placeholder('waitedFor')}) left join chunks on label = value`)
-      .where(sql`label is null or (project_id = ${projectId} and embedding_space is not null)`)
-      .prepare(),
-    nextDue: db
-      .select({ at: sql<number | null>`min(max(next_attempt_at, coalesce(leased_until, 0)))` })
-      .from(chunks)
-      .where(isPending)
-      .prepare(),
-  }
-})
 
 /** Embeds pending chunks and adds them to the index. The rows are the queue, so a restart loses nothing. */
 export class Indexer {
@@ -197,13 +161,15 @@ export class Indexer {
     const { batchTextsMax, batchesAtOnce } = this.#options.embedder
     const held = this.#leases.heldIn(projectId)
     const now = this.#options.now()
-    const rows = await queries(this.#store(projectId).read).due.all({
-      projectId,
-      now,
-      farthest: now + waitMsMax,
-      held: JSON.stringify([...held]),
-      limit: batchTextsMax * batchesAtOnce,
-    })
+    const farthest = now + waitMsMax
+    const rows = await this.#store(projectId).read.all<PendingChunk>(sql`
+      select label, name as itemName, heading, chunks.text as text, attempts, refusals
+      from ${chunks} join ${knowledgeItems} on seq = item_seq
+      where chunks.project_id = ${projectId} and embedding_space is null
+        and (next_attempt_at <= ${now} or next_attempt_at > ${farthest})
+        and (coalesce(leased_until, 0) <= ${now} or leased_until > ${farthest}
+          or label in (select value from json_each(${JSON.stringify([...held])})))
+      order by next_attempt_at, label limit ${batchTextsMax * batchesAtOnce}`)
     const wanted = inBatches(rows, batchTextsMax).slice(0, batchesAtOnce).flat()
     await this.#leases.take(projectId, labelsOf(wanted))
     const leased = wanted.filter(({ label }) => held.has(label))
@@ -285,8 +251,10 @@ export class Indexer {
   async #settleOthers(projectId: number): Promise<void> {
     const { labels } = this.#waiters
     if (labels.length === 0) return
-    const waitedFor = JSON.stringify(labels)
-    const rows = await queries(this.#store(projectId).read).embedded.all({ projectId, waitedFor })
+    const rows = await this.#store(projectId).read.all<{ label: number; isGone: number }>(sql`
+      select value as label, label is null as isGone
+      from json_each(${JSON.stringify(labels)}) left join ${chunks} on label = value
+      where label is null or (project_id = ${projectId} and embedding_space is not null)`)
     const embedded = rows.filter(({ isGone }) => !isGone)
     if (embedded.length > 0) await this.addToIndex(projectId, labelsOf(embedded))
     this.#waiters.settle(labelsOf(rows), true)
@@ -298,7 +266,9 @@ export class Indexer {
 
   async #untilDue(projectId: number): Promise<number | null> {
     if (this.#closing.signal.aborted) return null
-    const row = await queries(this.#store(projectId).read).nextDue.get({ projectId })
+    const [row] = await this.#store(projectId).read.all<{ at: number | null }>(sql`
+      select min(max(next_attempt_at, coalesce(leased_until, 0))) as at from ${chunks}
+      where project_id = ${projectId} and embedding_space is null`)
     const dueAt = row?.at ?? null
     return dueAt === null ? null : Math.min(Math.max(0, dueAt - this.#options.now()), retryDelayMsMax)
   }

@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { chunks, meta, projects } from '../../db/schema.ts'
 
@@ -24,22 +24,22 @@ export interface ExpectedHeader {
 
 /** The rows that an index is built from: the chunks of one embedding space. */
 export class VectorRows {
+  readonly #db: ReadDatabase
   readonly #queries: ReturnType<typeof prepare>
   readonly #space: string
 
   constructor(db: ReadDatabase, space: string) {
+    this.#db = db
     this.#queries = prepare(db)
     this.#space = space
   }
 
   async header(projectId: number): Promise<ExpectedHeader> {
-    const generation = await this.#queries.generation.get()
-    const first = await this.#queries.first.get({ projectId, space: this.#space })
-    return {
-      generation: generation?.value ?? '',
-      space: this.#space,
-      dimensions: first ? first.bytes / Float32Array.BYTES_PER_ELEMENT : null,
-    }
+    const [row] = await this.#db.all<{ generation: string | null; bytes: number | null }>(sql`
+      select (select value from ${meta} where name = 'generation') as generation, (
+        select length(embedding) from ${chunks} where ${this.#areOf(projectId)} order by label limit 1) as bytes`)
+    const dimensions = row?.bytes ? row.bytes / Float32Array.BYTES_PER_ELEMENT : null
+    return { generation: row?.generation ?? '', space: this.#space, dimensions }
   }
 
   /**
@@ -47,7 +47,10 @@ export class VectorRows {
    * which are then at least as new.
    */
   async summary(projectId: number): Promise<{ version: number; vectors: number } | null> {
-    return (await this.#queries.summary.get({ projectId, space: this.#space })) ?? null
+    const [summary] = await this.#db.all<{ version: number; vectors: number }>(sql`
+      select knowledge_version as version, (select count(*) from ${chunks} where ${this.#areOf(projectId)}) as vectors
+      from ${projects} where id = ${projectId}`)
+    return summary ?? null
   }
 
   async hasMoreThan(projectId: number, vectors: number): Promise<boolean> {
@@ -56,7 +59,8 @@ export class VectorRows {
 
   /** Every label of the project, ascending. */
   async labels(projectId: number): Promise<number[]> {
-    const row = await this.#queries.labels.get({ projectId, space: this.#space })
+    const [row] = await this.#db.all<{ labels: string }>(sql`
+      select json_group_array(label) as labels from ${chunks} where ${this.#areOf(projectId)}`)
     return JSON.parse(row?.labels ?? '[]').sort((a: number, b: number) => a - b)
   }
 
@@ -84,8 +88,13 @@ export class VectorRows {
       : await this.#queries.nearest.all(values)
     return rows.map(({ label, distance }) => ({ label, similarity: 1 - distance }))
   }
+
+  #areOf(projectId: number): SQL {
+    return sql`project_id = ${projectId} and embedding_space = ${this.#space}`
+  }
 }
 
+/** What searches ask, and what is asked for each vector. */
 function prepare(db: ReadDatabase) {
   const projectId = sql.placeholder('projectId')
   const space = sql.placeholder('space')
@@ -105,33 +114,12 @@ function prepare(db: ReadDatabase) {
       .limit(sql.placeholder('limit'))
       .prepare()
   return {
-    generation: db.select({ value: meta.value }).from(meta).where(eq(meta.name, 'generation')).prepare(),
-    summary: db
-      .select({
-        version: projects.knowledgeVersion,
-        vectors: sql<number>`(select count(*) from ${chunks} where ${ofSpace})`,
-      })
-      .from(projects)
-      .where(eq(projects.id, projectId))
-      .prepare(),
     beyond: db
       .select({ isThere: sql<number>`1` })
       .from(chunks)
       .where(ofSpace)
       .limit(1)
       .offset(sql.placeholder('vectors'))
-      .prepare(),
-    labels: db
-      .select({ labels: sql<string>`json_group_array(${chunks.label})` })
-      .from(chunks)
-      .where(ofSpace)
-      .prepare(),
-    first: db
-      .select({ bytes: sql<number>`length(${chunks.embedding})` })
-      .from(chunks)
-      .where(ofSpace)
-      .orderBy(asc(chunks.label))
-      .limit(1)
       .prepare(),
     vectors: db
       .select({ label: chunks.label, embedding: chunks.embedding })

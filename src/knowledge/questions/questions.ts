@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
 import { erasing } from '../../db/erasing.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
@@ -110,20 +110,15 @@ export class Questions {
   /** Deletes expired questions, and all but the newest 100,000 of each project. */
   async expire(): Promise<void> {
     const { read, now } = this.#options
-    const rows = await read
-      .select({ id: projects.id, keepDays: projects.keepQuestionsDays })
-      .from(projects)
-      .where(sql`${projects.deletedAt} is null and ${projects.id} in (select project_id from ${questions})`)
+    const rows = await read.all<{ id: number; keepDays: number | null }>(sql`
+      select id, keep_questions_days as keepDays from ${projects}
+      where deleted_at is null and id in (select project_id from ${questions})`)
     for (const { id, keepDays } of rows) {
-      const beyond = await read
-        .select({ at: questions.at })
-        .from(questions)
-        .where(eq(questions.projectId, id))
-        .orderBy(sql`at desc`)
-        .limit(1)
-        .offset(questionsPerProjectMax)
+      const [beyond] = await read.all<{ at: number }>(sql`
+        select at from ${questions} where project_id = ${id}
+        order by at desc limit 1 offset ${questionsPerProjectMax}`)
       const over = keepDays === null ? now() + 1 : now() - keepDays * dayMs
-      await this.#expireBefore(id, Math.max(over, (beyond[0]?.at ?? 0) + 1))
+      await this.#expireBefore(id, Math.max(over, (beyond?.at ?? 0) + 1))
     }
   }
 

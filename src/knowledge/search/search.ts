@@ -156,8 +156,11 @@ export class Search {
     const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
     return {
       answer: { data, mode, tookMs: Math.round(shares.total * 100) / 100 },
-      ...{ shares, starts },
-      ...{ keywordLabels, vectorLabels, replacedSeq },
+      shares,
+      starts,
+      keywordLabels,
+      vectorLabels,
+      replacedSeq,
       passageLabels: merged.map(({ labels }) => labels),
     }
   }

@@ -65,7 +65,12 @@ export class TermMatcher {
   read(words: Uint32Array): Mentions {
     const zeros = () => new Array<number>(this.#termsCount).fill(0)
     const mentions: Mentions = {
-      ...{ words: words.length, places: [], terms: [], counts: zeros(), cased: 0, likeness: zeros() },
+      words: words.length,
+      places: [],
+      terms: [],
+      counts: zeros(),
+      cased: 0,
+      likeness: zeros(),
     }
     const meaningOf = this.#meaningOf
     for (let place = 0; place < words.length; place++) {

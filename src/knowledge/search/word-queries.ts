@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { placesTable, recordsMatching, segmentTable } from '../../db/word-segments.ts'
@@ -36,12 +36,15 @@ export interface TermRow {
   words: number
 }
 
-const held = sql`select json_group_array(json_array(segment, chunks, words, first_label, last_label))
-  from chunk_segments where project_id = ${sql.placeholder('projectId')}`
+/** What a project's segments hold, as JSON. */
+const heldBy = (projectId: number | Placeholder) => sql<string>`(
+  select json_group_array(json_object('segment', segment, 'chunks', chunks, 'words', words, 'firstLabel', first_label,
+    'lastLabel', last_label))
+  from chunk_segments where project_id = ${projectId})`
 
 const queries = preparedQueries((db) => ({
   held: db
-    .select({ version: sql<string>`(${held})` })
+    .select({ version: heldBy(sql.placeholder('projectId')) })
     .from(sql`(select 1)`)
     .prepare(),
 }))
@@ -52,10 +55,7 @@ export async function readChunkSegments(db: ReadDatabase, projectId: number): Pr
 }
 
 export function toSegments(version: string): ChunkSegments {
-  const rows: [number, number, number, number, number][] = JSON.parse(version)
-  const held = rows.map(([segment, chunks, words, firstLabel, lastLabel]) => ({
-    ...{ segment, chunks, words, firstLabel, lastLabel },
-  }))
+  const held: HeldChunks[] = JSON.parse(version)
   return { version, held: held.sort((a, b) => a.segment - b.segment) }
 }
 
@@ -68,22 +68,15 @@ export async function readTermRows(
 ): Promise<{ version: string; rows: TermRow[] }> {
   const found = segments.map(({ segment }) => {
     const sizes = sql`(select hex(sz) from ${segmentTable('chunk', segment)}_docsize where id = doc)`
-    return sql`select null as version, terms.key as term, doc as label, count(*) as times, ${sizes} as size
+    return sql`select null, terms.key, doc, count(*), ${sizes}
       from json_each(${JSON.stringify(terms.map(({ from, to }) => [from, to]))}) as terms
       cross join ${placesTable(segment)} as places on places.term >= terms.value ->> 0 and places.term <= terms.value ->> 1
       where doc not in (${deletedOf(projectId)}) group by terms.key, doc`
   })
-  const version = sql`select (select json_group_array(json_array(segment, chunks, words, first_label, last_label))
-    from chunk_segments where project_id = ${projectId}) as version, null as term, null as label, null as times, null as size`
-  const [first, ...rows] = await db
-    .select({
-      version: sql<string>`version`,
-      term: sql<number>`term`,
-      label: sql<number>`label`,
-      times: sql<number>`times`,
-      size: sql<string>`size`,
-    })
-    .from(sql`(${sql.join([version, ...found], sql` union all `)})`)
+  const version = sql`select ${heldBy(projectId)} as version, null as term, null as label, null as times, null as size`
+  const read = sql.join([version, ...found], sql` union all `)
+  type Row = Omit<TermRow, 'words'> & { version: string; size: string }
+  const [first, ...rows] = await db.all<Row>(read)
   return {
     version: first?.version ?? '[]',
     rows: rows.map(({ term, label, times, size }) => ({ term, label, times, words: readVarint(size) })),
@@ -102,8 +95,9 @@ export async function readMatching(
   const isWithin = within
     ? sql`+record in (select value from json_each(${JSON.stringify(within)}))`
     : sql`true`
-  const rows = await db.select({ label: sql<number>`record` }).from(sql`(
-    select record from (${found}) where ${isWithin} and record not in (${deletedOf(projectId)}) limit ${limit})`)
+  const rows = await db.all<{ label: number }>(sql`
+    select record as label from (${found}) where ${isWithin} and record not in (${deletedOf(projectId)})
+    limit ${limit}`)
   return rows.map(({ label }) => label)
 }
 
@@ -120,9 +114,8 @@ export async function countMatching(
       from (select record from (${found}) limit ${countedRowsMax})`
   })
   if (counts.length === 0) return []
-  const rows = await db
-    .select({ at: sql<number>`at`, rows: sql<number>`rows`, last: sql<number | null>`last` })
-    .from(sql`(${sql.join(counts, sql` union all `)})`)
+  type Counted = { at: number; rows: number; last: number | null }
+  const rows = await db.all<Counted>(sql.join(counts, sql` union all `))
   return rows.toSorted((a, b) => a.at - b.at).map(({ rows, last }) => ({ rows, last: last ?? 0 }))
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
 import { readPassages } from '../../../src/knowledge/search/passages.ts'
@@ -56,18 +57,17 @@ function searching(project: TestProject) {
 
 /** The database, noting each query that is run without being prepared. */
 function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
-  const watch = <Builder extends object>(builder: Builder): Builder =>
-    new Proxy(builder, {
-      get(target, name) {
-        const value = Reflect.get(target, name)
-        if (typeof value !== 'function') return value
-        if (name === 'then' && 'toSQL' in target && typeof target.toSQL === 'function')
-          asked.push(target.toSQL())
-        if (!['select', 'from'].includes(String(name))) return value.bind(target)
-        return (...args: unknown[]) => watch(value.apply(target, args))
-      },
-    })
-  return watch(read)
+  const dialect = new SQLiteSyncDialect()
+  return new Proxy(read, {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (name !== 'all') return typeof value === 'function' ? value.bind(target) : value
+      return (query: SQL) => {
+        asked.push(dialect.sqlToQuery(query))
+        return target.all(query)
+      }
+    },
+  })
 }
 
 async function add(project: TestProject, name: string, text: string): Promise<string> {
