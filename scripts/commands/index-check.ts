@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { IndexReport } from '../../src/knowledge/index/verification.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'
@@ -8,19 +9,12 @@ const retryMs = 500
 const marginMs = 1_000
 
 /** What `index verify` reports for one project. */
-export interface IndexCheck {
+export interface IndexCheck extends Omit<IndexReport, 'projectId' | 'labelsWithoutRow'> {
   project: { id: string; name: string }
   ok: boolean
   faults: string[]
-  /** Why the file cannot be used; null when it is sound or there is none. */
-  problem: string | null
-  fileBytes: number
-  fileVectors: number
-  rowVectors: number
   vectorsWithoutRow: number
-  rowsNotInFile: number
   pendingChunks: number
-  recallAt10: number | null
 }
 
 /**
@@ -45,25 +39,13 @@ async function verifyOnce(
   { index, knowledge }: Services,
   { projectId, id, name }: Project,
 ): Promise<IndexCheck> {
-  const { problem, fileBytes, fileVectors, rowVectors, labelsWithoutRow, rowsNotInFile, recallAt10 } =
-    await index.verify(projectId)
+  const { projectId: _, labelsWithoutRow, ...report } = await index.verify(projectId)
   const { pendingChunks } = await knowledge.figures(projectId)
+  const vectorsWithoutRow = labelsWithoutRow.length
   const faults: string[] = []
-  if (problem !== null) faults.push(`the index file cannot be used: ${problem}`)
-  if (labelsWithoutRow.length > 0) {
-    faults.push(`the index file holds ${counted(labelsWithoutRow.length, 'vector')} whose row is gone`)
-  }
-  return {
-    project: { id, name },
-    ok: faults.length === 0,
-    faults,
-    problem,
-    fileBytes,
-    fileVectors,
-    rowVectors,
-    vectorsWithoutRow: labelsWithoutRow.length,
-    rowsNotInFile,
-    pendingChunks,
-    recallAt10,
-  }
+  if (report.problem !== null) faults.push(`the index file cannot be used: ${report.problem}`)
+  if (vectorsWithoutRow > 0)
+    faults.push(`the index file holds ${counted(vectorsWithoutRow, 'vector')} whose row is gone`)
+  const project = { id, name }
+  return { project, ok: faults.length === 0, faults, ...report, vectorsWithoutRow, pendingChunks }
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sha256 } from '../../src/knowledge/chunking/chunk.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
@@ -128,8 +128,4 @@ export class KnowledgeImport {
 
 function contentKey(name: string, textHash: string): string {
   return `${textHash} ${name}`
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

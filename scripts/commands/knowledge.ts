@@ -60,10 +60,9 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
       const { KnowledgeSync } = await import('./knowledge-sync.ts')
       const summary = await shell.withServices(async (services) => {
         const { projectId } = await services.projects.find(project)
-        return await new KnowledgeSync({
-          ...{ services, shell, projectId, folder, name, prune, yes },
-          choice: { include, exclude },
-        }).run()
+        const choice = { include, exclude }
+        const options = { services, shell, projectId, folder, name, prune, yes, choice }
+        return await new KnowledgeSync(options).run()
       })
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)

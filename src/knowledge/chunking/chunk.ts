@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { withoutLinks } from './links.ts'
+import { withoutLinks } from './passage-text.ts'
 
 /** A piece of a knowledge item's text. Chunks are what is embedded, searched and returned. */
 export interface Chunk {

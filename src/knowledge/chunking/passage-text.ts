@@ -23,6 +23,10 @@ const absoluteLink = /^<?(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 const leadingLines = /^(?:[ \t]*\r?\n)+/
 const templateTag = /\{%[^\n]*?%\}/g
 
+// A label has no brackets: otherwise each of a thousand open brackets would be searched to the end of its line.
+const labelledLink = /\[([^[\]\n]*)\]\([^)\n]*\)/g
+const linkLine = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\*\*)?\[[^[\]\n]*\]\([^)\n]*\)(?:\*\*)?[ \t.]*$/gm
+
 /**
  * The part of an item's text that is searched: without front matter, HTML comments, template lines (`{% … %}`), and MDX
  * imports and exports. Code stays unchanged. Takes linear time.
@@ -42,6 +46,17 @@ export function passageText(text: string): string {
  */
 export function withLabels(passage: string): string {
   return passage.includes('](') ? withoutMarks(passage, links) : passage
+}
+
+/**
+ * A text with its links replaced by their labels. A line that is only a link is dropped: it names another page, and
+ * would make this text look like that page.
+ */
+export function withoutLinks(text: string): string {
+  if (!text.includes('](')) return text
+  const read = text.replace(linkLine, '').replace(labelledLink, '$1')
+  // If there is nothing but links, the text is about them.
+  return read.trim() === '' ? text.replace(labelledLink, '$1') : read
 }
 
 function withoutMarks(body: string, marks: RegExp): string {

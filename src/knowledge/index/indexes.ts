@@ -13,10 +13,15 @@ const hitsMax = 1_000
 const retryMs = 1_000
 /** Comparing this many rows takes less than a millisecond, so the index of a smaller project is freed once it is saved. */
 const comparedRowsMax = 256
-/** After this long without a use, an index is freed. */
-const idleMsDefault = 600_000
 /** Above this share of the machine's memory, the least recently used indexes are freed. */
 const memoryShareMax = 0.25
+const limitsDefault = {
+  /** After this long without a use, an index is freed. */
+  idleMs: 600_000,
+  memoryBytesMax: totalmem() * memoryShareMax,
+  /** Milliseconds of a monotonic clock. */
+  now: () => performance.now(),
+}
 
 /** What the index thread is started with. */
 export interface IndexWorkerData {
@@ -32,12 +37,7 @@ export interface IndexWorkerData {
   exact?: boolean
 }
 
-export interface IndexesOptions extends IndexWorkerData {
-  idleMs?: number
-  memoryBytesMax?: number
-  /** Milliseconds of a monotonic clock. */
-  now?: () => number
-}
+export type IndexesOptions = IndexWorkerData & Partial<typeof limitsDefault>
 
 export interface VectorSearch {
   /** How many candidates a search keeps: more of them make it more exact, and slower. */
@@ -61,9 +61,7 @@ export class Indexes {
   /** The indexes in memory, the least recently used first. */
   readonly #projects = new Map<number, ProjectIndex>()
   readonly #usedAt = new WeakMap<ProjectIndex, number>()
-  readonly #idleMs: number
-  readonly #memoryBytesMax: number
-  readonly #now: () => number
+  readonly #limits: typeof limitsDefault
   readonly #freeing: Background
   #savesFiles: boolean
   #isWorking = false
@@ -71,9 +69,7 @@ export class Indexes {
 
   constructor(reader: Reader, addon: LoadedAddon, options: IndexesOptions, log: IndexLog) {
     const { space, folder, savesFiles } = options
-    this.#idleMs = options.idleMs ?? idleMsDefault
-    this.#memoryBytesMax = options.memoryBytesMax ?? totalmem() * memoryShareMax
-    this.#now = options.now ?? (() => performance.now())
+    this.#limits = { ...limitsDefault, ...options }
     this.#freeing = new Background({
       work: async () => this.freeUnused(),
       delayMs: 0,
@@ -204,20 +200,21 @@ export class Indexes {
    * @returns milliseconds until the next one may be unused for long; null if none is in memory
    */
   freeUnused(): number | null {
-    const now = this.#now()
+    const { idleMs: unusedMs, memoryBytesMax } = this.#limits
+    const now = this.#limits.now()
     const projects = [...this.#projects.values()]
     let bytes = projects.reduce((total, project) => total + project.bytes, 0)
     let idleMsMax = 0
     for (const project of projects) {
       const idleMs = now - (this.#usedAt.get(project) ?? now)
-      const isUnused = idleMs >= this.#idleMs || bytes > this.#memoryBytesMax
+      const isUnused = idleMs >= unusedMs || bytes > memoryBytesMax
       if (project.isAtRest && (isUnused || project.state.vectors <= comparedRowsMax)) {
         bytes -= project.bytes
         this.#projects.delete(project.id)
         project.free()
-      } else idleMsMax = Math.max(idleMsMax, Math.min(idleMs, this.#idleMs - 1))
+      } else idleMsMax = Math.max(idleMsMax, Math.min(idleMs, unusedMs - 1))
     }
-    return this.#projects.size > 0 ? this.#idleMs - idleMsMax : null
+    return this.#projects.size > 0 ? unusedMs - idleMsMax : null
   }
 
   /** The project's index, which is empty until its first use; null without hnswlib. */
@@ -228,7 +225,7 @@ export class Indexes {
     // The map is in the order of use.
     this.#projects.delete(projectId)
     this.#projects.set(projectId, project)
-    this.#usedAt.set(project, this.#now())
+    this.#usedAt.set(project, this.#limits.now())
     return project
   }
 

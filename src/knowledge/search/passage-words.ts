@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '../../db/reader.ts'
-import { withoutLinks } from '../chunking/links.ts'
+import { withoutLinks } from '../chunking/passage-text.ts'
 import { type Passage, readPassages } from './passages.ts'
 import { WordForms } from './word-forms.ts'
 

@@ -23,13 +23,6 @@ interface LocalEmbedderOptions {
   observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
 }
 
-interface Waiting {
-  text: string
-  resolve(vector: Float32Array): void
-  reject(error: unknown): void
-  isCancelled(): boolean
-}
-
 /** Runs a model in a worker thread, one text at a time. Queries go before documents. */
 export class LocalEmbedder implements Embedder {
   readonly space: string
@@ -40,7 +33,7 @@ export class LocalEmbedder implements Embedder {
   readonly #options: LocalEmbedderOptions
   readonly #traits: ReturnType<typeof traitsOf>
   readonly #thread: Thread<ModelApi, ModelWorkerData>
-  readonly #waiting: Record<EmbeddingKind, Waiting[]> = { query: [], document: [] }
+  readonly #waiting: Record<EmbeddingKind, (() => Promise<void>)[]> = { query: [], document: [] }
   #queriesInRow = 0
   #isRunning = false
   #dimensions: number | null = null
@@ -84,41 +77,39 @@ export class LocalEmbedder implements Embedder {
   }
 
   #enqueue(text: string, kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array> {
-    const vector = new Promise<Float32Array>((resolve, reject) => {
-      this.#waiting[kind].push({ text, resolve, reject, isCancelled: () => signal.aborted })
+    return new Promise((resolve, reject) => {
+      this.#waiting[kind].push(() => this.#embedOne(text, signal).then(resolve, reject))
+      void this.#run()
     })
-    void this.#run()
-    return vector
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
-    for (let next = this.#next(); next; next = this.#next()) {
-      if (next.isCancelled()) next.reject(new EmbeddingError('Embedding was cancelled'))
-      else await this.#embedOne(next)
-    }
+    for (let next = this.#next(); next; next = this.#next()) await next()
     this.#isRunning = false
   }
 
-  #next(): Waiting | undefined {
+  #next(): (() => Promise<void>) | undefined {
     const { query, document } = this.#waiting
     const isQuery = query.length > 0 && (this.#queriesInRow < queriesInRowMax || document.length === 0)
     this.#queriesInRow = isQuery ? this.#queriesInRow + 1 : 0
     return (isQuery ? query : document).shift()
   }
 
-  async #embedOne({ text, resolve, reject }: Waiting): Promise<void> {
+  async #embedOne(text: string, signal: AbortSignal): Promise<Float32Array> {
+    if (signal.aborted) throw cancelled(signal)
     const startedAt = performance.now()
     const report = (error: string | null) =>
       this.#options.observe?.({ durationMs: performance.now() - startedAt, texts: 1, error })
     try {
-      resolve(this.#checked(await this.#thread.ask('embed', text)))
+      const vector = this.#checked(await this.#thread.ask('embed', text))
       report(null)
+      return vector
     } catch (error) {
       const failure = error instanceof EmbeddingError ? error : failed(error)
       report(failure.message)
-      reject(failure)
+      throw failure
     }
   }
 

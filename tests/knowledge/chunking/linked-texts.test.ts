@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { withoutLinks } from '../../../src/knowledge/chunking/links.ts'
+import { withoutLinks } from '../../../src/knowledge/chunking/passage-text.ts'
 import fc from '../../support/fast-check.ts'
 
 describe('a text without its links', () => {
