@@ -10,7 +10,7 @@ import {
   platformName,
   readStamp,
   whyNotLoadable,
-} from '../src/knowledge/index/addon.ts'
+} from '../src/knowledge/indexing/index/addon.ts'
 
 const compilers = ['c++', 'g++', 'clang++']
 const compileTimeoutMs = 300_000

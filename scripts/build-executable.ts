@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addonFiles } from '../src/knowledge/index/addon.ts'
+import { addonFiles } from '../src/knowledge/indexing/index/addon.ts'
 import { buildAddon } from './build-addon.ts'
 import { buildConsole } from './build-console.ts'
 
@@ -84,7 +84,7 @@ function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.
       [`createRequire(import.meta.url).resolve('@scalar/api-reference')`, `'${embedded}/scalar'`],
       [`'browser', 'standalone.js'`, `'${scalarScript}'`],
     ],
-    'src/knowledge/index/addon.ts': [
+    'src/knowledge/indexing/index/addon.ts': [
       [
         `const files = addonFiles()`,
         `const files = { addon: '${embedded}', stamp: '${embedded}/${basename(stamp)}' }`,

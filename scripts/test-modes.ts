@@ -17,7 +17,7 @@ const tests = [
   'tests/http',
   'tests/knowledge/bad-input.test.ts',
   'tests/knowledge/erasure.test.ts',
-  'tests/knowledge/indexer.test.ts',
+  'tests/knowledge/indexing/indexer.test.ts',
   'tests/knowledge/knowledge.test.ts',
   'tests/knowledge/protocols',
   'tests/knowledge/search',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IndexReport } from '../../src/knowledge/index/verification.ts'
+import type { IndexReport } from '../../src/knowledge/indexing/index/verification.ts'
 import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { chunks, knowledgeItems } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { toChunkPreview } from './chunk-preview.ts'
+import { toChunkPreview } from './chunking/chunk-preview.ts'
 import { type ItemsRequest, itemNotFound, type Knowledge } from './knowledge.ts'
 import type { ChunkPreview, Item, ItemPage, ItemSummary } from './schemas.ts'
 

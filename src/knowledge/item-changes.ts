@@ -5,11 +5,13 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { erasures } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
-import { toChunkPreview } from './chunk-preview.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
 import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
+import { toChunkPreview } from './chunking/chunk-preview.ts'
+import type { TextThreads } from './chunking/text-threads.ts'
 import type { EarlyEmbedder } from './embedding/early-embedder.ts'
-import type { Indexer } from './indexer.ts'
+import type { Indexer } from './indexing/indexer.ts'
+import { leaseMsDefault } from './indexing/leases.ts'
 import { itemQueries, type StoredItem, toItem } from './item-rows.ts'
 import { ItemSwap, type StoredChunk, type Swap, type Swapped } from './item-swap.ts'
 import {
@@ -19,9 +21,7 @@ import {
   type Knowledge,
   type Precondition,
 } from './knowledge.ts'
-import { leaseMsDefault } from './leases.ts'
 import type { ChangePreview, ItemChange, NewItem } from './schemas.ts'
-import type { TextThreads } from './text-threads.ts'
 
 /** After so many conflicts with other processes, the answer is 503. */
 const attemptsMax = 20

@@ -4,8 +4,8 @@ import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { type Chunk, embeddedText, sha256 } from './chunking/chunk.ts'
 import type { ChunkChanges } from './chunking/chunk-changes.ts'
+import { insertWords, readNewestSegment } from './chunking/word-rows.ts'
 import type { StoredItem } from './item-rows.ts'
-import { insertWords, readNewestSegment } from './word-rows.ts'
 
 interface ItemSwapOptions {
   store: StoreOf

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { OpenDatabase } from '../db/open.ts'
+import type { TextThreads } from '../knowledge/chunking/text-threads.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
-import type { TextThreads } from '../knowledge/text-threads.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 

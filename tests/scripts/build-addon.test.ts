@@ -13,7 +13,7 @@ import {
   loadAddon,
   readStamp,
   whyNotLoadable,
-} from '../../src/knowledge/index/addon.ts'
+} from '../../src/knowledge/indexing/index/addon.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'callbook-addon-'))
 const output = {

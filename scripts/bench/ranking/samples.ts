@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { loadConfig } from '../../../src/config.ts'
-import type { VectorHit } from '../../../src/knowledge/index/rows.ts'
+import type { VectorHit } from '../../../src/knowledge/indexing/index/rows.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
 import { type Evidence, gatherEvidence } from '../../../src/knowledge/search/rank-passages.ts'
 import { openServices, type Services } from '../../../src/services/services.ts'

@@ -27,8 +27,8 @@ const makesRows = [
   'src/db/word-segments.ts',
   'src/knowledge/chunking',
   'src/knowledge/embedding/builtin.ts',
-  'src/knowledge/index/files.ts',
-  'src/knowledge/index/graph.ts',
+  'src/knowledge/indexing/index/files.ts',
+  'src/knowledge/indexing/index/graph.ts',
   'src/knowledge/knowledge.ts',
   'src/text',
 ]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { toChunkPreview } from '../../../src/knowledge/chunk-preview.ts'
 import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
+import { toChunkPreview } from '../../../src/knowledge/chunking/chunk-preview.ts'
 import { splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { passageText, withLabels } from '../../../src/knowledge/chunking/passage-text.ts'
 

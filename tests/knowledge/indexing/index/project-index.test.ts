@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Hnswlib, loadAddon } from '../../../src/knowledge/index/addon.ts'
-import { IndexFiles } from '../../../src/knowledge/index/files.ts'
-import { ProjectIndex } from '../../../src/knowledge/index/project-index.ts'
-import { VectorRows } from '../../../src/knowledge/index/rows.ts'
+import { type Hnswlib, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
+import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
+import { ProjectIndex } from '../../../../src/knowledge/indexing/index/project-index.ts'
+import { VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
 import { Knowledge, labelsOf, randomVector, space } from './knowledge.ts'
 
 let knowledge: Knowledge

@@ -1,4 +1,4 @@
-import { Background } from '../../threads/background.ts'
+import { Background } from '../../../threads/background.ts'
 import { Filling } from './filling.ts'
 import type { Graph } from './graph.ts'
 import { type LoadOptions, loadGraph } from './loading.ts'

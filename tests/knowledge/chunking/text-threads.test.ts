@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
-import { toChunkRows } from '../../src/knowledge/chunking/chunk-rows.ts'
-import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
-import { TextThreads } from '../../src/knowledge/text-threads.ts'
+import { toChunkRows } from '../../../src/knowledge/chunking/chunk-rows.ts'
+import { TextThreads } from '../../../src/knowledge/chunking/text-threads.ts'
+import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
 
 const work = new TextThreads()
 afterAll(() => work.close())

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { chunks } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
+import { chunks } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
 
 /** How long a lease lasts unless its process extends it. After that, another process may embed the chunks. */
 export const leaseMsDefault = 15_000

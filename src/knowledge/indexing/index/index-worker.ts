@@ -1,6 +1,6 @@
-import { openReader } from '../../db/reader.ts'
-import { lowerPriority } from '../../threads/priority.ts'
-import { dataOfThread, sendEvent, serve } from '../../threads/serve.ts'
+import { openReader } from '../../../db/reader.ts'
+import { lowerPriority } from '../../../threads/priority.ts'
+import { dataOfThread, sendEvent, serve } from '../../../threads/serve.ts'
 import { loadAddon } from './addon.ts'
 import { Indexes, type IndexWorkerData } from './indexes.ts'
 import type { IndexLog } from './project-index.ts'
@@ -18,7 +18,7 @@ const mapsFile = addon.hnswlib === null
 const reader =
   readsAt.kind === 'file'
     ? openReader(readsAt.file, { mapsFile })
-    : (await import('../../db/remote-reader.ts')).openRemoteReader(readsAt)
+    : (await import('../../../db/remote-reader.ts')).openRemoteReader(readsAt)
 const indexes = new Indexes(reader, addon, data, log)
 // Closing does not wait for vectors to be added, which can take minutes: the next start adds the missing ones.
 serve(indexes, { close: () => indexes.close(), closesAtOnce: true })

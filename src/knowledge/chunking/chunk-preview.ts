@@ -1,6 +1,6 @@
-import type { Chunk } from './chunking/chunk.ts'
-import { withLabels } from './chunking/passage-text.ts'
-import type { ChunkPreview } from './schemas.ts'
+import type { ChunkPreview } from '../schemas.ts'
+import type { Chunk } from './chunk.ts'
+import { withLabels } from './passage-text.ts'
 
 /** The chunk as agents get it, with its lengths in code points. */
 export function toChunkPreview({ position, heading, text, overlapChars }: Chunk): ChunkPreview {

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, inArray, sql } from 'drizzle-orm'
-import { inIndex } from '../../../scripts/torture/vectors.ts'
-import { type OpenDatabase, openDatabase } from '../../../src/db/open.ts'
-import { chunks, knowledgeItems, projects } from '../../../src/db/schema.ts'
-import type { IndexLog } from '../../../src/knowledge/index/project-index.ts'
-import type { VectorHit } from '../../../src/knowledge/index/rows.ts'
+import { inIndex } from '../../../../scripts/torture/vectors.ts'
+import { type OpenDatabase, openDatabase } from '../../../../src/db/open.ts'
+import { chunks, knowledgeItems, projects } from '../../../../src/db/schema.ts'
+import type { IndexLog } from '../../../../src/knowledge/indexing/index/project-index.ts'
+import type { VectorHit } from '../../../../src/knowledge/indexing/index/rows.ts'
 import {
   openVectorIndex,
   type VectorIndex,
   type VectorIndexOptions,
-} from '../../../src/knowledge/index/vector-index.ts'
+} from '../../../../src/knowledge/indexing/index/vector-index.ts'
 
 export const dimensions = 24
 export const space = 'test/24'

@@ -1,7 +1,7 @@
 import { bulkhead } from 'cockatiel'
-import { AppError } from '../errors.ts'
-import { Thread } from '../threads/thread.ts'
-import type { ChunkRows } from './chunking/chunk-rows.ts'
+import { AppError } from '../../errors.ts'
+import { Thread } from '../../threads/thread.ts'
+import type { ChunkRows } from './chunk-rows.ts'
 import type { TextApi } from './text-worker.ts'
 
 /** Shorter texts are chunked on the main thread: sending them to another would take longer. */
@@ -24,7 +24,7 @@ export class TextThreads {
   async toChunkRows(text: string, name: string): Promise<ChunkRows> {
     if (text.length <= inlineCharsMax) {
       // Loaded at the first text: the Markdown parser takes 10 MB.
-      const { toChunkRows } = await import('./chunking/chunk-rows.ts')
+      const { toChunkRows } = await import('./chunk-rows.ts')
       return toChunkRows(text, name)
     }
     if (this.isFull) throw tooManyTexts()

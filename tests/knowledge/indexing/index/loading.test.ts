@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
-import { loadAddon } from '../../../src/knowledge/index/addon.ts'
-import { IndexFiles } from '../../../src/knowledge/index/files.ts'
-import { loadGraph } from '../../../src/knowledge/index/loading.ts'
-import { type ExpectedHeader, VectorRows } from '../../../src/knowledge/index/rows.ts'
+import { loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
+import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
+import { loadGraph } from '../../../../src/knowledge/indexing/index/loading.ts'
+import { type ExpectedHeader, VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
 import { Knowledge, space } from './knowledge.ts'
 
 let knowledge: Knowledge

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../db/reader.ts'
-import { chunks } from '../db/schema.ts'
-import { createChunkSegment, ownWords, segmentOf, segmentTable } from '../db/word-segments.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { chunks } from '../../db/schema.ts'
+import { createChunkSegment, ownWords, segmentOf, segmentTable } from '../../db/word-segments.ts'
 
 interface WordRowsOptions {
   itemSeq: number | SQL

@@ -1,4 +1,4 @@
-import { Thread } from '../../threads/thread.ts'
+import { Thread } from '../../../threads/thread.ts'
 import type { Indexes, IndexWorkerData } from './indexes.ts'
 import type { IndexLog } from './project-index.ts'
 

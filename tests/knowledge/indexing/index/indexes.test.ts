@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { openReader } from '../../../src/db/reader.ts'
-import { type LoadedAddon, loadAddon } from '../../../src/knowledge/index/addon.ts'
-import { Indexes, type IndexesOptions } from '../../../src/knowledge/index/indexes.ts'
-import { until } from '../../support/until.ts'
+import { openReader } from '../../../../src/db/reader.ts'
+import { type LoadedAddon, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
+import { Indexes, type IndexesOptions } from '../../../../src/knowledge/indexing/index/indexes.ts'
+import { until } from '../../../support/until.ts'
 import {
   bytesOf,
   dimensions,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { meta } from '../../../src/db/schema.ts'
-import { loadAddon } from '../../../src/knowledge/index/addon.ts'
-import { IndexFiles } from '../../../src/knowledge/index/files.ts'
+import { meta } from '../../../../src/db/schema.ts'
+import { loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
+import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
 import { dimensions, Knowledge, labelsOf, type Project, space } from './knowledge.ts'
 
 let knowledge: Knowledge

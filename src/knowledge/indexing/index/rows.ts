@@ -1,6 +1,6 @@
 import { and, type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../../db/reader.ts'
-import { chunks, meta, projects } from '../../db/schema.ts'
+import type { ReadDatabase } from '../../../db/reader.ts'
+import { chunks, meta, projects } from '../../../db/schema.ts'
 
 export interface VectorRow {
   label: number

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { VectorRows } from '../../../src/knowledge/index/rows.ts'
+import { VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
 import { Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
 
 let knowledge: Knowledge

@@ -1,7 +1,7 @@
-import { lowerPriority } from '../threads/priority.ts'
-import { dataOfThread, serve } from '../threads/serve.ts'
-import { toChunkRows } from './chunking/chunk-rows.ts'
-import { createBuiltinEmbedder } from './embedding/builtin.ts'
+import { lowerPriority } from '../../threads/priority.ts'
+import { dataOfThread, serve } from '../../threads/serve.ts'
+import { createBuiltinEmbedder } from '../embedding/builtin.ts'
+import { toChunkRows } from './chunk-rows.ts'
 
 const { niceness } = dataOfThread<{ niceness: number }>()
 if (niceness > 0) lowerPriority(niceness)
