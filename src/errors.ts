@@ -87,6 +87,11 @@ export function consoleOwnerOnly(): AppError {
   return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console can do this.' })
 }
 
+/** A 503 for what may work in a moment. */
+export function unavailable(detail: string, retryAfterSeconds = 1): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds })
+}
+
 /**
  * A 400 that names every field at fault.
  * @param count how many faults there are, when `errors` does not list all of them

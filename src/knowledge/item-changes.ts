@@ -4,7 +4,7 @@ import { KeyedMutex } from '../db/keyed-mutex.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { erasures } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { AppError, invalidRequest } from '../errors.ts'
+import { type AppError, invalidRequest, unavailable } from '../errors.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
 import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
@@ -210,8 +210,5 @@ function checkOwnId(id: string | null): void {
 }
 
 function tooContended(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many requests are changing this item at once. Nothing was written.',
-    retryAfterSeconds: 1,
-  })
+  return unavailable('Too many requests are changing this item at once. Nothing was written.')
 }

@@ -1,5 +1,5 @@
 import { bulkhead } from 'cockatiel'
-import { AppError } from '../../errors.ts'
+import { type AppError, unavailable } from '../../errors.ts'
 import { Thread } from '../../threads/thread.ts'
 import type { ChunkRows } from './chunk-rows.ts'
 import type { TextApi } from './text-worker.ts'
@@ -62,8 +62,5 @@ function openThread(name: string, niceness: number): Thread<TextApi, { niceness:
 }
 
 export function tooManyTexts(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many long texts are waiting to be split into chunks. Nothing was stored.',
-    retryAfterSeconds: 1,
-  })
+  return unavailable('Too many long texts are waiting to be split into chunks. Nothing was stored.')
 }

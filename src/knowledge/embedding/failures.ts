@@ -8,62 +8,50 @@ interface FailureOptions {
   retryAfterMs?: number | undefined
 }
 
+/**
+ * What else follows from a failure: `transient`: the provider is in trouble, so the same request may work later; `batch`:
+ * half of the texts may work; `text`: one of the texts may be the reason, so others may still be embedded.
+ */
+type Trait = 'transient' | 'batch' | 'text'
+
+const kinds = {
+  cancelled: ['Embedding was cancelled'],
+  resting: ['The embedding provider failed or asked us to wait, so it gets no requests for now'],
+  crowded: ['Too many requests are waiting for the embedding provider'],
+  timeout: ['The embedding provider did not answer in time', 'transient', 'batch', 'text'],
+  network: ['The embedding provider cannot be reached', 'transient'],
+  redirect: ['The embedding provider redirects to another address, and texts are not sent there'],
+  unauthorized: ['The embedding provider refused the token'],
+  unknown: ['The embedding provider does not know the model or the path'],
+  tooLarge: ['The embedding provider accepts only fewer or shorter texts at a time', 'batch', 'text'],
+  tooLong: ['The embedding provider sent an answer that is longer than vectors can be', 'batch', 'text'],
+  limited: ['The embedding provider limits the rate of requests', 'transient'],
+  away: ['The embedding provider cannot answer right now', 'transient'],
+  rejected: ['The embedding provider rejected the request', 'text'],
+  failed: ['The embedding provider failed', 'transient', 'text'],
+  unreadable: ['The embedding provider sent an answer that is truncated or not JSON', 'transient', 'text'],
+  malformed: ['The embedding provider sent something that is not one vector for each text', 'text'],
+  dimension: ['The embedding provider sent vectors with the wrong dimension'],
+  padded: ['The embedding provider sent token vectors that may include padding', 'batch', 'text'],
+} as const satisfies Record<string, readonly [message: string, ...traits: Trait[]]>
+
+type FailureKind = keyof typeof kinds
+
 /** Why a request returned no vectors. */
 export class RequestFailure extends EmbeddingError {
   readonly kind: FailureKind
+  readonly isTransient: boolean
+  readonly isBatchAtFault: boolean
 
   constructor(kind: FailureKind, { detail, retryAfterMs }: FailureOptions = {}) {
-    const message = detail ? `${messages[kind]} (${detail})` : messages[kind]
+    const [message, ...traits]: readonly [string, ...Trait[]] = kinds[kind]
     // No cause: the client's errors carry the request's body, which is the texts.
-    super(message, { retryAfterMs, mayBeText: mayBeText.includes(kind) })
+    super(detail ? `${message} (${detail})` : message, { retryAfterMs, mayBeText: traits.includes('text') })
     this.kind = kind
-  }
-
-  /** Whether the provider is in trouble, so that the same request may work later. */
-  get isTransient(): boolean {
-    return ['timeout', 'network', 'limited', 'away', 'failed', 'unreadable'].includes(this.kind)
-  }
-
-  /** Whether half of the texts may work when all of them did not. */
-  get isBatchAtFault(): boolean {
-    return ['tooLarge', 'tooLong', 'padded', 'timeout'].includes(this.kind)
+    this.isTransient = traits.includes('transient')
+    this.isBatchAtFault = traits.includes('batch')
   }
 }
-
-const messages = {
-  cancelled: 'Embedding was cancelled',
-  resting: 'The embedding provider failed or asked us to wait, so it gets no requests for now',
-  crowded: 'Too many requests are waiting for the embedding provider',
-  timeout: 'The embedding provider did not answer in time',
-  network: 'The embedding provider cannot be reached',
-  redirect: 'The embedding provider redirects to another address, and texts are not sent there',
-  unauthorized: 'The embedding provider refused the token',
-  unknown: 'The embedding provider does not know the model or the path',
-  tooLarge: 'The embedding provider accepts only fewer or shorter texts at a time',
-  tooLong: 'The embedding provider sent an answer that is longer than vectors can be',
-  limited: 'The embedding provider limits the rate of requests',
-  away: 'The embedding provider cannot answer right now',
-  rejected: 'The embedding provider rejected the request',
-  failed: 'The embedding provider failed',
-  unreadable: 'The embedding provider sent an answer that is truncated or not JSON',
-  malformed: 'The embedding provider sent something that is not one vector for each text',
-  dimension: 'The embedding provider sent vectors with the wrong dimension',
-  padded: 'The embedding provider sent token vectors that may include padding',
-} as const
-
-type FailureKind = keyof typeof messages
-
-/** The failures after which other texts may still be embedded: one of these texts may be the reason. */
-const mayBeText = [
-  'timeout',
-  'tooLarge',
-  'tooLong',
-  'rejected',
-  'failed',
-  'unreadable',
-  'malformed',
-  'padded',
-]
 
 /** The failure that an answer with an error status stands for. */
 export async function failureOf(response: Response): Promise<RequestFailure> {

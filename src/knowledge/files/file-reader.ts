@@ -1,5 +1,5 @@
 import { bulkhead } from 'cockatiel'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest, unavailable } from '../../errors.ts'
 import { Thread } from '../../threads/thread.ts'
 import {
   type FileKind,
@@ -144,8 +144,5 @@ function fileTooLarge(): AppError {
 }
 
 export function tooManyFiles(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Other files are waiting to be read. Send this one again when they are done.',
-    retryAfterSeconds: 2,
-  })
+  return unavailable('Other files are waiting to be read. Send this one again when they are done.', 2)
 }

@@ -1,11 +1,12 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
-import { AppError } from '../../errors.ts'
+import { type AppError, unavailable } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
+import type { VectorSearch } from '../indexing/index/indexes.ts'
 import type { VectorIndex } from '../indexing/index/vector-index.ts'
 import type { SearchHit, SearchRequest } from '../schemas.ts'
 import { type ExplainedSearch, explain, type SearchResult } from './explain.ts'
@@ -44,14 +45,6 @@ interface SearchOptions {
   index: VectorIndex
   metrics: Pick<Metrics, 'observeSearch'>
   log: Pick<Log, 'debug'>
-}
-
-interface VectorListOptions {
-  candidates: number
-  effort: number
-  labels: number[] | undefined
-  /** See `VectorSearch.replacedSeq`. */
-  known: number
 }
 
 /** Milliseconds of a monotonic clock. */
@@ -120,7 +113,11 @@ export class Search {
     const byVector =
       wanted === 'keyword'
         ? null
-        : this.#byVector(projectId, query, { candidates, effort: efforts[wanted], labels, known })
+        : this.#byVector(projectId, query, candidates, {
+            effort: efforts[wanted],
+            labels,
+            replacedSeq: known,
+          })
     const byKeyword = async () => {
       const from = now()
       starts.keyword = from - startedAt
@@ -177,7 +174,8 @@ export class Search {
   async #byVector(
     projectId: number,
     query: string,
-    { candidates, effort, labels, known }: VectorListOptions,
+    candidates: number,
+    options: VectorSearch,
   ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
     const { index, log } = this.#options
     const startedAt = now()
@@ -186,11 +184,8 @@ export class Search {
     try {
       const vector = await this.#queryVectors.of(projectId, query)
       const embeddingMs = now() - startedAt
-      const hits = await index.search(projectId, vector, Math.max(vectorCandidatesMin, candidates), {
-        effort,
-        labels,
-        replacedSeq: known,
-      })
+      const limit = Math.max(vectorCandidatesMin, candidates)
+      const hits = await index.search(projectId, vector, limit, options)
       return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
@@ -230,10 +225,7 @@ export class Search {
 }
 
 export function tooManySearches(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many searches are under way.',
-    retryAfterSeconds: 1,
-  })
+  return unavailable('Too many searches are under way.')
 }
 
 /** The most chunks to read for `limit` passages: up to three become one passage, and some repeat another and are left out. */
