@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { projects, webhookQueue, webhooks } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
+import type { WebhookEvent } from './events.ts'
 
 const changesPerPageMax = 1_000
 
@@ -59,15 +60,26 @@ function changes(projectId: number, after: number, last: number): SQL {
     union all select kind, record, id_hash, 'deleted', change_seq, requested_at from erasures where ${isWithin}`
 }
 
-const takes = (event: string) => sql.raw(`instr(events, '"${event}"') > 0`)
+const isChangedItem = "changes.kind = 'item' and state = 'changed'"
+const isCall = "changes.kind = 'call' and state <> 'deleted'"
 
-const chosenEvent = sql`case
-  when state = 'deleted' then case
-    when changes.kind = 'call' and ${takes('call.deleted')} then 'call.deleted'
-    when changes.kind = 'item' and ${takes('knowledge.deleted')} then 'knowledge.deleted' end
-  when changes.kind = 'item' then case
-    when ${takes('knowledge.changed')} then 'knowledge.changed'
-    when ${takes('knowledge.ready')} then 'knowledge.ready' end
-  when state = 'completed' and ${takes('call.completed')} then 'call.completed'
-  when ${takes('call.changed')} then 'call.changed'
-  when ${takes('call.started')} then 'call.started' end`
+/**
+ * Of which changes an event tells, in SQL; null for an event that is not sent again. Of those that an endpoint takes,
+ * the first is sent.
+ */
+const replayed: Record<WebhookEvent, string | null> = {
+  'call.deleted': "changes.kind = 'call' and state = 'deleted'",
+  'knowledge.deleted': "changes.kind = 'item' and state = 'deleted'",
+  'knowledge.changed': isChangedItem,
+  'knowledge.ready': isChangedItem,
+  'call.completed': "state = 'completed'",
+  'call.changed': isCall,
+  'call.started': isCall,
+  // Changes no record: who asked for the erasure asks for its receipt.
+  'erasure.done': null,
+}
+
+const choices = Object.entries(replayed).map(([event, isTold]) =>
+  isTold === null ? '' : `when ${isTold} and instr(events, '"${event}"') > 0 then '${event}'`,
+)
+const chosenEvent = sql.raw(`case ${choices.join(' ')} end`)

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { WebhookEvent } from '../../../../webhooks/events.ts'
 import { api, unwrap } from '../../api.ts'
 
 const refetchMs = 5_000
@@ -32,6 +33,6 @@ export const eventWords = {
   'knowledge.ready': 'Vector search can find an item',
   'knowledge.deleted': 'An item was deleted',
   'erasure.done': 'An erasure request was completed',
-} as const
+} as const satisfies Record<WebhookEvent, string>
 
 export const events = Object.entries(eventWords)
