@@ -14,7 +14,8 @@ COPY src ./src
 # Machine code for any CPU of the architecture: who builds an image knows not where it runs.
 RUN ADDON_PORTABLE=1 bun scripts/build-addon.ts && test -f node_modules/hnswlib-node/build/Release/addon.node
 # The page holds what it needs of these: a third of all packages' bytes.
-RUN bun run build && rm -r node_modules/@mantine node_modules/@phosphor-icons node_modules/@tabler
+RUN bun run build && rm -r node_modules/@mantine node_modules/@phosphor-icons node_modules/@rolldown \
+  node_modules/@tabler node_modules/lightningcss* node_modules/rolldown node_modules/vite
 
 # The same image as above, so that the addon meets the libraries it was linked with.
 FROM oven/bun:${BUN_VERSION}-slim

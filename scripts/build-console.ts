@@ -9,33 +9,44 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Plugin, Rolldown } from 'vite'
 import type { AssetFile, ConsoleManifest } from '../src/console/assets.ts'
-import { groupsOfPages } from './console-groups.ts'
+import { assetsPath } from '../src/console/page.ts'
 
-// Bundles the console's page for browsers: `bun run build`, and before a start if anything changed.
+// Builds the console's page for browsers with Vite: `bun run build`, and before a start if anything changed.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = join(root, 'src', 'console', 'ui')
-const assetsPath = '/console/assets/'
 /** Limit for the compressed script, styles and typeface that a page loads before it shows anything. */
-export const firstLoadBytesMax = 260_000
+export const firstLoadBytesMax = 280_000
 
-/** Groups of views whose scripts the page asks for before its program runs. */
-const groupsAtOnce = ['overview', 'calls', 'knowledge', 'questions', 'playground', 'settings']
+/**
+ * Which modules share a file, the first match first; a group also takes what its modules import. Without this table a
+ * page needs sixty files, since every set of pages that share a module gets one.
+ */
+const chunkGroups: Rolldown.CodeSplittingGroup[] = [
+  { name: 'main', tags: ['$initial'], test: (id) => !id.endsWith('boot.ts') },
+  {
+    name: 'core',
+    test: /@mantine\/(hooks|core\/esm\/core)\/|icons-react|ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
+  },
+  { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
+  { name: 'fields', test: /@mantine\/(form|core\/.*\/(Checkbox|Select|Switch|TagsInput|Textarea))\// },
+  {
+    name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
+    minShareCount: 2,
+    entriesAware: true,
+    entriesAwareMergeThreshold: 10_000,
+  },
+  { name: folderOfViews },
+]
 
-/** Groups that are loaded along with another. A call is usually opened soon after the list is shown. */
-const loadedWith: Record<string, string> = { calls: 'call' }
-
-/** The typeface, under the name in the style sheet. */
-const fontFile = 'inter-4.1.woff2'
-
-/** The component library's colours that the console does not use. */
-const unusedColours = /--mantine-color-(?:cyan|grape|green|indigo|lime|orange|pink)-[\w-]+: ?[^;}]+;?/g
+/** The views of these folders share a file. The list of calls does not wait for the call's page. */
+const foldersOfViews = /ui\/views\/(entry|knowledge|playground|questions|settings)\//
 
 /** Level 11 takes four times as long and saves 2 % of the bytes. */
 const brotliQuality = 10
@@ -68,48 +79,32 @@ export async function buildConsole({
   const existing = readManifest(manifestFile)
   if (existing?.digest === digest && isComplete(folder, existing)) return { built: false, manifest: existing }
 
-  const scripts = await bundle()
-  const outputs = [...scripts, stylesFor(scripts), ...staticFiles()]
+  const outputs = await inProduction(bundle)
   mkdirSync(folder, { recursive: true })
   const files: Record<string, AssetFile> = {}
   await Promise.all(
-    outputs.map(async ({ name, body }) => {
-      files[name] = await store(folder, name, body)
+    outputs.map(async (output) => {
+      files[output.fileName] = await store(folder, output)
     }),
   )
-  const manifest: ConsoleManifest = {
-    digest,
-    ...entriesOf(outputs),
-    firstLoadBytes: {
-      signIn: loadedBytes('entry', outputs, files),
-      overview: loadedBytes('overview', outputs, files),
-      calls: loadedBytes('calls', outputs, files),
-    },
-    files: sorted(files),
-  }
+  const manifest: ConsoleManifest = { digest, ...entriesOf(outputs), files: sorted(files) }
   // Last, so that the manifest never names a missing file.
   replaceFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
   removeOthers(folder, manifest)
   return { built: true, manifest }
 }
 
-interface Output {
-  /** `main-1a2b3c4d.js` */
-  name: string
-  body: Uint8Array
-  /** `main`; null for a chunk that several files share. */
-  source: string | null
-  /** Names of the files that it imports statically. */
-  imports: string[]
+/** The compressed bytes of all that a page loads before it shows anything; `entry` has the page of the sign-in. */
+export function firstLoadBytes({ entries, groups, files }: ConsoleManifest, group: string): number {
+  const { boot, styles, font, main } = entries
+  return [boot, styles, font, main, ...(groups[group] ?? [])]
+    .map((name) => files[name]?.brBytes ?? Number.NaN)
+    .reduce((sum, bytes) => sum + bytes)
 }
 
 function digestOfInputs(): string {
   const hash = createHash('sha256').update(Bun.version)
-  const others = [
-    fileURLToPath(import.meta.url),
-    join(root, 'scripts', 'console-groups.ts'),
-    join(root, 'bun.lock'),
-  ]
+  const others = [fileURLToPath(import.meta.url), join(root, 'bun.lock')]
   for (const file of [...others, ...filesUnder(sources)]) {
     hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
   }
@@ -138,111 +133,80 @@ function isComplete(folder: string, { files }: ConsoleManifest): boolean {
   )
 }
 
-/** The page's program in chunks that are loaded on demand, and the script that runs before it. */
-async function bundle(): Promise<Output[]> {
-  const common = {
-    minify: true,
-    target: 'browser',
-    publicPath: assetsPath,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
-    metafile: true,
-  } as const
-  const built = await Promise.all([
-    Bun.build({
-      ...common,
-      entrypoints: [join(sources, 'main.tsx')],
-      splitting: true,
-      plugins: [groupsOfPages(sources)],
-    }),
-    Bun.build({ ...common, entrypoints: [join(sources, 'boot.ts')], format: 'iife' }),
-  ])
-  return (await Promise.all(built.map(outputsOf))).flat()
-}
-
-async function outputsOf({ outputs, metafile }: Bun.BuildOutput): Promise<Output[]> {
-  return Promise.all(
-    outputs.map(async (output) => {
-      const name = basename(output.path)
-      const facts = metafile?.outputs[`./${name}`]
-      return {
-        name,
-        body: new Uint8Array(await output.arrayBuffer()),
-        source: sourceOf(facts?.entryPoint ?? null),
-        imports: (facts?.imports ?? [])
-          .filter(({ kind }) => kind === 'import-statement')
-          .map(({ path }) => basename(path)),
-      }
-    }),
-  )
-}
-
-function sourceOf(file: string | null): string | null {
-  // `group:calls` is made of the views in one folder.
-  return file === null
-    ? null
-    : basename(file)
-        .replace(/^group:/, '')
-        .replace(/\..*/, '')
-}
-
-function staticFiles(): Output[] {
-  const icon = readFileSync(join(sources, 'icon.svg'))
-  const font = readFileSync(join(sources, 'fonts', fontFile))
-  return [
-    { name: `icon-${hashOf(icon)}.svg`, body: icon, source: 'icon', imports: [] },
-    { name: fontFile, body: font, source: 'font', imports: [] },
-  ]
-}
-
-/**
- * The style sheet, without the component library's rules for unused components. Not made by the bundler, which writes
- * each right-to-left rule four times for browsers that the page does not support.
- */
-function stylesFor(scripts: Output[]): Output {
-  const classForm = /\bm_[0-9a-f]{6,8}\b/g
-  const texts = scripts.map(({ body }) => Buffer.from(body).toString())
-  const used = new Set(texts.flatMap((script) => script.match(classForm) ?? []))
-  const rules = rulesOf(readStyles(join(sources, 'styles.css'))).filter((rule) => {
-    const classes = rule.match(classForm)
-    return classes === null || classes.some((name) => used.has(name))
-  })
-  const body = Buffer.from(rules.join('').replace(unusedColours, ''))
-  return { name: `styles-${hashOf(body)}.css`, body, source: 'styles', imports: [] }
-}
-
-/** A style sheet with its imports inlined, without comments, at a scale of 1. */
-function readStyles(file: string): string {
-  const { resolve } = createRequire(file)
-  return readFileSync(file, 'utf8')
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/@import "([^"]+)";/g, (_, target: string) => readStyles(resolve(target)))
-    .replace(/\s+/g, ' ')
-    .replace(/ ?([{};]) ?/g, '$1')
-    .replace(/calc\((-?[\d.]+rem) \* var\(--mantine-scale\)\)/g, '$1')
-}
-
-/** The rules of a style sheet. An at-rule with a block is one rule. */
-function rulesOf(css: string): string[] {
-  const rules: string[] = []
-  let depth = 0
-  let start = 0
-  for (let at = 0; at < css.length; at++) {
-    const sign = css[at]
-    if (sign === '{') depth++
-    if (sign === '}') depth--
-    if (depth > 0 || (sign !== '}' && sign !== ';')) continue
-    rules.push(css.slice(start, at + 1))
-    start = at + 1
+/** Vite decides by the variable, and leaves it set; other parts of this process read it too. */
+async function inProduction<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { NODE_ENV } = process.env
+  process.env.NODE_ENV = 'production'
+  try {
+    return await work()
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = NODE_ENV
   }
-  return [...rules, css.slice(start)]
 }
 
-function hashOf(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('hex').slice(0, 8)
+type Output = Rolldown.OutputChunk | Rolldown.OutputAsset
+
+async function bundle(): Promise<Output[]> {
+  // Only now: a start whose page is built does not wait for it.
+  const { build } = await import('vite')
+  const named = '[name]-[hash].js'
+  const built = await build({
+    configFile: false,
+    root: sources,
+    base: assetsPath,
+    logLevel: 'error',
+    css: { transformer: 'lightningcss' },
+    plugins: [stylesOfMantine],
+    build: {
+      write: false,
+      target: 'esnext',
+      cssCodeSplit: false,
+      // The page's policy allows no scripts and fonts but files.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        input: { main: join(sources, 'main.tsx'), boot: join(sources, 'boot.ts') },
+        preserveEntrySignatures: false,
+        output: {
+          hashCharacters: 'hex',
+          entryFileNames: named,
+          // The name of a shared file lists all that share it.
+          chunkFileNames: ({ name }) => (name.startsWith('shared~') ? 'shared-[hash].js' : named),
+          assetFileNames: '[name]-[hash][extname]',
+          codeSplitting: {
+            groups: chunkGroups.map((group, at) => ({ ...group, priority: chunkGroups.length - at })),
+          },
+        },
+      },
+    },
+  })
+  if (!('output' in built)) throw new Error('Vite did not build one bundle')
+  return built.output
 }
 
-async function store(folder: string, name: string, body: Uint8Array): Promise<AssetFile> {
+/** Imports each component's own styles along with it, so that those of unused components are left out. */
+const stylesOfMantine: Plugin = {
+  name: 'styles-of-mantine',
+  transform: {
+    filter: { id: /@mantine\/core\/.*\.module\.mjs$/ },
+    handler: (code, id) => `import '@mantine/core/styles/${basename(id, '.module.mjs')}.layer.css'\n${code}`,
+  },
+}
+
+/** Null for what is loaded on demand, or used by views of other folders too. */
+function folderOfViews(id: string, modules: Rolldown.ChunkingContext): string | null {
+  const [, folder = null] = foldersOfViews.exec(id) ?? []
+  const { importers = [], dynamicImporters = [] } = modules.getModuleInfo(id) ?? {}
+  const isOwn =
+    importers.every((importer) => foldersOfViews.exec(importer)?.[1] === folder) &&
+    dynamicImporters.every((importer) => basename(importer) === 'router.tsx')
+  return isOwn ? folder : null
+}
+
+async function store(folder: string, output: Output): Promise<AssetFile> {
+  const name = output.fileName
+  const body = Buffer.from(output.type === 'chunk' ? output.code : output.source)
   const [br, gz] = await Promise.all([
     promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
     promisify(gzip)(body, { level: gzipLevel }),
@@ -260,51 +224,41 @@ function replaceFile(file: string, body: Uint8Array | string): void {
   renameSync(temporary, file)
 }
 
-function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'preloads' | 'groups'> {
-  const main = nameOf('main', outputs)
-  const first = reachable(main, outputs)
-  const scriptsOf = (group: string) => reachableFrom(group, outputs).filter((name) => !first.has(name))
+function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'groups'> {
+  const chunks = outputs.filter((output) => output.type === 'chunk')
+  const main = nameOf(/^main-/, outputs)
+  const groups: Record<string, string[]> = {}
+  for (const { fileName, moduleIds } of chunks) {
+    for (const id of moduleIds) {
+      const [, folder] = /ui\/views\/([\w-]+)\/[\w-]+-view\.tsx$/.exec(id) ?? []
+      if (folder) groups[folder] = withImports(fileName, chunks, groups[folder])
+    }
+  }
   return {
     entries: {
       main,
-      boot: nameOf('boot', outputs),
-      styles: nameOf('styles', outputs),
-      icon: nameOf('icon', outputs),
-      font: nameOf('font', outputs),
+      boot: nameOf(/^boot-/, outputs),
+      styles: nameOf(/\.css$/, outputs),
+      icon: nameOf(/\.svg$/, outputs),
+      font: nameOf(/\.woff2$/, outputs),
     },
-    preloads: [...first].filter((name) => name !== main).sort(),
-    groups: Object.fromEntries(groupsAtOnce.map((group) => [group, scriptsOf(group)])),
+    groups: Object.fromEntries(
+      Object.entries(groups).map(([folder, names]) => [folder, names.filter((name) => name !== main)]),
+    ),
   }
 }
 
-/** The file built from a source: `main-1a2b3c4d.js` for `main`. */
-function nameOf(source: string, outputs: Output[]): string {
-  const output = outputs.find((candidate) => candidate.source === source)
-  if (!output) throw new Error(`The bundle has no ${source}`)
-  return output.name
+function nameOf(form: RegExp, outputs: Output[]): string {
+  const [output, ...others] = outputs.filter(({ fileName }) => form.test(fileName))
+  if (!output || others.length > 0) throw new Error(`The bundle must have one file like ${form}`)
+  return output.fileName
 }
 
-/** The bytes of a page: what all pages load, and its own group of views. */
-function loadedBytes(group: string, outputs: Output[], files: Record<string, AssetFile>): number {
-  const sources = ['boot', 'styles', 'font', 'main', group]
-  const names = new Set(sources.flatMap((source) => reachableFrom(source, outputs)))
-  return [...names].reduce((sum, name) => sum + (files[name]?.brBytes ?? 0), 0)
-}
-
-/** A source's file, the file loaded along with it, and everything that they import. */
-function reachableFrom(source: string, outputs: Output[]): string[] {
-  const found = reachable(nameOf(source, outputs), outputs)
-  const other = loadedWith[source]
-  return [...(other ? reachable(nameOf(other, outputs), outputs, found) : found)]
-}
-
-/** A file and everything that it imports statically, directly or not. */
-function reachable(name: string, outputs: Output[], found = new Set<string>()): Set<string> {
-  if (found.has(name)) return found
-  found.add(name)
-  for (const next of outputs.find((output) => output.name === name)?.imports ?? [])
-    reachable(next, outputs, found)
-  return found
+/** `found`, and a file with everything that it imports statically, directly or not. */
+function withImports(name: string, chunks: Rolldown.OutputChunk[], found: string[] = []): string[] {
+  if (found.includes(name)) return found
+  const { imports = [] } = chunks.find(({ fileName }) => fileName === name) ?? {}
+  return imports.reduce((known, next) => withImports(next, chunks, known), [...found, name])
 }
 
 function sorted(files: Record<string, AssetFile>): Record<string, AssetFile> {
@@ -324,14 +278,13 @@ function removeOthers(folder: string, { files }: ConsoleManifest): void {
 
 function report({ manifest }: ConsoleBuild): string {
   const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1).padStart(8)} kB`
-  const lines = Object.entries(manifest.files).map(
-    ([name, { bytes, brBytes }]) => `${kilobytes(bytes)} ${kilobytes(brBytes)} br  ${name}`,
-  )
-  const { signIn, overview, calls } = manifest.firstLoadBytes
+  const before = (group: string) => kilobytes(firstLoadBytes(manifest, group)).trim()
   return [
-    ...lines,
-    `${kilobytes(signIn)} br before the sign-in page, ${kilobytes(overview).trim()} before the overview, ` +
-      `${kilobytes(calls).trim()} before the calls; at most ${firstLoadBytesMax / 1_000} kB`,
+    ...Object.entries(manifest.files).map(
+      ([name, { bytes, brBytes }]) => `${kilobytes(bytes)} ${kilobytes(brBytes)} br  ${name}`,
+    ),
+    `${before('entry')} br before the sign-in page, ${before('overview')} before the overview, ` +
+      `${before('calls')} before the calls; at most ${firstLoadBytesMax / 1_000} kB`,
   ].join('\n')
 }
 

@@ -7,12 +7,8 @@ export interface ConsoleManifest {
   digest: string
   /** The files that the HTML of the page refers to. */
   entries: { main: string; boot: string; styles: string; icon: string; font: string }
-  /** The scripts that `main` imports, to be fetched alongside. */
-  preloads: string[]
-  /** The further scripts of the pages that share a group of views, such as `calls`. */
+  /** By folder of views, such as `calls`: the scripts that its pages load beside `main`. */
   groups: Record<string, string[]>
-  /** Compressed bytes of script, styles and typeface that a page loads before it appears. */
-  firstLoadBytes: { signIn: number; overview: number; calls: number }
   /** By name, which includes a hash of the content. Each file also exists as `.br` and `.gz`. */
   files: Record<string, AssetFile>
 }

@@ -26,8 +26,6 @@ export const pagePaths = [
     'settings/integrations',
     'settings/integrations/:integration',
     'settings/integrations/sources/:source',
-    'settings/sources',
-    'settings/sources/:source',
     'settings/webhooks',
     'settings/people',
     'settings/privacy',
@@ -72,12 +70,12 @@ function requestsOf({ pathname, search }: URL): string[] {
  * sheets cannot read it.
  */
 export function consolePage(
-  { entries, preloads, groups }: Pick<ConsoleAssets, 'entries' | 'preloads' | 'groups'>,
+  { entries, groups }: Pick<ConsoleAssets, 'entries' | 'groups'>,
   nonce: string,
   address: URL,
 ) {
   const [, , , , group = ''] = address.pathname.split('/')
-  const scripts = [...preloads, ...(Object.hasOwn(groups, group) ? (groups[group] ?? []) : [])]
+  const scripts = Object.hasOwn(groups, group) ? (groups[group] ?? []) : []
   // What takes longest comes first: over HTTP/1.1 a browser asks for six at a time.
   const links = [
     ...requestsOf(address).map((path) => `rel="preload" as="fetch" href="${path}" crossorigin`),

@@ -161,16 +161,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
   })
 
-  test('the address where sources were before leads to them', async () => {
-    const { page, open } = tab
-    await open(`/p/${project.id}/settings/sources`)
-    await page.waitForURL(`**/p/${project.id}/settings/integrations`)
-    const [source] = await service.services.sources.list(project.projectId)
-    await open(`/p/${project.id}/settings/sources/${source?.id}`)
-    await page.waitForURL(`**/settings/integrations/sources/${source?.id}`)
-    await page.getByRole('heading', { name: source?.name ?? '', exact: true }).waitFor()
-  })
-
   test('the overview splits the calls by source and agent', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/overview`)

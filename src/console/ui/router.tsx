@@ -14,6 +14,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
+import { Shell } from './shell/shell.tsx'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
@@ -102,7 +103,7 @@ const projectRoute = createRoute({
     dropDrafts({ except: person.id })
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
   },
-  component: lazyView(() => import('./shell/shell.tsx'), 'Shell'),
+  component: Shell,
   notFoundComponent: NothingHere,
 })
 
@@ -246,23 +247,6 @@ const integrationRoute = createRoute({
   component: lazyView(() => import('./views/settings/integration-view.tsx'), 'IntegrationView'),
 })
 
-/** Where the sources were before. */
-const formerSourcesRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/sources',
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: '/p/$project/settings/integrations', params, replace: true })
-  },
-})
-
-const formerSourceRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/sources/$source',
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: '/p/$project/settings/integrations/sources/$source', params, replace: true })
-  },
-})
-
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
@@ -332,8 +316,6 @@ const routeTree = rootRoute.addChildren([
       integrationsRoute,
       integrationRoute,
       sourceRoute,
-      formerSourcesRoute,
-      formerSourceRoute,
       webhooksRoute,
       peopleRoute,
       privacyRoute,
