@@ -55,8 +55,15 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     onClose()
   }
   return (
-    <div className="cb-palette-overlay" {...{ onClick }}>
-      <div role="dialog" aria-modal aria-label="Commands" className="cb-palette" {...{ onKeyDown }}>
+    <div
+      role="dialog"
+      aria-modal
+      aria-label="Commands"
+      className="cb-palette-overlay"
+      onClick={onClick}
+      onKeyDown={onKeyDown}
+    >
+      <div className="cb-palette">
         <Commands onClose={onClose} />
       </div>
     </div>

@@ -63,7 +63,11 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
   useNextPage(list, entries, items.at(-1)?.index ?? 0)
   useFollowedRows(list, virtual.isScrolling ? [] : onScreen)
   const { reached, onFocus } = useRowFocus({
-    ...{ ref, body, rows, openId, onScreen },
+    ref,
+    body,
+    rows,
+    openId,
+    onScreen,
     scrollTo: (id) => {
       const at = entries?.findIndex(({ key }) => key === id) ?? -1
       if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
@@ -83,6 +87,8 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
       onOpen(id)
     }
   }
+  /** For the links and checkboxes within, which the keyboard reaches. */
+  const delegated = { onFocus, onClick }
   const [hrefBefore, hrefAfter] = [`/console/p/${project.id}/calls/`, stringifySearch({ ...search })]
   return (
     <>
@@ -97,22 +103,26 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
         data-selecting={selection.ids.size > 0 || undefined}
       >
         <ListHead
-          {...{ shown, selection, onOrder }}
+          shown={shown}
+          selection={selection}
+          onOrder={onOrder}
           rows={rows ?? []}
           order={orders.find((order) => order === search.order)}
         />
-        <tbody ref={body} {...{ onFocus, onClick }}>
+        <tbody ref={body} {...delegated}>
           <Space heightPx={spaces.above} />
           {items.map(({ index, key }) => {
             const entry = entries?.[index]
             const place = { at: index, ref: virtual.measureElement }
-            if (!entry) return <CallLineSkeleton key={key} {...{ isSearch, shown, ...place }} />
+            if (!entry) return <CallLineSkeleton key={key} isSearch={isSearch} shown={shown} {...place} />
             if ('day' in entry) return <DayLine key={key} day={entry.day} {...place} />
             const { id } = entry.row
             return (
               <CallLine
                 key={key}
-                {...{ isSearch, shown, ...place }}
+                isSearch={isSearch}
+                shown={shown}
+                {...place}
                 row={entry.row}
                 href={`${hrefBefore}${encodeURIComponent(id)}${hrefAfter}`}
                 isOpen={id === openId}

@@ -117,7 +117,8 @@ function OwnEvaluation({
         {({ onChange: onOpened, ...popup }) => (
           <EvaluationMenu
             {...popup}
-            {...{ own, onOpened }}
+            own={own}
+            onOpened={onOpened}
             onChange={(evaluation) => part.onChange({ evaluation })}
           />
         )}
@@ -171,7 +172,13 @@ function Labels({ review, isReadOnly, onChange, inputRef }: PartProps & { inputR
   }
   return (
     <Suspense fallback={<div className="cb-review-labels">{labels.join(', ') || 'Add labels'}</div>}>
-      <LabelsField {...{ labels, isReadOnly, inputRef }} onChange={change} onKeyDown={leaveOnEscape} />
+      <LabelsField
+        labels={labels}
+        isReadOnly={isReadOnly}
+        inputRef={inputRef}
+        onChange={change}
+        onKeyDown={leaveOnEscape}
+      />
     </Suspense>
   )
 }

@@ -59,13 +59,22 @@ export function CallsView() {
   const { filter, clear } = useFiltering(filters, () => selection.set([]))
   const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
   const { open, openNext, openPrevious, close } = useOpenCall({
-    ...{ openId, rows, isLoaded: list.rows !== undefined, filters, tab },
+    openId,
+    rows,
+    isLoaded: list.rows !== undefined,
+    filters,
+    tab,
     onStep: (id) => isBeside() && listed.current?.focus(id),
   })
   useRefocus(openId, (id) => listed.current?.refocus(id))
   useCodeOfCalls(rows.length > 0)
   useCallKeys({
-    ...{ openId, listed, isBeside, selection, open, close },
+    openId,
+    listed,
+    isBeside,
+    selection,
+    open,
+    close,
     panel: () => layout.current?.querySelector<HTMLElement>('.cb-call') ?? null,
     step: (by) => (by === 1 ? openNext : openPrevious)?.(),
   })
@@ -108,7 +117,11 @@ export function CallsView() {
             <ListOrInstead list={list} filters={filters} faults={faults} onClear={clear}>
               <CallList
                 ref={listed}
-                {...{ scroller, list, openId, shown, selection }}
+                scroller={scroller}
+                list={list}
+                openId={openId}
+                shown={shown}
+                selection={selection}
                 search={{ ...withoutFaults(filters, faults), tab }}
                 onOpen={open}
                 onOrder={(order) => filter({ order })}

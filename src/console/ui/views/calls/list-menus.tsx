@@ -56,7 +56,15 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
           </Button>
         }
       >
-        {(popup) => <DisplayMenu {...popup} {...{ order: filters.order, onFilter, columns, onColumns }} />}
+        {(popup) => (
+          <DisplayMenu
+            {...popup}
+            order={filters.order}
+            onFilter={onFilter}
+            columns={columns}
+            onColumns={onColumns}
+          />
+        )}
       </ButtonWithPopup>
     </div>
   )

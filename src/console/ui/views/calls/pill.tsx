@@ -27,7 +27,7 @@ interface ChoicePillProps extends FilterPillProps {
 export function ChoicePill({ options, value, onChoose, ...pill }: ChoicePillProps) {
   return (
     <Pill kind="menu" {...pill}>
-      {(popup) => <Choices {...{ ...popup, options, value, onChoose }} />}
+      {(popup) => <Choices {...popup} options={options} value={value} onChoose={onChoose} />}
     </Pill>
   )
 }
@@ -42,7 +42,9 @@ interface ManyPillProps extends FilterPillProps {
 export function ManyPill({ options, values, onChoose, ...pill }: ManyPillProps) {
   return (
     <Pill kind="menu" {...pill}>
-      {(popup) => <ManyChoices {...{ ...popup, label: pill.label, options, values, onChoose }} />}
+      {(popup) => (
+        <ManyChoices {...popup} label={pill.label} options={options} values={values} onChoose={onChoose} />
+      )}
     </Pill>
   )
 }
@@ -55,7 +57,7 @@ interface FormPillProps extends FilterPillProps {
 export function FormPill({ children, ...pill }: FormPillProps) {
   return (
     <Pill kind="dialog" {...pill}>
-      {(popup) => <PillForm {...{ ...popup, label: pill.label, form: children }} />}
+      {(popup) => <PillForm {...popup} label={pill.label} form={children} />}
     </Pill>
   )
 }
@@ -104,7 +106,8 @@ function Pill({ label, chosen, onClear, kind, children }: PillProps) {
         </UnstyledButton>
       )}
       <ButtonWithPopup
-        {...{ kind, load }}
+        kind={kind}
+        load={load}
         button={
           <UnstyledButton className="cb-calls-pill-open">
             {!isActive && <IconPlus size={12} stroke={2} aria-hidden />}

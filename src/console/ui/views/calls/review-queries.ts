@@ -77,7 +77,10 @@ function withChange(review: Review | null, change: ReviewChange, by: string): Re
   const { addLabels = [], removeLabels = [], flagTurns = [], unflagTurns = [], noteBefore, ...said } = change
   const { labels = [], flaggedTurns = [], evaluation = null, note = null, reviewed = false } = review ?? {}
   return {
-    ...{ evaluation, note, reviewed: reviewed || typeof said.evaluation === 'string', ...said },
+    evaluation,
+    note,
+    reviewed: reviewed || typeof said.evaluation === 'string',
+    ...said,
     labels: [...new Set([...labels, ...addLabels])].filter((label) => !removeLabels.includes(label)),
     flaggedTurns: [...new Set([...flaggedTurns, ...flagTurns])].filter((turn) => !unflagTurns.includes(turn)),
     by,

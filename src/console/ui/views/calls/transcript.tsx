@@ -79,8 +79,11 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
     )
   }
   const turns = {
-    ...{ lines, onClick, target },
-    ...{ found: current, foundJump: search.jump },
+    lines,
+    delegated: { onClick },
+    target,
+    found: current,
+    foundJump: search.jump,
     itemOf: (line: Line, index: number) => ({
       'data-index': index,
       'data-role': 'turn' in line ? line.turn.role : undefined,

@@ -1,7 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type ComponentProps,
-  type MouseEvent,
   type RefObject,
   useEffect,
   useEffectEvent,
@@ -29,17 +28,18 @@ interface TurnsProps {
   /** Counts how often a match was requested. */
   foundJump: number
   target: Target | null
-  onClick: (event: MouseEvent) => void
+  /** What the list does for the buttons and links within. */
+  delegated: Pick<ComponentProps<'ol'>, 'onClick'>
 }
 
 /** Renders all turns. */
-export function WholeTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
+export function WholeTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
   const list = useRef<HTMLOListElement>(null)
   useScrollToTurn({ lines, ...shown }, list, (at) =>
     list.current?.children[at]?.scrollIntoView({ block: 'center' }),
   )
   return (
-    <ol ref={list} className="cb-turns" {...{ onClick }}>
+    <ol ref={list} className="cb-turns" {...delegated}>
       {Object.entries(lines).map(([place, line]) => (
         <li key={place} {...itemOf(line, Number(place))} />
       ))}
@@ -48,7 +48,7 @@ export function WholeTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
 }
 
 /** Renders only the visible turns. */
-export function VirtualTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
+export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
   const list = useRef<HTMLOListElement>(null)
   /** The element that scrolls. */
   const [panel, setPanel] = useState<HTMLElement | null>(null)
@@ -74,7 +74,7 @@ export function VirtualTurns({ lines, itemOf, onClick, ...shown }: TurnsProps) {
       className="cb-turns"
       data-virtual
       style={{ height: virtual.getTotalSize() }}
-      {...{ onClick }}
+      {...delegated}
     >
       {virtual.getVirtualItems().map(({ index, key, start }) => {
         const line = lines[index]

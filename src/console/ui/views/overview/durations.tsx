@@ -49,7 +49,9 @@ function columnOf(bucket: DurationBucket, period: Period): ColumnOfCalls {
 function filtersOf(bucket: DurationBucket, { from, to }: Period): ChosenFilters {
   return {
     status: 'completed',
-    ...{ from, to, minDuration: String(bucket.from) },
+    from,
+    to,
+    minDuration: String(bucket.from),
     // The filter includes its bound, which belongs to the next bar. So it gets the next smaller number.
     ...(bucket.to === null ? {} : { maxDuration: String(bucket.to * (1 - Number.EPSILON / 2)) }),
   }

@@ -20,7 +20,8 @@ export function timeSegments({ shares, starts, tookMs }: Timed): Segment[] {
   ]
   const wholeMs = Math.max(0.001, tookMs, ...ends)
   const segment = (name: Segment['name'], line: Segment['line'], fromMs: number): Segment => ({
-    ...{ name, line },
+    name,
+    line,
     from: fromMs / wholeMs,
     width: shares[name] / wholeMs,
   })
