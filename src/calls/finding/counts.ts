@@ -51,6 +51,7 @@ export async function countAny(
   projectId: number,
   lists: readonly Counted[],
 ): Promise<{ calls: number; areFew: boolean }[]> {
+  if (lists.length === 0) return []
   const wanted = lists.map(({ name, values }) => values.map((value) => [name, value]))
   const rows = await db
     .select({ at: sql<number>`list.key`, calls: sql<number>`sum(calls)`, areFew: sql<number>`min(is_few)` })

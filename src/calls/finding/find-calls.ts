@@ -38,22 +38,31 @@ export class CallFinder {
   readonly #search: CallSearch
   readonly #limits: typeof limitsDefault
   #source: Promise<Source> | undefined
+  #sought: Promise<SoughtWords> | undefined
+  /** How many of the calls with the words match; null if too many have the words, undefined until they are listed. */
+  #amongFew: number | null | undefined
   /** Of each condition. */
-  #checks: SQL[] = []
+  #checks: SQL[]
 
   constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
     this.#db = db
     this.#projectId = projectId
     this.#search = search
     this.#limits = limits
+    this.#checks = search.conditions.map(({ check }) => check)
   }
 
   /** The first calls in the search's order, after the previous page. */
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
-    if (limit === 0 || this.#search.words?.length === 0) return []
+    const { words } = this.#search
+    if (limit === 0 || words?.length === 0) return []
+    const page = sql`limit ${limit} offset ${offset}`
+    if (words && this.#amongFew !== null) {
+      const places = await this.#listFew(words, page, after)
+      if (places) return places
+    }
     this.#source ??= this.#chooseSource()
     const source = await this.#source
-    const page = sql`limit ${limit} offset ${offset}`
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
     const { seqs, callsPerFound } = source.words
     if (seqs?.length === 0) return []
@@ -76,12 +85,11 @@ export class CallFinder {
    * @param most the limit if no words are searched for
    */
   async count(most = this.#limits.counted): Promise<number> {
-    if (!isFiltered(this.#search)) {
-      const isProject = eq(projects.id, this.#projectId)
-      const [project] = await this.#db.select({ calls: projects.calls }).from(projects).where(isProject)
-      return project?.calls ?? 0
-    }
-    if (this.#search.words?.length === 0) return 0
+    if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
+    const { words } = this.#search
+    if (words?.length === 0) return 0
+    if (words && this.#amongFew === undefined) await this.#listFew(words, sql`limit 0`, undefined)
+    if (typeof this.#amongFew === 'number') return this.#amongFew
     this.#source ??= this.#chooseSource()
     const source = await this.#source
     const max = this.#limits.counted + 1
@@ -98,6 +106,43 @@ export class CallFinder {
     return await this.#countOf(
       sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
     )
+  }
+
+  #seek(words: readonly WordQuery[]): Promise<SoughtWords> {
+    this.#sought ??= seekWords(this.#db, this.#projectId, words)
+    return this.#sought
+  }
+
+  /**
+   * A page of the calls with the words, and how many match, in one query: most words are rare.
+   * @returns null if too many calls have the words
+   */
+  async #listFew(
+    words: readonly WordQuery[],
+    page: SQL,
+    after: Place | undefined,
+  ): Promise<FoundPlace[] | null> {
+    const { few } = this.#limits
+    const sought = await this.#seek(words)
+    const areFew = sql`(select count(*) from listed) <= ${few}`
+    const created = sql`calls.created_at`
+    const isNext = after ? sql.join(this.#behind(after, created), sql` and `) : sql`true`
+    const wheres = [
+      areFew,
+      sql`calls.project_id = ${this.#projectId}`,
+      ...this.#checks,
+      ...this.#times(created),
+    ]
+    const total = sql<number | null>`total`
+    const rows = await this.#db.select({ ...this.#placeColumns, total }).from(sql`(
+      with listed as materialized (select seq from (${seqsMatching(sought)}) limit ${few + 1}),
+        matching as materialized (
+          select calls.seq as seq, ${created} as createdAt, calls.id as id${this.#duration}, ${isNext} as isNext
+          from listed cross join calls on calls.seq = listed.seq where ${sql.join(wheres, sql` and `)})
+      select * from (select case when ${areFew} then (select count(*) from matching) end as total)
+        left join (select * from matching where isNext ${this.#inOrder} ${page}) on true) as found`)
+    this.#amongFew = rows[0]?.total ?? null
+    return this.#amongFew === null ? null : rows.filter(({ seq }) => seq !== null)
   }
 
   async #chooseSource(): Promise<Source> {
@@ -179,7 +224,7 @@ export class CallFinder {
     return { path: listed, size: seqs.length, isExact: !path.isWider }
   }
 
-  /** Few calls are listed: those with the words, or those of the smallest path that have them. */
+  /** Of many calls with the words, those of the smallest path are listed if they are few. */
   async #chooseWords(
     queries: readonly WordQuery[],
     path: Path,
@@ -187,10 +232,7 @@ export class CallFinder {
     isAlone: boolean,
   ): Promise<Pick<Source, 'total' | 'words'>> {
     const { counted, few } = this.#limits
-    const sought = await seekWords(this.#db, this.#projectId, queries)
-    const listed = await this.#listOf(sql`select seq from (${seqsMatching(sought)}) limit ${few + 1}`)
-    if (listed.length <= few)
-      return { words: { sought, seqs: listed, callsPerFound: 1 }, total: isAlone ? listed.length : null }
+    const sought = await this.#seek(queries)
     // SQLite reads every call with a word that begins so before it returns the first one.
     const whole = { ...sought, isWhole: true }
     const most = counted + 1
@@ -275,7 +317,7 @@ export class CallFinder {
     return path.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
   }
 
-  #times(created: SQL, after: Place | undefined): SQL[] {
+  #times(created: SQL, after?: Place): SQL[] {
     const { from, to } = this.#search
     return [
       ...(from === undefined ? [] : [sql`${created} >= ${from}`]),
@@ -390,7 +432,7 @@ const placeColumns = {
 
 interface Words {
   sought: SoughtWords
-  /** The calls with the words, or those of the smallest path that have them, if they are few. */
+  /** Those of the smallest path that have the words, if they are few. */
   seqs: number[] | null
   /** One in how many calls has the words, if they are not too many to count. */
   callsPerFound: number
@@ -423,4 +465,10 @@ function largerWindow(
   if (few >= most) return most + 1
   const enough = found === 0 ? most : Math.ceil((few * wanted * 1.5) / found)
   return Math.min(most, Math.max(enough, 4 * few))
+}
+
+/** How many calls a project has. */
+async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
+  const [row] = await db.select({ calls: projects.calls }).from(projects).where(eq(projects.id, projectId))
+  return row?.calls ?? 0
 }

@@ -133,7 +133,9 @@ function matchOf(projectId: number, words: readonly SearchedWord[], isWhole = fa
   return words
     .map(({ stem, beginning }) => {
       const whole = `"${ownWord(projectId, stem)}"`
-      return isWhole || beginning === null ? whole : `("${ownWord(projectId, beginning)}"* OR ${whole})`
+      if (isWhole || beginning === null) return whole
+      const begun = `"${ownWord(projectId, beginning)}"*`
+      return stem.startsWith(beginning) ? begun : `(${begun} OR ${whole})`
     })
     .join(' AND ')
 }
