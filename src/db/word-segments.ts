@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 
 // Words are indexed in segments: FTS5 tables, each for some 8,000 records of all projects, by their arrival. So erasing a
 // record rewrites one small table, a project needs no table of its own, and a search reads only the segments with
@@ -82,7 +82,7 @@ interface Match {
   kind: WordKind
   segments: readonly number[]
   /** An FTS5 query. */
-  match: string
+  match: string | Placeholder
   /** What to read before a segment, and what its rows must meet. */
   only?: (segment: number) => { from: string; where: string }
 }

@@ -1,11 +1,21 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
+import { preparedQueries } from '../../db/store.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Condition, Path } from './conditions.ts'
 import { countAny } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
-import { type SoughtWords, seekWords, seqsMatching, seqsMatchingAmong } from './word-match.ts'
+import {
+  isCurrent,
+  isInSegments,
+  matchOfAny,
+  type SoughtWords,
+  seekWords,
+  seqsMatching,
+  seqsMatchingAmong,
+} from './word-match.ts'
 import type { WordQuery } from './word-query.ts'
 
 /** How far matching calls are counted. */
@@ -18,6 +28,9 @@ const limitsDefault = {
   /** A search for common words tries the first calls, then more of them, then all. */
   window: { least: 300, most: 32_000 },
 }
+
+/** Each has a kilobyte of text. */
+const fewQueriesMax = 500
 
 /** A call that was found. */
 export interface FoundPlace extends Place {
@@ -56,11 +69,11 @@ export class CallFinder {
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
     const { words } = this.#search
     if (limit === 0 || words?.length === 0) return []
-    const page = sql`limit ${limit} offset ${offset}`
     if (words && this.#amongFew !== null) {
-      const places = await this.#listFew(words, page, after)
+      const places = await this.#listFew(words, { limit, offset }, after)
       if (places) return places
     }
+    const page = sql`limit ${limit} offset ${offset}`
     this.#source ??= this.#chooseSource()
     const source = await this.#source
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
@@ -88,7 +101,7 @@ export class CallFinder {
     if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
     const { words } = this.#search
     if (words?.length === 0) return 0
-    if (words && this.#amongFew === undefined) await this.#listFew(words, sql`limit 0`, undefined)
+    if (words && this.#amongFew === undefined) await this.#listFew(words, { limit: 0, offset: 0 }, undefined)
     if (typeof this.#amongFew === 'number') return this.#amongFew
     this.#source ??= this.#chooseSource()
     const source = await this.#source
@@ -114,35 +127,58 @@ export class CallFinder {
   }
 
   /**
-   * A page of the calls with the words, and how many match, in one query: most words are rare.
+   * A page of the calls with the words, and how many match, in one query: most words are rare. Without conditions it is
+   * kept, since Drizzle takes as long to write it as SQLite to run it. It tells when the words are no longer where it looks.
    * @returns null if too many calls have the words
    */
   async #listFew(
     words: readonly WordQuery[],
-    page: SQL,
+    page: { limit: number; offset: number },
     after: Place | undefined,
   ): Promise<FoundPlace[] | null> {
+    const { conditions, order, from = -allTime, to = allTime } = this.#search
     const { few } = this.#limits
-    const sought = await this.#seek(words)
-    const areFew = sql`(select count(*) from listed) <= ${few}`
+    const projectId = this.#projectId
+    const kept = fewQueries(this.#db)
+    const name = `${projectId} ${order} ${after !== undefined}`
+    const match = matchOfAny({ projectId, queries: words })
+    const values = { projectId, match, few, listed: few + 1, from, to, ...after, ...page }
+    let row = conditions.length === 0 ? await kept.get(name)?.get(values) : undefined
+    if (row?.isCurrent !== 1) {
+      const sought = await this.#seek(words)
+      const query = this.#prepareFew(sought, after !== undefined)
+      if (conditions.length === 0 && isInSegments(sought)) kept.set(name, query)
+      else kept.delete(name)
+      row = await query.get(values)
+    }
+    this.#amongFew = row?.total ?? null
+    if (this.#amongFew === null) return null
+    const places: [number, number, string, number, number?][] = JSON.parse(row?.places ?? '[]')
+    return places.map(([seq, createdAt, id, chars, duration]) => {
+      return { seq, createdAt, id, chars, ...(this.#isByDuration ? { duration } : {}) }
+    })
+  }
+
+  #prepareFew(sought: SoughtWords, isAfter: boolean) {
+    const at = sql.placeholder
+    const areFew = sql`(select count(*) from listed) <= ${at('few')}`
     const created = sql`calls.created_at`
-    const isNext = after ? sql.join(this.#behind(after, created), sql` and `) : sql`true`
-    const wheres = [
-      areFew,
-      sql`calls.project_id = ${this.#projectId}`,
-      ...this.#checks,
-      ...this.#times(created),
-    ]
-    const total = sql<number | null>`total`
-    const rows = await this.#db.select({ ...this.#placeColumns, total }).from(sql`(
-      with listed as materialized (select seq from (${seqsMatching(sought)}) limit ${few + 1}),
-        matching as materialized (
-          select calls.seq as seq, ${created} as createdAt, calls.id as id${this.#duration}, ${isNext} as isNext
-          from listed cross join calls on calls.seq = listed.seq where ${sql.join(wheres, sql` and `)})
-      select * from (select case when ${areFew} then (select count(*) from matching) end as total)
-        left join (select * from matching where isNext ${this.#inOrder} ${page}) on true) as found`)
-    this.#amongFew = rows[0]?.total ?? null
-    return this.#amongFew === null ? null : rows.filter(({ seq }) => seq !== null)
+    const place = { createdAt: at('createdAt'), id: at('id'), duration: at('duration') }
+    const isNext = isAfter ? sql.join(this.#behind(place, created), sql` and `) : sql`true`
+    const isInPeriod = sql`${created} >= ${at('from')} and ${created} < ${at('to')}`
+    const checks = sql.join([areFew, isInPeriod, ...this.#checks], sql` and `)
+    return fewQuery(
+      this.#db,
+      sql`(
+        with listed as materialized (select seq from (${seqsMatching(sought, at('match'))}) limit ${at('listed')}),
+          matching as materialized (
+            select calls.seq as seq, ${created} as createdAt, calls.id as id, document_chars as chars, calls.duration as duration,
+              ${isNext} as isNext
+            from listed cross join calls on calls.seq = listed.seq where project_id = ${at('projectId')} and ${checks}),
+          page as (select * from matching where isNext ${this.#inOrder} limit ${at('limit')} offset ${at('offset')})
+        select case when ${areFew} then (select count(*) from matching) end as total, ${isCurrent(sought)} as isCurrent,
+          (select json_group_array(json_array(seq, createdAt, id, chars, duration)) from page) as places)`,
+    )
   }
 
   async #chooseSource(): Promise<Source> {
@@ -327,7 +363,7 @@ export class CallFinder {
   }
 
   /** The first check lets SQLite seek in an index without some of the sort columns. */
-  #behind({ createdAt, id, duration }: Place, created: SQL): SQL[] {
+  #behind({ createdAt, id, duration }: PlaceIn, created: SQL): SQL[] {
     const isAfter = isDescending(this.#search.order) ? sql`<` : sql`>`
     if (!this.#isByDuration)
       return [
@@ -402,6 +438,24 @@ export class CallFinder {
     return row?.size ?? 0
   }
 }
+
+/** A place, or the placeholders of one. */
+type PlaceIn = { [Name in keyof Place]: Place[Name] | Placeholder }
+
+const allTime = Number.MAX_SAFE_INTEGER
+
+function fewQuery(db: ReadDatabase, found: SQL) {
+  const total = sql<number | null>`total`
+  return db
+    .select({ total, isCurrent: sql<number>`isCurrent`, places: sql<string>`places` })
+    .from(found)
+    .prepare()
+}
+
+/** By project, order, and whether they begin after a place. */
+const fewQueries = preparedQueries(
+  (_) => new LRUCache<string, ReturnType<typeof fewQuery>>({ max: fewQueriesMax }),
+)
 
 /** How many calls a path has. Without a path, they are looked for among all calls. */
 interface Measured {

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { ownWord, recordsMatching, segmentIn } from '../../db/word-segments.ts'
@@ -164,10 +164,22 @@ export async function readWeights(
     .map(({ calls }) => (terms + 1) ** (commonness(rareMax) - commonness(calls)))
 }
 
-/** The calls that have the words, those of the newest segments first. */
-export function seqsMatching(sought: SoughtWords): SQL {
-  const { segments } = sought
-  return fresh(sought, recordsMatching({ kind: 'call', segments, match: matchOfAny(sought) }))
+/** Whether all words of the project's calls are in segments, and no others. */
+export function isInSegments({ waiting, hasDeleted }: SoughtWords): boolean {
+  return waiting.seqs.length === 0 && !hasDeleted
+}
+
+/** Whether that is so now, and in the same segments. */
+export function isCurrent({ projectId, segments }: SoughtWords): SQL {
+  const isOwn = sql`project_id = ${projectId}`
+  return sql`not exists (select 1 from calls_without_words where ${isOwn})
+    and not exists (select 1 from word_removals where kind = 'call' and ${isOwn})
+    and (${segmentsOf(isOwn)}) = ${JSON.stringify(segments.toReversed())}`
+}
+
+/** The calls that have the words, those of the newest segments first. @param match the query, by default of these words */
+export function seqsMatching(sought: SoughtWords, match: string | Placeholder = matchOfAny(sought)): SQL {
+  return fresh(sought, recordsMatching({ kind: 'call', segments: sought.segments, match }))
 }
 
 /** The same among few calls. @param few a table with `seq` */
@@ -187,7 +199,12 @@ export function seqsMatchingAmong(sought: SoughtWords, few: SQL): SQL {
     select seq from (${fresh(sought, found)}) where +seq in (select seq from ${few})`
 }
 
-function matchOfAny({ projectId, queries: sought, isWhole }: SoughtWords): string {
+/** The query for the words. */
+export function matchOfAny({
+  projectId,
+  queries: sought,
+  isWhole = false,
+}: Pick<SoughtWords, 'projectId' | 'queries'> & { isWhole?: boolean }): string {
   return sought.map(({ words }) => `(${matchOf(projectId, words, isWhole)})`).join(' OR ')
 }
 
