@@ -29,6 +29,10 @@ const limitsDefault = {
   window: { least: 300, most: 32_000 },
 }
 
+/** So many calls are looked at in a window in the time in which one with the words is read by its number. */
+const windowPerFound = 4
+/** The same of the list of all calls, and of calls with a value. */
+const callsPerValue = 20
 /** Each has a kilobyte of text. */
 const fewQueriesMax = 500
 
@@ -77,11 +81,12 @@ export class CallFinder {
     this.#source ??= this.#chooseSource()
     const source = await this.#source
     if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
-    const { seqs, callsPerFound } = source.words
+    const { seqs, found, callsPerFound } = source.words
     if (seqs?.length === 0) return []
     const { least, most } = this.#limits.window
-    const likely = Math.ceil(1.5 * (offset + limit) * callsPerFound)
-    for (let few = seqs === null ? Math.max(least, Math.min(likely, most)) : most + 1; few <= most; ) {
+    const likely = Math.max(least, Math.ceil(1.5 * (offset + limit) * callsPerFound))
+    const isInWindow = seqs === null && likely < found * windowPerFound
+    for (let few = isInWindow ? Math.min(likely, most) : most + 1; few <= most; ) {
       const { places, looked } = await this.#inWindow(source, { few, page, after })
       if (looked < few || places.length === limit) return places
       few = largerWindow(few, {
@@ -108,6 +113,7 @@ export class CallFinder {
     const max = this.#limits.counted + 1
     if (!source.words) {
       if (source.total !== null) return Math.min(source.total, most + 1)
+      if (source.isCapped && most <= this.#limits.counted) return most + 1
       return await this.#countOf(sql`${this.#branches(source.countPath)} limit ${most + 1}`)
     }
     if (source.total !== null) return source.total
@@ -202,10 +208,26 @@ export class CallFinder {
         path,
         countPath,
         size,
+        isCapped: false,
         ...(await this.#chooseWords(words, countPath, size, measured.length === 0)),
       }
+    if (conditions.length > 1 && size > counted && !this.#isByDuration) {
+      const walked = await this.#pathToWalk(measured)
+      if (walked) return { path: walked, countPath: walked, size, total: null, isCapped: false, words }
+    }
     const total = only?.isExact ? only.size : null
-    return { path, countPath, size, total, words: undefined }
+    return { path, countPath, size, total, isCapped: only?.isCapped ?? false, words: undefined }
+  }
+
+  /** Of conditions that many calls meet, one that is still so rare that its calls are fewer to look through than all. */
+  async #pathToWalk(measured: readonly Measured[]): Promise<Path | null> {
+    const paths = measured.map(({ path }) => (path?.isOrdered && !path.isCovering ? path : null))
+    const calls = await readCallCount(this.#db, this.#projectId)
+    const most = Math.floor(calls / callsPerValue)
+    if (most <= this.#limits.counted || paths.every((path) => path === null)) return null
+    const sizes = await this.#sizesOf(paths, most + 1)
+    const smallest = sizes.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
+    return smallest.size <= most ? smallest.path : null
   }
 
   /**
@@ -235,7 +257,8 @@ export class CallFinder {
     )
     return conditions.map(({ counted }, at) => {
       const known = sizes[at] ?? unmeasured
-      if (known.path) return { ...known, isExact: known.isExact && !known.path.isWider }
+      if (known.path?.isWider) return { ...known, isExact: false, isCapped: false }
+      if (known.path) return known
       if (!isAllTime) return unmeasured
       if (!counted) return numbers[at] ?? unmeasured
       const more = others[at] ?? unmeasured
@@ -243,6 +266,7 @@ export class CallFinder {
         path: paths[at] ?? null,
         size: (counts[at]?.calls ?? 0) + more.size,
         isExact: more.isExact && (more.size === 0 || counted.values.length === 1),
+        isCapped: false,
       }
     })
   }
@@ -257,7 +281,8 @@ export class CallFinder {
     const where = sql`calls.seq in (select value from json_each(${JSON.stringify(seqs)}))`
     const ranges: Path['ranges'] = [{ table: 'calls', index: null, where }]
     const listed = seqs.length < max ? { ...path, ranges } : null
-    return { path: listed, size: seqs.length, isExact: !path.isWider }
+    const isCapped = seqs.length === max && !path.isWider
+    return { path: listed, size: seqs.length, isExact: !isCapped && !path.isWider, isCapped }
   }
 
   /** Of many calls with the words, those of the smallest path are listed if they are few. */
@@ -278,14 +303,14 @@ export class CallFinder {
       const seqs = await this.#listOf(sql`
         with some as materialized (select seq from (${this.#branches(path)}))
         select seq from (${seqsMatchingAmong(words, sql`some`)})`)
-      return { words: { sought: words, seqs, callsPerFound: 1 }, total: seqs.length }
+      return { words: { sought: words, seqs, found: seqs.length, callsPerFound: 1 }, total: seqs.length }
     }
     const [row] = await this.#db.select({ found: sql<number>`found`, calls: sql<number>`calls` }).from(sql`(
       select (select count(*) from (select 1 from (${seqsMatching(words)}) limit ${most})) as found,
         (select calls from projects where id = ${this.#projectId}) as calls)`)
     const { found, calls } = row ?? { found: 0, calls: 0 }
     const callsPerFound = found > counted ? 1 : calls / Math.max(1, found)
-    return { words: { sought: words, seqs: null, callsPerFound }, total: isAlone ? found : null }
+    return { words: { sought: words, seqs: null, found, callsPerFound }, total: isAlone ? found : null }
   }
 
   async #listOf(seqs: SQL): Promise<number[]> {
@@ -293,9 +318,8 @@ export class CallFinder {
     return JSON.parse(row?.seqs ?? '[]')
   }
 
-  /** How many calls each path has, counted to one beyond the limit, whatever the other conditions are. */
-  async #sizesOf(paths: readonly (Path | null)[]): Promise<Measured[]> {
-    const max = this.#limits.counted + 1
+  /** How many calls each path has, counted to `max`, by default one beyond the limit, whatever the other conditions are. */
+  async #sizesOf(paths: readonly (Path | null)[], max = this.#limits.counted + 1): Promise<Measured[]> {
     const counts = paths.flatMap((path, at) =>
       path
         ? [sql`select ${at} as at, count(*) as size from (${this.#branches(path, { isAlone: true, max })})`]
@@ -308,7 +332,7 @@ export class CallFinder {
     const sizes = new Map(rows.map(({ at, size }) => [at, size]))
     return paths.map((path, at) => {
       const size = sizes.get(at) ?? 0
-      return { path, size, isExact: size < max }
+      return { path, size, isExact: size < max, isCapped: size === max }
     })
   }
 
@@ -462,9 +486,11 @@ interface Measured {
   path: Path | null
   size: number
   isExact: boolean
+  /** Whether at least so many calls match: one more than are counted. */
+  isCapped: boolean
 }
-const unmeasured: Measured = { path: null, size: Number.POSITIVE_INFINITY, isExact: false }
-const empty: Measured = { path: null, size: 0, isExact: true }
+const unmeasured: Measured = { path: null, size: Number.POSITIVE_INFINITY, isExact: false, isCapped: false }
+const empty: Measured = { path: null, size: 0, isExact: true, isCapped: false }
 const nothing = { name: '', values: [] }
 
 /** All calls, in each order. */
@@ -488,6 +514,8 @@ interface Words {
   sought: SoughtWords
   /** Those of the smallest path that have the words, if they are few. */
   seqs: number[] | null
+  /** How many calls those are, or have the words, counted to one beyond the limit. */
+  found: number
   /** One in how many calls has the words, if they are not too many to count. */
   callsPerFound: number
 }
@@ -508,6 +536,8 @@ interface Source {
   size: number
   /** How many calls match, apart from words, if that is known. */
   total: number | null
+  /** Whether more calls match than are counted. */
+  isCapped: boolean
   words: Words | undefined
 }
 
