@@ -33,8 +33,8 @@ const limitsDefault = {
 const windowPerFound = 4
 /** The same of the list of all calls, and of calls with a value. */
 const callsPerValue = 20
-/** Each has a kilobyte of text. */
-const fewQueriesMax = 500
+/** At a million calls, each has 12 KB of text. */
+const fewQueriesMax = 200
 
 /** A call that was found. */
 export interface FoundPlace extends Place {
@@ -149,7 +149,12 @@ export class CallFinder {
     const name = `${projectId} ${order} ${after !== undefined}`
     const match = matchOfAny({ projectId, queries: words })
     const values = { projectId, match, few, listed: few + 1, from, to, ...after, ...page }
-    let row = conditions.length === 0 ? await kept.get(name)?.get(values) : undefined
+    let row: FewRow | undefined
+    try {
+      if (conditions.length === 0) row = await kept.get(name)?.get(values)
+    } catch {
+      // A segment has been dropped. Any other failure is met again below.
+    }
     if (row?.isCurrent !== 1) {
       const sought = await this.#seek(words)
       const query = this.#prepareFew(sought, after !== undefined)
@@ -475,6 +480,8 @@ function fewQuery(db: ReadDatabase, found: SQL) {
     .from(found)
     .prepare()
 }
+
+type FewRow = Awaited<ReturnType<ReturnType<typeof fewQuery>['get']>>
 
 /** By project, order, and whether they begin after a place. */
 const fewQueries = preparedQueries(

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { CallWords } from '../../../src/calls/finding/call-words.ts'
 import { WordBacklog } from '../../../src/calls/finding/word-backlog.ts'
-import { segmentTable } from '../../../src/db/word-segments.ts'
+import { dropSegment, segmentTable } from '../../../src/db/word-segments.ts'
 import type { WriteDatabase } from '../../../src/db/write-database.ts'
 import { openCommand } from '../../support/command.ts'
 import { noFailures } from '../../support/part-log.ts'
@@ -246,6 +246,26 @@ describe("a call's words", () => {
     expect(await idsOf(service, projectId, 'word7999')).toEqual(['c'])
     expect(await idsOf(service, projectId, 'shorter')).toEqual(['a'])
     expect(await idsOf(service, projectId, 'short')).toEqual(['a'])
+  })
+
+  test('are searched for after a segment that they were in is dropped', async () => {
+    const own = await startService()
+    const { projectId } = await own.mintProject()
+    const { wordBacklog, database } = own.services
+    try {
+      await putCalls(own.services, projectId, [{ id: 'a', ...said('apples') }])
+      await wordBacklog.finish()
+      for (let again = 0; again < 2; again++) expect(await idsOf(own, projectId, 'apples')).toEqual(['a'])
+      const gone = ['calls', 'call_segments', 'word_removals'].map(
+        (table) => sql`delete from ${sql.raw(table)}`,
+      )
+      for (const statement of [...gone, ...dropSegment('call', 0)]) await database.write.run(statement)
+      expect(await idsOf(own, projectId, 'apples')).toEqual([])
+      await putCalls(own.services, projectId, [{ id: 'b', ...said('apples') }])
+      for (let again = 0; again < 2; again++) expect(await idsOf(own, projectId, 'apples')).toEqual(['b'])
+    } finally {
+      await own.stop()
+    }
   })
 
   test('that a command imports are found by the service beside it', async () => {
