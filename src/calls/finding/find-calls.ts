@@ -227,9 +227,10 @@ export class CallFinder {
   /** Of conditions that many calls meet, one that is still so rare that its calls are fewer to look through than all. */
   async #pathToWalk(measured: readonly Measured[]): Promise<Path | null> {
     const paths = measured.map(({ path }) => (path?.isOrdered && !path.isCovering ? path : null))
+    if (paths.every((path) => path === null)) return null
     const calls = await readCallCount(this.#db, this.#projectId)
     const most = Math.floor(calls / callsPerValue)
-    if (most <= this.#limits.counted || paths.every((path) => path === null)) return null
+    if (most <= this.#limits.counted) return null
     const sizes = await this.#sizesOf(paths, most + 1)
     const smallest = sizes.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
     return smallest.size <= most ? smallest.path : null
