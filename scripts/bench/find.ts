@@ -1,5 +1,5 @@
 import { findDataset, rareCallsCount } from './datasets.ts'
-import { memoryOf } from './memory.ts'
+import { memoryOf, processOf } from './memory.ts'
 import type { Running } from './processes.ts'
 import type { Options } from './runner.ts'
 import { formatCount, formatMemory, type Row } from './table.ts'
@@ -8,6 +8,7 @@ import type { Texts } from './texts.ts'
 const repeats = 100
 const limit = 100
 const p99MsMax = 15
+const processorMsMax = 60
 const exportMbMax = 150
 
 /** Filters that at least a hundredth of the calls meet, and some that `rareCallsCount` of them meet. */
@@ -46,27 +47,33 @@ const rare = [
   'text=the&evaluation=rare',
 ]
 
+/** Each is met by many. */
+const apart = 'analysis.score=4&analysis.topic=topic 7&evaluation=fail'
+
 /** Pages of calls by each filter, pages by deep cursors, and walks through all calls. */
 export async function benchFind(texts: Texts, { start, calls }: Options): Promise<Row[]> {
   const { key, ...dataset } = await findDataset(texts, calls)
   const service = await start(dataset)
-  const get = (query: string, accept = 'application/json') =>
+  const get: Get = (query, accept = 'application/json') =>
     fetch(`${service.url}/v1/calls?${query}`, { headers: { authorization: `Bearer ${key}`, accept } })
+  const row = (query: string, what: string) => pageRow(get, service, query, what)
   const rows: Row[] = []
   for (const query of ['', ...common])
-    rows.push(await pageRow(get, query, `page of ${limit} of ${formatCount(calls)} calls`))
-  for (const query of rare)
-    rows.push(await pageRow(get, query, `page of ${limit}, of ${rareCallsCount} that match`))
+    rows.push(await row(query, `page of ${limit} of ${formatCount(calls)} calls`))
+  for (const query of rare) rows.push(await row(query, `page of ${limit}, of ${rareCallsCount} that match`))
+  const none = await row(apart, 'three filters that no call meets together')
+  rows.push({ ...none, target: 'only reported', isMet: null })
   rows.push(...(await walkRows(get, service, calls)))
   return rows
 }
 
 type Get = (query: string, accept?: string) => Promise<Response>
 
-async function pageRow(get: Get, query: string, what: string): Promise<Row> {
+async function pageRow(get: Get, { pid }: Running, query: string, what: string): Promise<Row> {
   const path = `${query.replaceAll(' ', '%20')}&limit=${limit}`
   const times: number[] = []
   let page: { data: unknown[]; pagination: { total: number } } | undefined
+  const before = processOf(pid).processorSeconds
   for (let n = 0; n < repeats; n++) {
     const startedAt = performance.now()
     const answer = await get(path)
@@ -74,18 +81,20 @@ async function pageRow(get: Get, query: string, what: string): Promise<Row> {
     times.push(performance.now() - startedAt)
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
   }
+  const processorMs = ((processOf(pid).processorSeconds - before) * 1_000) / repeats
   const sorted = times.sort((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
   const found = `${page?.data.length} of ${formatCount(page?.pagination.total ?? 0)}`
   return {
     what: `${what}: ${query || 'all'}`,
-    measured: `p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)} ms; ${found}`,
-    target: `p99 ≤ ${p99MsMax} ms`,
-    isMet: at(0.99) <= p99MsMax,
+    measured: `${processorMs.toFixed(1)} ms of processor, p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)} ms; ${found}`,
+    target: `p99 ≤ ${p99MsMax}, processor ≤ ${processorMsMax} ms`,
+    isMet: at(0.99) <= p99MsMax && processorMs <= processorMsMax,
   }
 }
 
-async function walkRows(get: Get, { pid }: Running, calls: number): Promise<Row[]> {
+async function walkRows(get: Get, service: Running, calls: number): Promise<Row[]> {
+  const { pid } = service
   const idle = memoryOf(pid)
   const cursors: string[] = []
   const startedAt = performance.now()
@@ -104,7 +113,7 @@ async function walkRows(get: Get, { pid }: Running, calls: number): Promise<Row[
   for (const share of [0.1, 0.5, 0.99]) {
     const cursor = cursors[Math.floor(cursors.length * share)] ?? ''
     deep.push({
-      ...(await pageRow(get, `cursor=${cursor}`, '')),
+      ...(await pageRow(get, service, `cursor=${cursor}`, '')),
       what: `  page of ${limit} by a cursor at ${share * 100} %`,
     })
   }
