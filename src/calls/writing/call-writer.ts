@@ -46,24 +46,16 @@ interface CallWriterOptions {
 
 /** Writes calls with their documents, details and words, many in one transaction. */
 export class CallWriter {
-  readonly #store: StoreOf
-  readonly #recordHash: RecordHash
-  readonly #words: CallWords
-  readonly #wordBacklog: { schedule(): void }
-  readonly #audit: Pick<AuditTrail, 'entries'>
+  readonly #options: CallWriterOptions
 
-  constructor({ store, recordHash, words, wordBacklog, audit }: CallWriterOptions) {
-    this.#store = store
-    this.#recordHash = recordHash
-    this.#words = words
-    this.#wordBacklog = wordBacklog
-    this.#audit = audit
+  constructor(options: CallWriterOptions) {
+    this.#options = options
   }
 
   /** @returns the ids that were written. The others have changed since they were read, or were deleted. */
   async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
     if (writes.length === 0) return new Set()
-    const { write } = this.#store(projectId)
+    const { write } = this.#options.store(projectId)
     const batch = { projectId, writes }
     // Only the needed statements: with so many indexes, preparing one takes as long as running it.
     const heads = [...this.#createHeads(batch), ...changeHeads(batch)]
@@ -77,14 +69,14 @@ export class CallWriter {
       words: this.#writeWords(batch),
       entries: this.#recordActions(batch),
     })
-    this.#wordBacklog.schedule()
+    this.#options.wordBacklog.schedule()
     return new Set(written.flat().map(({ id }) => id))
   }
 
   /** Notes that something arrived of these live calls, which changes nothing that readers see. */
   async hear(projectId: number, ids: readonly string[], at: number): Promise<void> {
     if (ids.length === 0) return
-    await this.#store(projectId).write.run(sql`
+    await this.#options.store(projectId).write.run(sql`
       update ${calls} set heard_at = ${at} where project_id = ${projectId} and status = 'live'
         and id in (select value from json_each(${JSON.stringify(ids)}))`)
   }
@@ -97,7 +89,7 @@ export class CallWriter {
         id,
         number,
         createdAt: Date.parse(after.call.createdAt),
-        hash: this.#recordHash(projectId, 'call', id),
+        hash: this.#options.recordHash(projectId, 'call', id),
       }))
     if (heads.length === 0) return []
     return [createHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]
@@ -109,10 +101,10 @@ export class CallWriter {
       if (!audited) return []
       const targets = writes
         .filter((write) => write.audited === audited)
-        .map(({ id }) => [id, this.#recordHash(projectId, 'call', id)] as const)
+        .map(({ id }) => [id, this.#options.recordHash(projectId, 'call', id)] as const)
       return audited.actions.flatMap((action) =>
         written({ projectId, writes }, targets, (values) =>
-          this.#audit.entries({ by: audited.by, projectId, action }, joinWritten(values)),
+          this.#options.audit.entries({ by: audited.by, projectId, action }, joinWritten(values)),
         ),
       )
     })
@@ -124,7 +116,7 @@ export class CallWriter {
       .filter(hasOtherWords)
       .map(
         ({ id, after: { call } }) =>
-          [id, charsSaid(call) > cutAtOnceCharsMax ? null : this.#words.of(call)] as const,
+          [id, charsSaid(call) > cutAtOnceCharsMax ? null : this.#options.words.of(call)] as const,
       )
     return written(batch, words, keepWords)
   }

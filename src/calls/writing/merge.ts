@@ -17,8 +17,15 @@ import { type PartCounts, type Redactions, sumOf } from './redaction.ts'
 export const heardEveryMs = 60_000
 /** Fields with rules of their own, in `mergeCall`. */
 type OtherField =
-  | ('id' | 'status' | 'isEngaged' | 'appendTranscript')
-  | ('createdAt' | 'updatedAt' | 'occurredAt' | 'metadata' | 'details')
+  | 'id'
+  | 'status'
+  | 'isEngaged'
+  | 'appendTranscript'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'occurredAt'
+  | 'metadata'
+  | 'details'
 /** Fields that a change replaces. A field in neither list does not compile. */
 export type MergedFields<Change> = Record<Exclude<keyof Change, OtherField>, true>
 export const mergedFields = {
