@@ -18,36 +18,23 @@ interface ExpiryOptions {
  * Hourly deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, and
  * expired questions.
  */
-export class Expiry {
-  readonly #background: Background
-
-  constructor({ sources, sourceFailures, webhooks, questions, log }: ExpiryOptions) {
-    this.#background = new Background({
-      work: async () => {
-        await sources.expireSecrets()
-        await sourceFailures.expire()
-        await webhooks.expireSecrets()
-        await questions.expire()
-      },
-      everyMs,
-      delayMs: 0,
-      retryMs,
-      onFailure: (error) =>
-        log.error({ error }, 'Deleting expired source data failed and will be tried again'),
-    })
-  }
-
-  /** Runs now, and again each hour. For the owner of the folder. */
-  start(): void {
-    this.#background.soon()
-  }
-
-  /** Deletes everything that has expired. */
-  run(): Promise<void> {
-    return this.#background.now()
-  }
-
-  async close(): Promise<void> {
-    await this.#background.close()
-  }
+export function createExpiry({
+  sources,
+  sourceFailures,
+  webhooks,
+  questions,
+  log,
+}: ExpiryOptions): Background {
+  return new Background({
+    work: async () => {
+      await sources.expireSecrets()
+      await sourceFailures.expire()
+      await webhooks.expireSecrets()
+      await questions.expire()
+    },
+    everyMs,
+    delayMs: 0,
+    retryMs,
+    onFailure: (error) => log.error({ error }, 'Deleting expired source data failed and will be tried again'),
+  })
 }

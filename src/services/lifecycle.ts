@@ -1,63 +1,11 @@
 import { sql } from 'drizzle-orm'
-import type { WordBacklog } from '../calls/finding/word-backlog.ts'
-import type { Retention } from '../calls/keeping/retention.ts'
-import type { Silence } from '../calls/keeping/silence.ts'
-import type { TextMatcher } from '../calls/reading/text-matcher.ts'
-import type { ChangeWatch } from '../changes/change-watch.ts'
 import { ballastBytes } from '../db/ballast-file.ts'
-import type { FolderOwner } from '../db/folder-owner.ts'
-import type { OpenDatabase } from '../db/open.ts'
-import type { Erasure } from '../erasure/erasure.ts'
-import type { ErasureRequests } from '../erasure/erasure-requests.ts'
-import type { ProjectErasure } from '../erasure/project-erasure.ts'
-import type { Sweeper } from '../erasure/sweeper.ts'
-import type { TextThreads } from '../knowledge/chunking/text-threads.ts'
-import type { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
-import type { Embedder } from '../knowledge/embedding/embedder.ts'
-import type { FileReader } from '../knowledge/files/file-reader.ts'
-import type { Follower } from '../knowledge/indexing/follower.ts'
-import type { VectorIndex } from '../knowledge/indexing/index/vector-index.ts'
-import type { Indexer } from '../knowledge/indexing/indexer.ts'
-import type { Questions } from '../knowledge/questions/questions.ts'
-import type { Search } from '../knowledge/search/search.ts'
-import type { Log } from '../observability/log.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import type { EventCounts } from '../sources/event-counts.ts'
-import type { CallSessions } from '../sources/otel/sessions.ts'
 import { Background } from '../threads/background.ts'
-import type { WebhookSender } from '../webhooks/sender.ts'
-import type { Expiry } from './expiry.ts'
+import type { Common, Parts } from './parts.ts'
 
 const retryMs = 2_000
 
-interface LifecycleOptions {
-  config: { readonly replicaStalenessMsMax: number; readonly callBytesMax: number }
-  log: Log
-  owner: FolderOwner
-  database: OpenDatabase
-  follower: Follower
-  indexer: Indexer
-  earlyEmbedder: EarlyEmbedder
-  embedder: Embedder
-  index: VectorIndex
-  search: Search
-  textThreads: TextThreads
-  textMatcher: TextMatcher
-  files: FileReader
-  wordBacklog: WordBacklog
-  eventCounts: EventCounts
-  expiry: Expiry
-  retention: Retention
-  silence: Silence
-  questions: Questions
-  erasure: Erasure
-  erasureRequests: ErasureRequests
-  projectErasure: ProjectErasure
-  sweeper: Sweeper
-  metrics: Metrics
-  changeWatch: ChangeWatch
-  callSessions: CallSessions
-  webhookSender: WebhookSender
+interface LifecycleOptions extends Common, Parts {
   /** Whether to take over the folder when its owner ends. */
   takesFolder: boolean
 }
@@ -172,7 +120,7 @@ export class Lifecycle {
       () => parts.callSessions.start(),
       () => parts.webhookSender.start(),
       () => parts.projectErasure.schedule(),
-      () => parts.expiry.start(),
+      () => parts.expiry.soon(),
       () => parts.retention.schedule(),
       () => parts.silence.start(),
       async () => {

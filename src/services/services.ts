@@ -1,100 +1,23 @@
-import { join } from 'node:path'
-import { AuditTrail } from '../audit/audit-trail.ts'
-import { ReadingNotes } from '../audit/reading.ts'
-import { compileIpRules } from '../auth/ip-rules.ts'
-import { KeyChanges } from '../auth/key-changes.ts'
-import { Keys } from '../auth/keys.ts'
-import { Calls } from '../calls/calls.ts'
-import { WordBacklog } from '../calls/finding/word-backlog.ts'
-import { CallDeletion } from '../calls/keeping/call-deletion.ts'
-import { CallSelections } from '../calls/keeping/call-selection.ts'
-import { Holds } from '../calls/keeping/holds.ts'
-import { Retention } from '../calls/keeping/retention.ts'
-import { Silence } from '../calls/keeping/silence.ts'
-import { Overview } from '../calls/reading/overview.ts'
-import { openTextMatcher } from '../calls/reading/text-matcher.ts'
-import { Reviews } from '../calls/review/reviews.ts'
-import { Ingest } from '../calls/writing/ingest.ts'
-import { ChangeWatch } from '../changes/change-watch.ts'
-import { Changes } from '../changes/changes.ts'
-import type { Config } from '../config.ts'
-import { ChangeTags } from '../db/change-tags.ts'
-import { Lease, noLease } from '../db/lease.ts'
-import { readSecrets } from '../db/meta.ts'
-import { createSettingsReader } from '../db/project-settings.ts'
-import { createRecordHash } from '../db/record-hash.ts'
-import { ProjectStores } from '../db/store.ts'
-import { Erasure } from '../erasure/erasure.ts'
-import { ErasureRequests } from '../erasure/erasure-requests.ts'
-import { ProjectErasure } from '../erasure/project-erasure.ts'
-import { ErasureReceipts } from '../erasure/receipts.ts'
-import { Sweeper } from '../erasure/sweeper.ts'
-import { TextThreads } from '../knowledge/chunking/text-threads.ts'
-import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
-import { FileReader } from '../knowledge/files/file-reader.ts'
-import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
-import { IndexedItems } from '../knowledge/indexed-items.ts'
-import { Follower } from '../knowledge/indexing/follower.ts'
-import { openVectorIndex } from '../knowledge/indexing/index/vector-index.ts'
-import { countPending, Indexer } from '../knowledge/indexing/indexer.ts'
-import { ItemChanges } from '../knowledge/item-changes.ts'
-import { Knowledge } from '../knowledge/knowledge.ts'
-import { LookUps } from '../knowledge/protocols/look-ups.ts'
-import { AskedSearch } from '../knowledge/questions/asked-search.ts'
-import { QuestionGroups } from '../knowledge/questions/question-groups.ts'
-import { Questions } from '../knowledge/questions/questions.ts'
-import { Search } from '../knowledge/search/search.ts'
-import type { Log } from '../observability/log.ts'
-import { Metrics } from '../observability/metrics.ts'
-import { Projects } from '../projects/projects.ts'
-import { Settings } from '../projects/settings.ts'
-import { EventCounts } from '../sources/event-counts.ts'
-import { CallSessions } from '../sources/otel/sessions.ts'
-import { SourceEvents } from '../sources/source-events.ts'
-import { SourceFailures } from '../sources/source-failures.ts'
-import { Sources } from '../sources/sources.ts'
-import { Addresses } from '../webhooks/addresses.ts'
-import { Messages } from '../webhooks/message.ts'
-import { WebhookQueue } from '../webhooks/queue.ts'
-import { WebhookSender } from '../webhooks/sender.ts'
-import { Webhooks } from '../webhooks/webhooks.ts'
 import { createConsole } from './console.ts'
-import { openConfigured } from './database.ts'
-import { createEmbedder } from './embedder.ts'
-import { Expiry } from './expiry.ts'
-import { openFolder, refuseReadOnly } from './folder.ts'
 import { Lifecycle } from './lifecycle.ts'
-
-const ownerWaitMsDefault = 2_000
-
-interface ServicesOptions {
-  config: Config
-  log: Log
-  /** A command shares the folder with a running service, which owns it. */
-  role: 'service' | 'command'
-  /** Whether to own the folder if no other process does. By default a service does and a command does not. */
-  takesFolder?: boolean
-  /** How long to wait for a folder that another process owns. After that, the service takes it once it is free. */
-  ownerWaitMs?: number
-  /** Called when damage to the database is found after the start: the process should end. */
-  onDamage?: (error: Error) => void
-  /** Milliseconds since 1970. */
-  now?: () => number
-}
+import { createParts, openCommon, openIndexing, type ServicesOptions } from './parts.ts'
 
 export type Services = Awaited<ReturnType<typeof openServices>>
-type Common = Awaited<ReturnType<typeof openCommon>>
-type Indexing = Awaited<ReturnType<typeof openIndexing>>
 
-/** The composition root: the only place that builds the parts, each with the parts that it works with. */
+/** Opens the database, and makes all parts of the service or of a command. */
 export async function openServices({ role, takesFolder = role === 'service', ...options }: ServicesOptions) {
   const common = await openCommon({ ...options, role, takesFolder })
   const parts = createParts(common, await openIndexing(common, role), role)
   const lifecycle = new Lifecycle({ ...common, ...parts, takesFolder })
-  const { owner, config, log, database, settingsOf, recordHash, sessionSecret } = common
+  const { owner, config, log, database, audit, settingsOf, recordHash, sessionSecret, now } = common
   return {
-    ...{ ...parts, config, log, database, settingsOf, recordHash },
-    console: createConsole({ ...common, sessionSecret }),
+    ...parts,
+    config,
+    log,
+    database,
+    settingsOf,
+    recordHash,
+    console: createConsole({ config, log, database, audit, sessionSecret, now }),
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),
@@ -105,120 +28,5 @@ export async function openServices({ role, takesFolder = role === 'service', ...
     },
     /** Tells commands where this process listens. */
     listensAt: (address: string) => owner.listensAt(address),
-  }
-}
-
-/** What nearly every part needs: the configuration, the log, the clock and the database. */
-async function openCommon({
-  config,
-  log,
-  role,
-  takesFolder,
-  ownerWaitMs = ownerWaitMsDefault,
-  onDamage = () => undefined,
-  now = Date.now,
-}: ServicesOptions & { takesFolder: boolean }) {
-  if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
-  const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, write, freeing, dataVersion } = database
-  const stores = new ProjectStores(database.store)
-  const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
-  return {
-    ...{ config, log, now, owner, database, read, write, freeing, dataVersion },
-    ...{ stores, store: stores.of, sessionSecret, generation },
-    recordHash: createRecordHash(idHashKey),
-    audit: new AuditTrail({ read, store: stores.of, write, now, log }),
-    settingsOf: createSettingsReader({ read, dataVersion }),
-    /** Several processes on a remote database may do the same work, one at a time by its lease. */
-    leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),
-  }
-}
-
-/** The embedder and the vector index. */
-async function openIndexing({ config, log, database, owner }: Common, role: ServicesOptions['role']) {
-  const metrics = new Metrics()
-  const textThreads = new TextThreads()
-  const embedder = await createEmbedder({ config, metrics, database, textThreads, log, role })
-  const index = openVectorIndex({
-    readsAt: database.readsAt,
-    folder: join(config.dataDir, 'indexes'),
-    space: embedder.space,
-    savesFiles: owner.isOwner,
-    // A command does not search, so warnings about the index are of no interest.
-    log: (level, message, fields) =>
-      log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
-  })
-  return { metrics, textThreads, embedder, index }
-}
-
-function createParts(common: Common, indexing: Indexing, role: ServicesOptions['role']) {
-  const { config, read, freeing, database, leaseOf } = common
-  const { metrics, textThreads, embedder, index } = indexing
-  const changeWatch = new ChangeWatch(common)
-  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
-  const sweeper = new Sweeper(common)
-  const erasure = new Erasure({ ...common, index, eraseWithinMs: config.eraseWithinMs })
-  const projectErasure = new ProjectErasure({ ...common, erasure, index })
-  const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
-  const projects = new Projects({ ...common, projectErasure })
-  const search = new Search({ ...common, embedder, index, metrics })
-  const holds = new Holds({ ...common, erasure })
-  const questions = new Questions({ ...common, erasure, holds })
-  // The console's playground and `knowledge check` use `search`, because no agent asks those questions.
-  const askedSearch = new AskedSearch({ search, questions })
-  const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
-  const earlyEmbedder = new EarlyEmbedder({ embedder, log: common.log })
-  const itemChanges = new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure })
-  const selections = new CallSelections(common)
-  const deletion = new CallDeletion(common)
-  const textMatcher = openTextMatcher()
-  const calls = new Calls({ ...common, erasure, holds, deletion, matcher: textMatcher })
-  const wordBacklog = new WordBacklog(common)
-  const ingest = new Ingest({ ...common, wordBacklog })
-  const allowPrivate = config.webhookAllowPrivate
-  const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
-  const queue = new WebhookQueue(common)
-  const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
-  const messages = new Messages({ ...common, queue, calls, knowledge })
-  const erasureRequests = new ErasureRequests({
-    ...{ ...common, selections, holds, deletion, erasure, webhooks, lease: leaseOf('erasures') },
-  })
-  // A source can be deleted on a full disk, too.
-  const sources = new Sources({ ...common, write: freeing, erasure })
-  const sourceFailures = new SourceFailures({ ...common, sources, erasure })
-  const eventCounts = new EventCounts(common)
-  return {
-    ...{ ...indexing, changeWatch, sweeper, erasure, projectErasure, indexer, projects, search, questions },
-    ...{ askedSearch, knowledge, earlyEmbedder, itemChanges, holds, calls, ingest, webhooks },
-    ...{ erasureRequests, sources, sourceFailures, eventCounts },
-    textMatcher,
-    files: new FileReader(),
-    wordBacklog,
-    follower: new Follower({ ...common, indexer, index, erasure, projectErasure, erasureRequests }),
-    indexedItems: new IndexedItems({ ...common, knowledge }),
-    idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
-    questionGroups: new QuestionGroups(common),
-    retention: new Retention({ ...common, holds, deletion, erasure, lease: leaseOf('retention') }),
-    silence: new Silence({ ...common, ingest, lease: leaseOf('silence') }),
-    reviews: new Reviews({ ...common, ingest }),
-    overview: new Overview(common),
-    callSessions: new CallSessions({ ...common, erasure, ingest }),
-    sourceEvents: new SourceEvents({
-      ...{ ...common, sources, failures: sourceFailures, counts: eventCounts, ingest },
-      lookUps: new LookUps({ ...common, search: askedSearch }),
-    }),
-    expiry: new Expiry({ ...common, sources, sourceFailures, webhooks, questions }),
-    webhookSender: new WebhookSender({
-      ...{ ...common, queue, messages, addresses, webhooks, lease: leaseOf('webhooks') },
-    }),
-    settings: new Settings(common),
-    reading: new ReadingNotes(common),
-    // A key can be revoked on a full disk, too.
-    keys: new Keys({ ...common, write: freeing }),
-    keyChanges: new KeyChanges({ ...common, write: freeing }),
-    changeTags: new ChangeTags(common),
-    changes: new Changes({ ...common, watch: changeWatch, calls, knowledge }),
-    erasureReceipts: new ErasureReceipts(common),
   }
 }

@@ -209,7 +209,7 @@ describe('questions of searches', () => {
     await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
     // What is over is not shown, before it is deleted.
     expect([(await api(week)).weak + (await api(week)).none, (await api(month)).none]).toEqual([0, 1])
-    await service.services.expiry.run()
+    await service.services.expiry.now()
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
     const { data } = await service.services.console.audit.list(week.projectId, { limit: 1 })
@@ -231,7 +231,7 @@ describe('questions of searches', () => {
     expect(await kept(project)).toHaveLength(3)
     const hold = await holds.set(project.projectId, { number: '+16502530000', reason: 'Order' })
     const idsAfter = async () => {
-      await expiry.run()
+      await expiry.now()
       return (await kept(project)).map(({ callId }) => callId)
     }
     clockMs = 8 * dayMs

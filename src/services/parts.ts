@@ -1,0 +1,375 @@
+import { join } from 'node:path'
+import { AuditTrail } from '../audit/audit-trail.ts'
+import { ReadingNotes } from '../audit/reading.ts'
+import { compileIpRules } from '../auth/ip-rules.ts'
+import { KeyChanges } from '../auth/key-changes.ts'
+import { Keys } from '../auth/keys.ts'
+import { Calls } from '../calls/calls.ts'
+import { WordBacklog } from '../calls/finding/word-backlog.ts'
+import { CallDeletion } from '../calls/keeping/call-deletion.ts'
+import { CallSelections } from '../calls/keeping/call-selection.ts'
+import { Holds } from '../calls/keeping/holds.ts'
+import { Retention } from '../calls/keeping/retention.ts'
+import { Silence } from '../calls/keeping/silence.ts'
+import { Overview } from '../calls/reading/overview.ts'
+import { openTextMatcher } from '../calls/reading/text-matcher.ts'
+import { Reviews } from '../calls/review/reviews.ts'
+import { Ingest } from '../calls/writing/ingest.ts'
+import { ChangeWatch } from '../changes/change-watch.ts'
+import { Changes } from '../changes/changes.ts'
+import type { Config } from '../config.ts'
+import { ChangeTags } from '../db/change-tags.ts'
+import { Lease, noLease } from '../db/lease.ts'
+import { readSecrets } from '../db/meta.ts'
+import { createSettingsReader } from '../db/project-settings.ts'
+import { createRecordHash } from '../db/record-hash.ts'
+import { ProjectStores } from '../db/store.ts'
+import { Erasure } from '../erasure/erasure.ts'
+import { ErasureRequests } from '../erasure/erasure-requests.ts'
+import { ProjectErasure } from '../erasure/project-erasure.ts'
+import { ErasureReceipts } from '../erasure/receipts.ts'
+import { Sweeper } from '../erasure/sweeper.ts'
+import { TextThreads } from '../knowledge/chunking/text-threads.ts'
+import { EarlyEmbedder } from '../knowledge/embedding/early-embedder.ts'
+import { FileReader } from '../knowledge/files/file-reader.ts'
+import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
+import { IndexedItems } from '../knowledge/indexed-items.ts'
+import { Follower } from '../knowledge/indexing/follower.ts'
+import { openVectorIndex } from '../knowledge/indexing/index/vector-index.ts'
+import { countPending, Indexer } from '../knowledge/indexing/indexer.ts'
+import { ItemChanges } from '../knowledge/item-changes.ts'
+import { Knowledge } from '../knowledge/knowledge.ts'
+import { LookUps } from '../knowledge/protocols/look-ups.ts'
+import { AskedSearch } from '../knowledge/questions/asked-search.ts'
+import { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { Questions } from '../knowledge/questions/questions.ts'
+import { Search } from '../knowledge/search/search.ts'
+import type { Log } from '../observability/log.ts'
+import { Metrics } from '../observability/metrics.ts'
+import { Projects } from '../projects/projects.ts'
+import { Settings } from '../projects/settings.ts'
+import { EventCounts } from '../sources/event-counts.ts'
+import { CallSessions } from '../sources/otel/sessions.ts'
+import { SourceEvents } from '../sources/source-events.ts'
+import { SourceFailures } from '../sources/source-failures.ts'
+import { Sources } from '../sources/sources.ts'
+import { Addresses } from '../webhooks/addresses.ts'
+import { Messages } from '../webhooks/message.ts'
+import { WebhookQueue } from '../webhooks/queue.ts'
+import { WebhookSender } from '../webhooks/sender.ts'
+import { Webhooks } from '../webhooks/webhooks.ts'
+import { openConfigured } from './database.ts'
+import { createEmbedder } from './embedder.ts'
+import { createExpiry } from './expiry.ts'
+import { openFolder, refuseReadOnly } from './folder.ts'
+
+const ownerWaitMsDefault = 2_000
+
+export interface ServicesOptions {
+  config: Config
+  log: Log
+  /** A command shares the folder with a running service, which owns it. */
+  role: 'service' | 'command'
+  /** Whether to own the folder if no other process does. By default a service does and a command does not. */
+  takesFolder?: boolean
+  /** How long to wait for a folder that another process owns. After that, the service takes it once it is free. */
+  ownerWaitMs?: number
+  /** Called when damage to the database is found after the start: the process should end. */
+  onDamage?: (error: Error) => void
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+export type Common = Awaited<ReturnType<typeof openCommon>>
+type Indexing = Awaited<ReturnType<typeof openIndexing>>
+type Erasers = ReturnType<typeof createErasers>
+type OfCalls = ReturnType<typeof createCalls>
+type OfKnowledge = ReturnType<typeof createKnowledge>
+type OfWebhooks = ReturnType<typeof createWebhooks>
+export type Parts = ReturnType<typeof createParts>
+
+/** What nearly every part needs: the configuration, the log, the clock and the database. */
+export async function openCommon({
+  config,
+  log,
+  role,
+  takesFolder,
+  ownerWaitMs = ownerWaitMsDefault,
+  onDamage = () => undefined,
+  now = Date.now,
+}: ServicesOptions & { takesFolder: boolean }) {
+  if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
+  const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
+  const database = await openConfigured({ config, log, role, owner, onDamage, now })
+  const { read, write, freeing, dataVersion } = database
+  const stores = new ProjectStores(database.store)
+  const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
+  return {
+    config,
+    log,
+    now,
+    owner,
+    database,
+    read,
+    write,
+    freeing,
+    dataVersion,
+    stores,
+    store: stores.of,
+    sessionSecret,
+    generation,
+    recordHash: createRecordHash(idHashKey),
+    audit: new AuditTrail({ read, store: stores.of, write, now, log }),
+    settingsOf: createSettingsReader({ read, dataVersion }),
+    /** Several processes on a remote database may do the same work, one at a time by its lease. */
+    leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),
+  }
+}
+
+/** The embedder and the vector index. */
+export async function openIndexing({ config, log, database, owner }: Common, role: ServicesOptions['role']) {
+  const metrics = new Metrics()
+  const textThreads = new TextThreads()
+  const embedder = await createEmbedder({ config, metrics, database, textThreads, log, role })
+  const index = openVectorIndex({
+    readsAt: database.readsAt,
+    folder: join(config.dataDir, 'indexes'),
+    space: embedder.space,
+    savesFiles: owner.isOwner,
+    // A command does not search, so warnings about the index are of no interest.
+    log: (level, message, fields) =>
+      log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
+  })
+  return { metrics, textThreads, embedder, index }
+}
+
+export function createParts(common: Common, indexing: Indexing, role: ServicesOptions['role']) {
+  const { config, owner, database, read, freeing, stores, store, audit, recordHash, settingsOf } = common
+  const { dataVersion, generation, now, log } = common
+  const { metrics, index } = indexing
+  const erasers = createErasers(common, indexing)
+  const ofCalls = createCalls(common, erasers)
+  const ofKnowledge = createKnowledge(common, { ...indexing, ...erasers, ...ofCalls }, role)
+  const ofWebhooks = createWebhooks(common, { ...erasers, ...ofCalls, ...ofKnowledge })
+  const ofSources = createSources(common, { ...erasers, ...ofCalls, ...ofKnowledge, ...ofWebhooks })
+  const { changeWatch, erasureRequests } = ofWebhooks
+  const { erasure, projectErasure } = erasers
+  const { indexer, knowledge } = ofKnowledge
+  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
+  return {
+    ...indexing,
+    ...erasers,
+    ...ofCalls,
+    ...ofKnowledge,
+    ...ofWebhooks,
+    ...ofSources,
+    follower: new Follower({
+      config,
+      owner,
+      database,
+      stores,
+      indexer,
+      index,
+      erasure,
+      projectErasure,
+      erasureRequests,
+      log,
+    }),
+    projects: new Projects({ read, write: common.write, freeing, audit, recordHash, projectErasure, now }),
+    settings: new Settings({ read, write: common.write, audit }),
+    reading: new ReadingNotes({ settingsOf, recordHash, audit, now, log }),
+    // A key can be revoked on a full disk, too.
+    keys: new Keys({ read, dataVersion, write: freeing, audit, now, log }),
+    keyChanges: new KeyChanges({ read, write: freeing, audit, now }),
+    changeTags: new ChangeTags({ store, recordHash, generation }),
+    changes: new Changes({
+      store,
+      dataVersion,
+      recordHash,
+      watch: changeWatch,
+      calls: ofCalls.calls,
+      knowledge,
+    }),
+    erasureReceipts: new ErasureReceipts({ store, recordHash }),
+  }
+}
+
+function createErasers({ config, owner, database, stores, now, log }: Common, { index }: Indexing) {
+  const erasure = new Erasure({ owner, database, index, eraseWithinMs: config.eraseWithinMs, now, log })
+  return {
+    erasure,
+    projectErasure: new ProjectErasure({ owner, database, stores, erasure, index, now, log }),
+    sweeper: new Sweeper({ owner, database, log }),
+  }
+}
+
+function createCalls(common: Common, { erasure }: Erasers) {
+  const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
+    common
+  const holds = new Holds({ store, audit, settingsOf, erasure, now })
+  const deletion = new CallDeletion({ store, recordHash, now })
+  const textMatcher = openTextMatcher()
+  const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
+  const ingest = new Ingest({ config, store, recordHash, audit, settingsOf, wordBacklog, now })
+  return {
+    holds,
+    deletion,
+    textMatcher,
+    wordBacklog,
+    ingest,
+    calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
+    selections: new CallSelections({ store, settingsOf }),
+    reviews: new Reviews({ ingest, now }),
+    overview: new Overview({ store }),
+    silence: new Silence({ read, store, ingest, audit, lease: leaseOf('silence'), now, log }),
+    retention: new Retention({
+      owner,
+      read,
+      store,
+      holds,
+      deletion,
+      audit,
+      erasure,
+      lease: leaseOf('retention'),
+      now,
+      log,
+    }),
+  }
+}
+
+function createKnowledge(
+  common: Common,
+  { metrics, textThreads, embedder, index, erasure, holds }: Indexing & Erasers & OfCalls,
+  role: ServicesOptions['role'],
+) {
+  const { config, read, write, freeing, stores, store, audit, recordHash, settingsOf, now, log } = common
+  const indexer = new Indexer({ read, stores, embedder, index: role === 'service' ? index : null, now, log })
+  const search = new Search({ store, embedder, index, metrics, log })
+  const questions = new Questions({
+    read,
+    write,
+    freeing,
+    recordHash,
+    settingsOf,
+    audit,
+    holds,
+    erasure,
+    log,
+    now,
+  })
+  const knowledge = new Knowledge({
+    config,
+    store,
+    recordHash,
+    audit,
+    textThreads,
+    indexer,
+    index,
+    erasure,
+    now,
+    log,
+  })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  return {
+    indexer,
+    search,
+    questions,
+    // The console's playground and `knowledge check` use `search`, because no agent asks those questions.
+    askedSearch: new AskedSearch({ search, questions }),
+    knowledge,
+    earlyEmbedder,
+    itemChanges: new ItemChanges({
+      config,
+      store,
+      recordHash,
+      knowledge,
+      textThreads,
+      indexer,
+      earlyEmbedder,
+      erasure,
+      now,
+    }),
+    indexedItems: new IndexedItems({ store, knowledge, now }),
+    idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
+    questionGroups: new QuestionGroups({ store, settingsOf, now }),
+    files: new FileReader(),
+  }
+}
+
+/** What tells others of changes and of erasures. */
+function createWebhooks(
+  common: Common,
+  { erasure, selections, holds, deletion, calls, knowledge }: Erasers & OfCalls & OfKnowledge,
+) {
+  const { config, owner, database, read, write, store, audit, recordHash, leaseOf, now, log } = common
+  const allowPrivate = config.webhookAllowPrivate
+  const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
+  const queue = new WebhookQueue({ read, write })
+  const webhooks = new Webhooks({ read, write, audit, queue, addresses, recordHash, erasure, now, log })
+  const messages = new Messages({ queue, recordHash, calls, knowledge, generation: common.generation })
+  return {
+    changeWatch: new ChangeWatch({ database, log }),
+    webhooks,
+    webhookSender: new WebhookSender({
+      database,
+      queue,
+      messages,
+      addresses,
+      webhooks,
+      lease: leaseOf('webhooks'),
+      now,
+      log,
+    }),
+    erasureRequests: new ErasureRequests({
+      owner,
+      database,
+      store,
+      selections,
+      holds,
+      deletion,
+      erasure,
+      webhooks,
+      lease: leaseOf('erasures'),
+      audit,
+      now,
+      log,
+    }),
+  }
+}
+
+function createSources(
+  common: Common,
+  { erasure, ingest, askedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
+) {
+  const { config, read, write, freeing, store, audit, recordHash, settingsOf, now, log } = common
+  // A source can be deleted on a full disk, too.
+  const sources = new Sources({ read, write: freeing, audit, recordHash, erasure, now })
+  const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
+  const eventCounts = new EventCounts({ write, log })
+  return {
+    sources,
+    sourceFailures,
+    eventCounts,
+    callSessions: new CallSessions({
+      config,
+      read,
+      write,
+      store,
+      recordHash,
+      settingsOf,
+      erasure,
+      ingest,
+      now,
+      log,
+    }),
+    sourceEvents: new SourceEvents({
+      sources,
+      failures: sourceFailures,
+      counts: eventCounts,
+      ingest,
+      lookUps: new LookUps({ search: askedSearch, log }),
+      now,
+    }),
+    expiry: createExpiry({ sources, sourceFailures, webhooks, questions, log }),
+  }
+}
