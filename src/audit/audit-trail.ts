@@ -1,4 +1,4 @@
-import { desc, type SQL, sql } from 'drizzle-orm'
+import { and, desc, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
@@ -291,16 +291,16 @@ const shownColumns = {
 const csvColumns = ['at', 'action', 'actor', 'actorId', 'target', 'ipAddress'] as const
 const csvPageRows = 1_000
 
-function conditionOf({ who, action, from, to, target }: AuditFilter): SQL {
-  const conditions = [
+/** Drizzle skips what is undefined. */
+function conditionOf({ who, action, from, to, target }: AuditFilter) {
+  return and(
     sql`true`,
-    ...(who === undefined ? [] : [who === 'none' ? sql`actor_id is null` : sql`actor_id = ${who}`]),
-    ...(action === undefined ? [] : [sql`action = ${action}`]),
-    ...(from === undefined ? [] : [sql`at >= ${from}`]),
-    ...(to === undefined ? [] : [sql`at < ${to}`]),
-    ...(target === undefined ? [] : [sql`target = ${target}`]),
-  ]
-  return sql.join(conditions, sql` and `)
+    who === undefined ? undefined : sql`actor_id is ${who === 'none' ? null : who}`,
+    action === undefined ? undefined : sql`action = ${action}`,
+    from === undefined ? undefined : sql`at >= ${from}`,
+    to === undefined ? undefined : sql`at < ${to}`,
+    target === undefined ? undefined : sql`target = ${target}`,
+  )
 }
 
 /** `1 call`, `2 calls`: `others` plus the rows that the previous statement changed, counted when the statement runs. */

@@ -26,7 +26,13 @@ const unswept =
   'Another program has written to the database file, which is searched for bytes of deleted records. Until that is done, erasures are pending.'
 const storesKeptMax = 1_000
 
-export interface OpenDatabase extends Store {
+/** What the writer does for a local database alone. */
+type ForFiles = Pick<
+  Writer,
+  'keepBallast' | 'clearStalePages' | 'emptyLog' | 'onUnswept' | 'gaps' | 'endSweep'
+>
+
+export interface OpenDatabase extends Store, ForFiles {
   readonly store: StoreOf
   /** Where workers open their own readers. */
   readonly readsAt: ReadLocation
@@ -46,19 +52,8 @@ export interface OpenDatabase extends Store {
   freeBytes(): number | null
   /** Writes that the disk has refused, by the reason. */
   refusedWrites(): Record<DiskTrouble, number>
-  /** See Writer.keepBallast; only for a local database. */
-  keepBallast(bytes: number): Promise<void>
-  /** See stale-cells.ts; only for a local database. */
-  clearStalePages(pages: number[]): Promise<void>
-  /** See Writer.emptyLog; only for a local database. */
-  emptyLog(holdUpMs: number): Promise<boolean>
   /** See Writer.isSwept. */
   isSwept(): boolean
-  /** See Writer.onUnswept. */
-  onUnswept(listener: () => void): void
-  /** See checkpoints.ts; only for a local database. */
-  gaps(): Promise<number | null>
-  endSweep(gaps: number): Promise<boolean>
   /** Null unless the database is a replica. */
   replication(): ReplicationStatus | null
   /** Makes this process the one that syncs the replica. */

@@ -26,13 +26,16 @@ interface ErasureOptions {
   log: Pick<Log, 'error'>
 }
 
-interface OpenErasure {
-  projectId: number
-  kind: 'call' | 'item' | 'text' | 'source' | 'webhook' | 'questions' | 'sessions' | 'hold' | 'calls'
-  idHash: string
+const columns = {
+  projectId: erasures.projectId,
+  kind: erasures.kind,
+  idHash: erasures.idHash,
   /** A new number if more was deleted meanwhile. */
-  changeSeq: number
-  requestedAt: number
+  changeSeq: erasures.changeSeq,
+  requestedAt: erasures.requestedAt,
+}
+
+interface OpenErasure extends Pick<typeof erasures.$inferSelect, keyof typeof columns> {
   rowid: number
 }
 
@@ -103,9 +106,7 @@ export class Erasure {
       await index.eraseDeleted(projectId)
     }
     await eraseWords(database, signal)
-    if (database.isLocal) {
-      await emptyWriteAheadLog(database.emptyLog, signal)
-    }
+    if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
     await this.#markDone(open)
   }
 
@@ -137,14 +138,7 @@ export class Erasure {
           or ${erasures.projectId} in (select value from json_each(${own})))`
     const { requestedAt, rowid } = last ?? { requestedAt: Number.MIN_SAFE_INTEGER, rowid: 0 }
     return await read
-      .select({
-        projectId: erasures.projectId,
-        kind: erasures.kind,
-        idHash: erasures.idHash,
-        changeSeq: erasures.changeSeq,
-        requestedAt: erasures.requestedAt,
-        rowid: sql<number>`erasures.rowid`,
-      })
+      .select({ ...columns, rowid: sql<number>`erasures.rowid` })
       .from(erasures)
       // Erasing a deleted project covers its open erasures.
       .innerJoin(projects, eq(projects.id, erasures.projectId))

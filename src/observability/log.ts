@@ -48,32 +48,19 @@ export async function openLog({ level, format }: LogOptions): Promise<OpenLog> {
   }
   const lines = new LineWriter(stderr)
   const log = pino(options, lines)
-  const time = new IsoClock()
   const recordRequest = (record: RequestRecord) => {
-    if (log.isLevelEnabled('info')) lines.write(requestLine(record, time.now()))
+    if (log.isLevelEnabled('info')) lines.write(requestLine(record))
   }
   return { log, recordRequest, close: () => lines.close() }
 }
 
 /** No value needs escaping, since each is made or checked here. */
-function requestLine(record: RequestRecord, time: string): string {
+function requestLine(record: RequestRecord): string {
   const { requestId, method, route, status, durationMs, keyId } = record
   const key = keyId === undefined ? '' : `"keyId":"${keyId}",`
   const duration = Math.round(durationMs * 1000) / 1000
+  const time = new Date().toISOString()
   return `{"level":"info","time":"${time}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"durationMs":${duration},${key}"msg":"request"}\n`
-}
-
-/** The time as ISO 8601, formatted at most once a millisecond. */
-class IsoClock {
-  #ms = 0
-  #text = ''
-
-  now(): string {
-    const ms = Date.now()
-    if (ms !== this.#ms) this.#text = new Date(ms).toISOString()
-    this.#ms = ms
-    return this.#text
-  }
 }
 
 /**

@@ -3,22 +3,26 @@ const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const name = 'callbook_http_request_duration_seconds'
 
 interface Series {
-  labels: string
   /** Requests of each bucket, not cumulated. */
   counts: number[]
   sumSeconds: number
 }
 
 /**
- * The histogram of request durations. It costs 0.3 us a request; prom-client's costs 4 us, as much as Elysia itself, to
+ * The histogram of request durations. It costs 0.4 us a request; prom-client's costs 4 us, as much as Elysia itself, to
  * look up the labels. https://prometheus.io/docs/instrumenting/exposition_formats
  */
 export class RequestDurations {
-  /** By route, status and method, so that no request has to build a key. */
-  readonly #series = new Map<string, Map<number, Map<string, Series>>>()
+  /** By their labels. */
+  readonly #series = new Map<string, Series>()
 
   observe(method: string, route: string, status: number, seconds: number): void {
-    const series = this.#find(method, route, status)
+    const labels = `method="${method}",route="${route}",status="${status}"`
+    let series = this.#series.get(labels)
+    if (!series) {
+      series = { counts: new Array(bounds.length + 1).fill(0), sumSeconds: 0 }
+      this.#series.set(labels, series)
+    }
     let bucket = 0
     while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
@@ -28,27 +32,12 @@ export class RequestDurations {
   /** In the Prometheus text format. */
   text(): string {
     const lines = [`# HELP ${name} Time from a request to its answer, by route.`, `# TYPE ${name} histogram`]
-    for (const byStatus of this.#series.values()) {
-      for (const byMethod of byStatus.values()) {
-        for (const series of byMethod.values()) lines.push(...linesOf(series))
-      }
-    }
+    for (const [labels, series] of this.#series) lines.push(...linesOf(labels, series))
     return `${lines.join('\n')}\n`
-  }
-
-  #find(method: string, route: string, status: number): Series {
-    const known = this.#series.get(route)?.get(status)?.get(method)
-    if (known) return known
-    const labels = `method="${method}",route="${route}",status="${status}"`
-    const series = { labels, counts: new Array(bounds.length + 1).fill(0), sumSeconds: 0 }
-    const byStatus = this.#series.get(route) ?? new Map<number, Map<string, Series>>()
-    const byMethod = byStatus.get(status) ?? new Map<string, Series>()
-    this.#series.set(route, byStatus.set(status, byMethod.set(method, series)))
-    return series
   }
 }
 
-function linesOf({ labels, counts, sumSeconds }: Series): string[] {
+function linesOf(labels: string, { counts, sumSeconds }: Series): string[] {
   let count = 0
   const buckets = counts.map((own, bucket) => {
     count += own

@@ -1,4 +1,5 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
@@ -14,15 +15,15 @@ import { nameProblem } from '../validation.ts'
 const projectsNamedMax = 20
 const idsNamedMax = 10
 
-export interface Project {
+const columns = {
   /** The project's internal id; never shown. */
-  readonly projectId: number
-  /** `prj_…`: the project's id as people and commands see it. */
-  readonly id: string
-  readonly name: string
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
+  projectId: projects.id,
+  id: projects.publicId,
+  name: projects.name,
+  createdAt: projects.createdAt,
 }
+
+export type Project = Readonly<SelectResultFields<typeof columns>>
 
 interface ProjectsOptions {
   read: ReadDatabase
@@ -44,12 +45,6 @@ interface NewProject {
   requirements?: readonly Requirement[]
 }
 
-const columns = {
-  projectId: projects.id,
-  id: projects.publicId,
-  name: projects.name,
-  createdAt: projects.createdAt,
-}
 const isThere = isNull(projects.deletedAt)
 
 /** The tenants: each key, call and knowledge item belongs to one project. */

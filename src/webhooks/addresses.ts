@@ -1,5 +1,6 @@
-import { lookup as lookUp } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import ipaddr from 'ipaddr.js'
 
 const urlCharsMax = 2_000
@@ -26,10 +27,7 @@ interface ResolvedAddress {
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 /** Uses the system's resolver, as connections do. */
-const systemResolve: Resolve = (host) =>
-  new Promise((resolve, reject) => {
-    lookUp(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
-  })
+const systemResolve: Resolve = (host) => lookup(host, { all: true })
 
 interface AddressesOptions {
   /** The addresses of WEBHOOK_ALLOW_PRIVATE; null when it lists none. */
@@ -96,15 +94,11 @@ export class Addresses {
 
   /** Null when the host cannot be resolved. */
   async #resolveNow(host: string): Promise<string[] | null> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), resolveMsMax)
-    })
     const found = this.#resolve(host).then(
       (addresses) => addresses.map(({ address }) => address),
       () => null,
     )
-    return await Promise.race([found, late]).finally(() => clearTimeout(timer))
+    return await Promise.race([found, sleep(resolveMsMax, null, { ref: false })])
   }
 }
 

@@ -7,19 +7,21 @@ import { liveChangesMs, retryAt, triesKeptMs, type WebhookEvent } from './events
 
 const rowsPerDeletionMax = 1_000
 
-/** An endpoint that events are sent to, and when its next event is due. */
-export interface Endpoint {
-  id: string
-  projectId: number
-  url: string
-  /** Whether calls are sent with their details. */
-  isDetailed: boolean
-  secret: string
-  previousSecret: string | null
-  previousSecretUntil: number | null
-  failures: number
-  failingSince: number | null
-  /** 0 means at once; null means that the queue has no events for this endpoint. */
+const endpointColumns = {
+  id: webhooks.id,
+  projectId: webhooks.projectId,
+  url: webhooks.url,
+  isDetailed: webhooks.isDetailed,
+  secret: webhooks.secret,
+  previousSecret: webhooks.previousSecret,
+  previousSecretUntil: webhooks.previousSecretUntil,
+  failures: webhooks.failures,
+  failingSince: webhooks.failingSince,
+}
+
+/** An endpoint that events are sent to. */
+export interface Endpoint extends Pick<typeof webhooks.$inferSelect, keyof typeof endpointColumns> {
+  /** When its next event is due: 0 means at once; null means that the queue has no events for this endpoint. */
   dueAt: number | null
 }
 
@@ -60,15 +62,7 @@ export interface Outcome {
 const queries = preparedQueries((db) => ({
   endpoints: db
     .select({
-      id: webhooks.id,
-      projectId: webhooks.projectId,
-      url: webhooks.url,
-      isDetailed: webhooks.isDetailed,
-      secret: webhooks.secret,
-      previousSecret: webhooks.previousSecret,
-      previousSecretUntil: webhooks.previousSecretUntil,
-      failures: webhooks.failures,
-      failingSince: webhooks.failingSince,
+      ...endpointColumns,
       dueAt: sql<number | null>`(select min(due_at) from webhook_queue where webhook_id = webhooks.id)`,
     })
     .from(webhooks)

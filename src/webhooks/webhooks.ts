@@ -60,19 +60,8 @@ export interface CreatedWebhook {
   secret: string
 }
 
-/** One try to send an event. */
-export interface WebhookTry {
-  /** The `webhook-id` that was sent. */
-  messageId: string
-  event: string
-  seq: number
-  attempt: number
-  at: string
-  status: number | null
-  error: string | null
-  durationMs: number
-  bytes: number
-}
+/** One try to send an event: see the columns in schema.ts. `at` is ISO 8601, UTC. */
+export type WebhookTry = Omit<typeof webhookTries.$inferSelect, 'id' | 'webhookId' | 'at'> & { at: string }
 
 interface WebhooksOptions {
   read: ReadDatabase
@@ -328,8 +317,13 @@ function toRecord(row: typeof webhooks.$inferSelect, pending: number, now: numbe
   const { id, url, failures, disabledReason, createdBy, previousSecretUntil } = row
   const isRotating = previousSecretUntil !== null && previousSecretUntil > now
   return {
-    ...{ id, url, events: row.events as WebhookEvent[], details: row.isDetailed },
-    ...{ enabled: row.disabledAt === null, pending, failures },
+    id,
+    url,
+    events: row.events as WebhookEvent[],
+    details: row.isDetailed,
+    enabled: row.disabledAt === null,
+    pending,
+    failures,
     lastSuccessAt: toIso(row.lastSuccessAt),
     failingSince: toIso(row.failingSince),
     disabledAt: toIso(row.disabledAt),
