@@ -11,8 +11,7 @@ import {
   ingestRoutes,
 } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
-import { consoleChangeRoutes } from './changes/console-routes.ts'
-import { changeRoutes } from './changes/routes.ts'
+import { changeRoutes, consoleChangeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'

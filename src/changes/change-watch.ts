@@ -10,7 +10,6 @@ import { Background } from '../threads/background.ts'
 
 /** How soon readers that begin to wait, or were held back, are compared with the database. */
 const delayMs = 50
-const retryMs = 1_000
 const waitingMax = 4_000
 /** At most this many readers of a project are woken per second; many readers get several changes at once. */
 const wokenPerSecond = 1_000
@@ -67,7 +66,6 @@ export class ChangeWatch {
         return this.#hasHeldBack ? delayMs : null
       },
       delayMs,
-      retryMs,
       onFailure: (error) => log.error({ error }, 'Watching for changes failed and will be tried again'),
     })
     database.onCommit(() => {

@@ -2,38 +2,39 @@ import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Admission } from '../http/admission.ts'
 import { callerContext } from '../http/caller.ts'
+import { consoleContext } from '../http/console-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
-import { readChangesQuery, toChangesResponse, toEvents, toEventsResponse } from './change-response.ts'
+import {
+  readChangesQuery,
+  toChangesResponse,
+  toConsoleEvents,
+  toEvents,
+  toEventsResponse,
+} from './change-response.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Changes } from './changes.ts'
 import { listChanges } from './docs.ts'
 
-const heartbeatMsDefault = 15_000
+const heartbeatMs = { api: 15_000, console: 10_000 }
 
-interface ChangeRoutesOptions {
+interface StreamOptions {
   changes: Changes
   changeWatch: Pick<ChangeWatch, 'checkRoom'>
-  admission: Admission
   buffers: ResponseBuffers
   /** Keeps the runtime from closing the request's idle connection. */
   keepOpen: (request: Request) => void
   onFailure: (error: unknown, request: Request) => void
+}
+
+interface ChangeRoutesOptions extends StreamOptions {
+  admission: Admission
   /** For the OpenAPI document. */
   records: { Call: TSchema; Item: TSchema }
-  heartbeatMs?: number
 }
 
 /** /v1/changes: a project's changes, by page, by long poll and by server-sent events. */
-export function changeRoutes({
-  changes,
-  changeWatch,
-  admission,
-  buffers,
-  keepOpen,
-  onFailure,
-  records,
-  heartbeatMs = heartbeatMsDefault,
-}: ChangeRoutesOptions) {
+export function changeRoutes(options: ChangeRoutesOptions) {
+  const { changes, changeWatch, admission, buffers, keepOpen, onFailure, records } = options
   return new Elysia({ prefix: '/v1/changes' }).use(callerContext()).get(
     '',
     async ({ caller, request, query }) => {
@@ -53,9 +54,39 @@ export function changeRoutes({
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
       if (request.method === 'HEAD') return toEventsResponse(null)
       const follow = (admit: (chars: number) => void, signal: AbortSignal) =>
-        toEvents(changes.follow(projectId, asked, { ...asked, admit, everyMs: heartbeatMs, signal }))
+        toEvents(changes.follow(projectId, asked, { ...asked, admit, everyMs: heartbeatMs.api, signal }))
       return toEventsResponse(buffers.endlessOf(caller, follow, (error) => onFailure(error, request)))
     },
     { detail: listChanges(records) },
   )
+}
+
+interface ConsoleChangeRoutesOptions extends StreamOptions {
+  /** Checks whether the session is still valid, since a stream may outlast it. */
+  sessions: { check(projectId: number, sessionId: string): Promise<void> }
+}
+
+/**
+ * /console/api/projects/:project/changes: the change feed as server-sent events for the console's pages. It begins with
+ * the next change, ends with the session, and has the ids of calls.
+ */
+export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
+  const { changes, changeWatch, buffers, sessions, keepOpen, onFailure } = options
+  return new Elysia({ prefix: '/console/api/projects/:project/changes' })
+    .use(consoleContext())
+    .get('', async ({ person, member: { projectId }, request, query }) => {
+      const { headers } = request
+      const asked = readChangesQuery(query, new Headers([...headers, ['accept', 'text/event-stream']]))
+      const isResumed = query.after !== undefined || headers.has('last-event-id')
+      const after = isResumed ? asked.after : await changes.newest(projectId)
+      changeWatch.checkRoom(projectId)
+      keepOpen(request)
+      if (request.method === 'HEAD') return toEventsResponse(null)
+      const reader = { projectId, check: () => sessions.check(projectId, person.sessionId) }
+      const follow = (_: unknown, signal: AbortSignal) => {
+        const options = { include: 'none' as const, withIds: true, everyMs: heartbeatMs.console, signal }
+        return toConsoleEvents(after, changes.follow(projectId, { ...asked, after }, options))
+      }
+      return toEventsResponse(buffers.endlessOf(reader, follow, (error) => onFailure(error, request)))
+    })
 }

@@ -36,7 +36,6 @@ export class DiskWatch {
       },
       delayMs: tryEveryMs,
       retryMs: tryEveryMs,
-      retryMsMax: tryEveryMs,
       // The disk is as it was.
       onFailure: () => undefined,
     })

@@ -213,9 +213,6 @@ export class FileSession implements WriterSession {
         return connection.batch(call.statements)
       case 'migrate':
         return this.#migrate(connection, call.statements)
-      case 'executeMultiple':
-        connection.executeMultiple(call.sql)
-        return null
       case 'clearStalePages':
         connection.execute('begin immediate')
         clearStalePages(connection, call.pages)

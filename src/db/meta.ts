@@ -4,18 +4,13 @@ import type { ReadDatabase } from './reader.ts'
 import { meta } from './schema.ts'
 import type { WriteDatabase } from './write-database.ts'
 
-/** Secrets that the service makes once for each database. */
-export interface DatabaseSecrets {
-  /** A restore changes it: index files of another generation are not used. */
-  generation: string
-  idHashKey: string
-  sessionSecret: string
-}
-
 const secretBytes = 32
 
-/** Reads the secrets, and makes them on a new database. Of processes that start at once, the first wins. */
-export async function readSecrets(read: ReadDatabase, write: WriteDatabase): Promise<DatabaseSecrets> {
+/**
+ * Reads the secrets that the service makes once for each database, and makes them on a new one. Of processes that start
+ * at once, the first wins.
+ */
+export async function readSecrets(read: ReadDatabase, write: WriteDatabase) {
   const names = ['generation', 'id_hash_key', 'session_secret']
   let values = await readMeta(read, '')
   if (!names.every((name) => values.has(name))) {
@@ -24,6 +19,7 @@ export async function readSecrets(read: ReadDatabase, write: WriteDatabase): Pro
     values = await readMeta(read, '')
   }
   return {
+    /** A restore changes it: index files of another generation are not used. */
     generation: values.get('generation') ?? '',
     idHashKey: values.get('id_hash_key') ?? '',
     sessionSecret: values.get('session_secret') ?? '',

@@ -30,5 +30,5 @@ function toReadDatabase(client: Client): ReadDatabase {
       throw detail ? primaryUnavailable(detail, error) : error
     }
   }
-  return new WriteDatabase({ execute } as unknown as Client)
+  return new WriteDatabase({ execute })
 }

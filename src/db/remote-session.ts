@@ -28,7 +28,7 @@ export function openRemoteSession(target: RemoteTarget): WriterSession {
   const guardOf = createGuard(target.replicaFile)
   return {
     async run(call) {
-      const isMigration = call.method === 'migrate' || call.method === 'executeMultiple'
+      const isMigration = call.method === 'migrate'
       try {
         const guard = guardOf()
         return await (isMigration ? runOn(patient, call, guard) : whenFree(() => runOn(client, call, guard)))
@@ -75,9 +75,6 @@ async function runOn(client: Client, call: WriterCall, guard: InStatement[]): Pr
       return resultsOf(await client.batch([...guard, ...call.statements], 'write'))
     case 'migrate':
       return resultsOf(await client.migrate([...guard, ...call.statements]))
-    case 'executeMultiple':
-      await client.executeMultiple(call.sql)
-      return null
     default:
       throw new Error(`${call.method} is for a database file`)
   }

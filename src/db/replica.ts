@@ -53,7 +53,6 @@ export class Replica {
     this.#syncing = new Background({
       work: () => (this.#thread ? this.#runSync(this.#thread) : this.#askOwner('status')),
       everyMs: syncIntervalMs,
-      delayMs: 0,
       retryMs: syncIntervalMs,
       // Failures are counted and reported where they happen.
       onFailure: () => undefined,

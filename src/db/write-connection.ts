@@ -66,15 +66,6 @@ export class WriteConnection {
     }
   }
 
-  /** Runs several statements, separated by semicolons. @throws LibsqlError */
-  executeMultiple(sql: string): void {
-    try {
-      this.#database.exec(sql)
-    } catch (error) {
-      throw toLibsqlError(error)
-    }
-  }
-
   close(): void {
     try {
       // A statement that has not been garbage-collected keeps the connection, and so its lock, after `close`.

@@ -4,6 +4,9 @@ import type { BatchItem } from 'drizzle-orm/batch'
 import { LibSQLSession } from 'drizzle-orm/libsql/session'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 
+/** What Drizzle calls, but for transactions of several steps, which no part asks for. */
+export type WriteClient = Pick<Client, 'execute' | 'batch' | 'migrate'>
+
 type Query = BatchItem<'sqlite'>
 /** SQL is for what returns no rows. */
 export type Statement = Query | SQL
@@ -26,9 +29,10 @@ export class WriteDatabase extends BaseSQLiteDatabase<'async', ResultSet> {
   /** The base class has it, but its types do not say so. */
   declare readonly session: LibSQLSession<NoSchema, NoSchema>
 
-  constructor(client: Client) {
+  /** @param client of a reader it is asked for `execute` alone */
+  constructor(client: Pick<WriteClient, 'execute'> & Partial<WriteClient>) {
     const dialect = new SQLiteAsyncDialect()
-    const session = new LibSQLSession<NoSchema, NoSchema>(client, dialect, undefined, {}, undefined)
+    const session = new LibSQLSession<NoSchema, NoSchema>(client as Client, dialect, undefined, {}, undefined)
     super('async', dialect, session, undefined)
   }
 

@@ -14,7 +14,6 @@ export type WriterCall =
   | { method: 'execute'; statement: InStatement }
   | { method: 'batch'; statements: Parameters<Client['batch']>[0] }
   | { method: 'migrate'; statements: InStatement[] }
-  | { method: 'executeMultiple'; sql: string }
   | { method: 'clearStalePages'; pages: number[] }
   | { method: 'emptyLog'; holdUpMs: number }
   | { method: 'gaps' }

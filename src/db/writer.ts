@@ -1,4 +1,4 @@
-import type { Client, InStatement, ResultSet } from '@libsql/client'
+import type { InStatement, ResultSet } from '@libsql/client'
 import { LibsqlError } from '@libsql/core/api'
 import { AppError, type AppErrorOptions, ProjectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
@@ -6,7 +6,7 @@ import { lacksProject } from './constraint.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
 import { primaryUnavailable, unservedDetail } from './remote-failure.ts'
-import { WriteDatabase } from './write-database.ts'
+import { type WriteClient, WriteDatabase } from './write-database.ts'
 import {
   fromPlainResult,
   meansLock,
@@ -51,7 +51,7 @@ export interface WriterOptions {
  * another, in the order of the calls. On a server each call has its own deadline.
  */
 export class Writer {
-  readonly client: Client
+  readonly client: WriteClient
   /** Its statements run in the worker. */
   readonly db: WriteDatabase
   /** For writes that free space, which run even on a full disk: see ballast-file.ts. */
@@ -164,32 +164,17 @@ export class Writer {
     await closed
   }
 
-  /** `@libsql/client`'s interface over calls to the worker, which Drizzle and its migrator use unchanged. */
-  #clientFor(frees: boolean): Client {
-    const thread = this.#thread
+  /** What Drizzle and its migrator call of `@libsql/client`, over calls to the worker. */
+  #clientFor(frees: boolean): WriteClient {
     const send = (call: WriterCall) => this.#send(call, frees)
     const all = async (call: WriterCall) => ((await send(call)) as PlainResult[]).map(fromPlainResult)
-    const unsupported = async () => {
-      throw new LibsqlError('The writer takes no interactive transaction: use batch()', 'NOT_SUPPORTED')
-    }
     return {
-      protocol: 'file',
-      get closed() {
-        return thread.isClosed
-      },
       async execute(statement: InStatement): Promise<ResultSet> {
         return fromPlainResult((await send({ method: 'execute', statement })) as PlainResult)
       },
       // Always one `BEGIN IMMEDIATE` transaction: a deferred one fails if another process writes in between.
       batch: (statements) => all({ method: 'batch', statements }),
       migrate: (statements) => all({ method: 'migrate', statements }),
-      async executeMultiple(sql) {
-        await send({ method: 'executeMultiple', sql })
-      },
-      transaction: unsupported,
-      sync: unsupported,
-      reconnect: () => undefined,
-      close: () => void thread.close(),
     }
   }
 
@@ -205,7 +190,7 @@ export class Writer {
       this.#charsQueued -= chars
     })
     // No client waits for a migration.
-    const isUrgent = this.#isRemote && call.method !== 'migrate' && call.method !== 'executeMultiple'
+    const isUrgent = this.#isRemote && call.method !== 'migrate'
     return await (isUrgent ? withinTime(deadlineMs, answered) : answered)
   }
 

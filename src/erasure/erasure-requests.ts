@@ -18,7 +18,8 @@ const sliceBytes = 400_000
 /** Deleting a call takes at least as long as this many bytes. */
 const callBytesMin = 8_000
 const delayMs = 100
-const retryMs = 1_000
+/** How long another node that deletes is waited for. */
+const leaseRetryMs = 1_000
 const retryMsMax = 30_000
 
 /** The calls on hold, among some. */
@@ -54,15 +55,6 @@ interface ErasureRequestsOptions {
   log: Pick<Log, 'error'>
 }
 
-/** What a request deletes, and how many calls it keeps. */
-interface Doomed {
-  slices: string[]
-  calls: number
-  onHold: number
-  /** Ids of saved views that contain the number. */
-  views: string[]
-}
-
 interface DoomedCall {
   seq: number
   id: string
@@ -90,7 +82,6 @@ export class ErasureRequests {
     this.#background = new Background({
       work: (signal) => this.#run(signal),
       delayMs,
-      retryMs,
       retryMsMax,
       onFailure: (error) =>
         options.log.error(
@@ -105,22 +96,16 @@ export class ErasureRequests {
    * @param by absent for the command line @throws invalid_request
    */
   async request(projectId: number, asked: ErasureRequest, by?: By): Promise<CountedCalls | AcceptedErasure> {
-    const { database, store, selections } = this.#options
-    const { readAside, freeing } = store(projectId)
+    const { database, store, selections, audit, now } = this.#options
+    const { readAside, freeing: write } = store(projectId)
     // A replica may not have all of the calls yet.
-    const db = database.isLocal ? readAside : freeing
-    const cut = await this.#cut(db, projectId, await selections.of(db, projectId, asked))
-    if (asked.dryRun) return counted(cut.calls, cut.onHold)
-    const { number } = asked
-    const views = number === undefined ? [] : await selections.viewsOf(projectId, number)
-    return await this.#accept(projectId, { ...cut, views }, by)
-  }
-
-  async #accept(projectId: number, doomed: Doomed, by?: By): Promise<AcceptedErasure> {
-    const { store, audit, now } = this.#options
-    const { slices, calls, onHold, views } = doomed
+    const db = database.isLocal ? readAside : write
+    const selection = await selections.of(db, projectId, asked)
+    const { slices, calls, onHold } = await this.#cut(db, projectId, selection)
+    if (asked.dryRun) return counted(calls, onHold)
+    // Saved views may contain the number.
+    const views = asked.number === undefined ? [] : await selections.viewsOf(projectId, asked.number)
     const id = newId('era')
-    const { freeing: write } = store(projectId)
     const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
     await write.batch({
       views: sql`
@@ -189,7 +174,7 @@ export class ErasureRequests {
         await lease.release()
         return null
       }
-      if (!(await lease.take())) return retryMs
+      if (!(await lease.take())) return leaseRetryMs
       const startedAt = performance.now()
       if (open.seqs === null) await this.#finish(open)
       else await this.#deleteSlice(open, asSeqs(open.seqs))

@@ -9,7 +9,6 @@ import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
 /** Retention may have deleted 100,000 calls, so their rows are read and marked in slices of this size. */
 const rowsPerSlice = 1_000
-const retryDelayMs = 1_000
 
 /** After this many times `eraseWithinMs`, this node erases what another node has deleted and not erased. */
 const takeOverFactor = 2
@@ -65,7 +64,6 @@ export class Erasure {
         return (await this.isAnyOpen()) ? delayMs : null
       },
       delayMs,
-      retryMs: retryDelayMs,
       onFailure: (error) => options.log.error({ error }, 'Erasure failed and will be tried again'),
     })
   }

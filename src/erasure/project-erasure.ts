@@ -12,7 +12,6 @@ import { emptyWriteAheadLog } from './write-ahead-log.ts'
 /** A slice deletes about this many bytes, in about 10 ms of the writer's time. */
 const sliceBytes = 400_000
 const rowsPerSliceMax = 200
-const retryMs = 1_000
 /** Longer than other processes on the same database take to notice that a project was deleted. */
 const delayMs = 1_000
 
@@ -52,7 +51,6 @@ export class ProjectErasure {
         return (await this.#readOpen()).length > 0 ? delayMs : null
       },
       delayMs,
-      retryMs,
       onFailure: (error) =>
         options.log.error({ error }, 'Erasing a deleted project failed and will be tried again'),
     })

@@ -1,6 +1,4 @@
-import type { AuditTrail } from '../audit/audit-trail.ts'
 import { networkOf } from '../auth/ip-rules.ts'
-import type { Config } from '../config.ts'
 import type { ConsoleParts } from '../console/api-routes.ts'
 import type { Auth } from '../console/people/auth.ts'
 import { Invitations } from '../console/people/invitations.ts'
@@ -12,21 +10,10 @@ import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
 import { TwoFactor } from '../console/people/two-factor.ts'
 import { Views } from '../console/views.ts'
-import type { OpenDatabase } from '../db/open.ts'
-import type { Log } from '../observability/log.ts'
-
-interface ConsoleSources {
-  config: Config
-  log: Log
-  database: OpenDatabase
-  audit: AuditTrail
-  sessionSecret: string
-  now: () => number
-}
+import type { Common } from './parts.ts'
 
 /** The parts that only the console uses: people, their sessions and their links. */
-export function createConsole(sources: ConsoleSources): ConsoleParts {
-  const { config, log, database, audit, sessionSecret, now } = sources
+export function createConsole({ config, log, database, audit, sessionSecret, now }: Common): ConsoleParts {
   const common = { read: database.read, write: database.write, audit, now, log }
   const limits = new SignInLimits({ ...common, networkOf })
   let loading: Promise<Auth> | undefined

@@ -33,7 +33,6 @@ export function createExpiry({
       await questions.expire()
     },
     everyMs,
-    delayMs: 0,
     retryMs,
     onFailure: (error) => log.error({ error }, 'Deleting expired source data failed and will be tried again'),
   })

@@ -23,7 +23,6 @@ export class Lifecycle {
     this.#options = options
     this.#owning = new Background({
       work: (signal) => this.#actAsOwner(signal),
-      delayMs: 0,
       retryMs,
       onFailure: (error) =>
         options.log.warn({ error }, "The work of the folder's owner failed and will be tried again"),

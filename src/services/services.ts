@@ -9,7 +9,7 @@ export async function openServices({ role, takesFolder = role === 'service', ...
   const common = await openCommon({ ...options, role, takesFolder })
   const parts = createParts(common, await openIndexing(common, role), role)
   const lifecycle = new Lifecycle({ ...common, ...parts, takesFolder })
-  const { owner, config, log, database, audit, settingsOf, recordHash, sessionSecret, now } = common
+  const { owner, config, log, database, settingsOf, recordHash } = common
   return {
     ...parts,
     config,
@@ -17,7 +17,7 @@ export async function openServices({ role, takesFolder = role === 'service', ...
     database,
     settingsOf,
     recordHash,
-    console: createConsole({ config, log, database, audit, sessionSecret, now }),
+    console: createConsole(common),
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),

@@ -1,4 +1,5 @@
 const retryFactor = 2
+const retryMsDefault = 1_000
 
 export interface BackgroundOptions {
   /**
@@ -8,10 +9,10 @@ export interface BackgroundOptions {
   work: (signal: AbortSignal) => Promise<number | null> | Promise<void>
   /** How long after a run the next one begins. Without it, the next call of `soon` begins one. */
   everyMs?: number
-  /** How long `soon` waits, so that requests close together share a run. */
-  delayMs: number
-  /** The delay after a failed run; it doubles with each further failure. */
-  retryMs: number
+  /** How long `soon` waits, so that requests close together share a run; not at all by default. */
+  delayMs?: number
+  /** The delay after a failed run, by default a second; it doubles with each further failure. */
+  retryMs?: number
   retryMsMax?: number
   /** Called after each failed run. The work is tried again. */
   onFailure: (error: unknown) => void
@@ -32,7 +33,7 @@ export class Background {
 
   constructor(options: BackgroundOptions) {
     this.#options = options
-    this.#retryMs = options.retryMs
+    this.#retryMs = options.retryMs ?? retryMsDefault
   }
 
   get isClosed(): boolean {
@@ -44,7 +45,7 @@ export class Background {
   }
 
   /** Asks for a run within `delayMs`. During a run it asks for another. */
-  soon(delayMs = this.#options.delayMs): void {
+  soon(delayMs = this.#options.delayMs ?? 0): void {
     const dueAt = Math.max(performance.now() + delayMs, this.#notBefore)
     if (dueAt >= this.#dueAt) return
     this.#dueAt = dueAt
@@ -83,7 +84,7 @@ export class Background {
     clearTimeout(this.#timer)
     this.#dueAt = Number.POSITIVE_INFINITY
     this.#notBefore = 0
-    const { work, everyMs = null, retryMs, retryMsMax = retryMs, onFailure } = this.#options
+    const { work, everyMs = null, retryMs = retryMsDefault, retryMsMax = retryMs, onFailure } = this.#options
     try {
       const againMs = (await work(this.#closing.signal)) ?? everyMs
       this.#retryMs = retryMs

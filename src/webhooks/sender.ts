@@ -10,7 +10,6 @@ import { Poster } from './post.ts'
 import { type Endpoint, isSuccess, type Outcome, type QueuedEvent, type WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
 
-const retryMs = 1_000
 const retryMsMax = 30_000
 const lookEveryMs = 1_000
 /** Outcomes within this time are written in one transaction. */
@@ -95,8 +94,6 @@ export class WebhookSender {
     const { log } = options
     this.#sendingDue = new Background({
       work: (signal) => this.#sendDue(signal),
-      delayMs: 0,
-      retryMs,
       retryMsMax,
       onFailure: (error) => log.warn({ error }, 'Sending webhooks failed and will be tried again'),
     })
@@ -106,7 +103,6 @@ export class WebhookSender {
         return this.#outcomes.length > 0 ? 0 : null
       },
       delayMs: recordDelayMs,
-      retryMs,
       retryMsMax,
       onFailure: (error) =>
         log.warn({ error }, 'Delivery attempts of webhooks were not recorded and will be tried again'),
@@ -240,7 +236,8 @@ export class WebhookSender {
     const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > at
     const secrets = isRotating ? [secret, previousSecret] : [secret]
     const result = await this.#poster.post(new URL(endpoint.url), {
-      ...{ body, signal: this.#aborting.signal },
+      body,
+      signal: this.#aborting.signal,
       headers: signedHeaders({ secrets, messageId, body, at }),
     })
     lane.leave(row)

@@ -53,10 +53,7 @@ export interface WebhookRecord {
 }
 
 /** A new webhook, with its secret. No other answer but that of a rotation has a secret. */
-export interface CreatedWebhook {
-  id: string
-  url: string
-  events: WebhookEvent[]
+export interface CreatedWebhook extends Pick<WebhookRecord, 'id' | 'url' | 'events'> {
   secret: string
 }
 
