@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { ownsProject, type Requirement, requiring } from '../db/requirements.ts'
+import { ownsProject, type Requirement } from '../db/requirements.ts'
 import { keys } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
@@ -71,18 +71,15 @@ export class KeyChanges {
     if (changes.length === 0) return toRecord(before)
     const { write, audit } = this.#options
     const target = `${keyLabel(before)}: ${changes.join('; ')}`
-    const { changed } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        changed: write
-          .update(keys)
-          // Drizzle skips undefined values.
-          .set({ name, allowedIps, allowedOrigins, expiresAt })
-          .where(isInUse(projectId, id))
-          .returning(),
-        entry: audit.entry({ by, projectId, action: 'key_changed', target }),
-      }),
-    )
+    const { changed } = await write.batchIf([ownsProject(projectId, by)], {
+      changed: write
+        .update(keys)
+        // Drizzle skips undefined values.
+        .set({ name, allowedIps, allowedOrigins, expiresAt })
+        .where(isInUse(projectId, id))
+        .returning(),
+      entry: audit.entry({ by, projectId, action: 'key_changed', target }),
+    })
     if (!changed[0]) throw noSuchKey()
     return toRecord(changed[0])
   }
@@ -105,23 +102,20 @@ export class KeyChanges {
     const [createdAt, endsAt] = [now(), now() + Math.round(overlapHours * msPerHour)]
     const target = `${keyLabel(old)} → ${shownHint({ ...old, ...made })}, overlap ${overlapHours} h`
     const requirements = [ownsProject(projectId, by), isNotRotated(id), isNotExpired(id, createdAt)]
-    const { rows } = await requiring(requirements, (check) =>
-      write.batch({
-        check,
-        made: sql`
+    const { rows } = await write.batchIf(requirements, {
+      made: sql`
           insert into ${keys} (id, project_id, kind, scope, name, hash, hint, allowed_ips, allowed_origins, expires_at,
             created_at, created_by, replaces)
           select ${made.id}, project_id, kind, scope, name, ${made.hash}, ${made.hint}, allowed_ips, allowed_origins,
             expires_at, ${createdAt}, ${createdBy}, id
           from ${keys} where ${isInUse(projectId, id)}`,
-        entry: audit.entry({ by, projectId, action: 'key_rotated', target }),
-        ended: write
-          .update(keys)
-          .set({ expiresAt: sql`min(coalesce(${keys.expiresAt}, ${endsAt}), ${endsAt})` })
-          .where(isInUse(projectId, id)),
-        rows: write.select().from(keys).where(eq(keys.id, made.id)),
-      }),
-    )
+      entry: audit.entry({ by, projectId, action: 'key_rotated', target }),
+      ended: write
+        .update(keys)
+        .set({ expiresAt: sql`min(coalesce(${keys.expiresAt}, ${endsAt}), ${endsAt})` })
+        .where(isInUse(projectId, id)),
+      rows: write.select().from(keys).where(eq(keys.id, made.id)),
+    })
     if (!rows[0]) throw noSuchKey()
     return { ...toRecord(rows[0]), key }
   }

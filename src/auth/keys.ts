@@ -2,7 +2,7 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { ownsProject, requiring } from '../db/requirements.ts'
+import { ownsProject } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
@@ -123,13 +123,10 @@ export class Keys {
       replaces: null,
     }
     const { write, audit } = this.#options
-    await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        created: write.insert(keys).values(row),
-        entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) }),
-      }),
-    )
+    await write.batchIf([ownsProject(projectId, by)], {
+      created: write.insert(keys).values(row),
+      entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) }),
+    })
     return { ...toRecord(row), key }
   }
 
@@ -194,17 +191,14 @@ export class Keys {
       .from(keys)
       .where(isThisKey)
     const target = key ? keyLabel(key) : null
-    const { revoked } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        revoked: write
-          .update(keys)
-          .set({ revokedAt: now() })
-          .where(and(isThisKey, isNull(keys.revokedAt)))
-          .returning({ id: keys.id }),
-        entry: audit.entry({ by, projectId, action: 'key_revoked', target }),
-      }),
-    )
+    const { revoked } = await write.batchIf([ownsProject(projectId, by)], {
+      revoked: write
+        .update(keys)
+        .set({ revokedAt: now() })
+        .where(and(isThisKey, isNull(keys.revokedAt)))
+        .returning({ id: keys.id }),
+      entry: audit.entry({ by, projectId, action: 'key_revoked', target }),
+    })
     if (revoked.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such active key.' })
     return { id, revoked: true }

@@ -11,22 +11,6 @@ export interface Requirement {
 /** Who acts, as the audit trail names them; undefined for the command line, which may do everything. */
 type Actor = { actor: { id: string } | { keyId: string } } | undefined
 
-/**
- * Runs a batch that begins with `check`. The check judges the requirements within the batch's transaction: when one
- * does not hold, nothing is written. @throws the error of the first requirement that does not hold
- */
-export async function requiring<Result>(
-  requirements: readonly Requirement[],
-  run: (check: SQL) => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await run(checkOf(requirements))
-  } catch (error) {
-    const broken = requirements[brokenIndex(error)]
-    throw broken ? broken.otherwise() : error
-  }
-}
-
 /** Requires that the actor owns the project. */
 export function ownsProject(projectId: number, by: Actor): Requirement {
   const isOwner = sql`exists (
@@ -39,15 +23,19 @@ export function personIdOf(by: Actor): string | null {
   return by && 'id' in by.actor ? by.actor.id : null
 }
 
-/** SQLite raises custom errors only in triggers, so a failed requirement asks for an impossible JSON path. */
-function checkOf(requirements: readonly Requirement[]): SQL {
+/**
+ * The statement that fails when a requirement does not hold. SQLite raises custom errors only in triggers, so it then
+ * asks for an impossible JSON path.
+ */
+export function checkOf(requirements: readonly Requirement[]): SQL {
   const cases = requirements.map(
     ({ condition }, index) => sql`when not (${condition}) then json_extract('{}', ${`requirement ${index}`})`,
   )
   return sql`select case ${sql.join([sql`when false then null`, ...cases], sql` `)} end`
 }
 
-function brokenIndex(error: unknown): number {
+/** The requirement that has failed, if that is what the error of such a statement says. */
+export function brokenBy(error: unknown, requirements: readonly Requirement[]): Requirement | undefined {
   const message = error instanceof Error ? error.message : ''
-  return Number(/JSON path.*'requirement (\d+)'/.exec(message)?.[1] ?? -1)
+  return requirements[Number(/JSON path.*'requirement (\d+)'/.exec(message)?.[1] ?? -1)]
 }

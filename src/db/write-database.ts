@@ -3,6 +3,7 @@ import { is, SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import { LibSQLSession } from 'drizzle-orm/libsql/session'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
+import { brokenBy, checkOf, type Requirement } from './requirements.ts'
 
 /** What Drizzle calls, but for transactions of several steps, which no part asks for. */
 export type WriteClient = Pick<Client, 'execute' | 'batch' | 'migrate'>
@@ -47,5 +48,20 @@ export class WriteDatabase extends BaseSQLiteDatabase<'async', ResultSet> {
     const take = (of: Statements[string]) =>
       Array.isArray(of) ? results.splice(0, of.length) : results.shift()
     return Object.fromEntries(Object.entries(named).map(([name, of]) => [name, take(of)])) as Results<Named>
+  }
+
+  /**
+   * The same, if the requirements hold within the transaction: otherwise nothing is written.
+   * @throws the error of the first one that does not hold
+   */
+  async batchIf<Named extends Statements>(
+    requirements: readonly Requirement[],
+    named: Named,
+  ): Promise<Results<Named>> {
+    try {
+      return await this.batch({ check: checkOf(requirements), ...named })
+    } catch (error) {
+      throw brokenBy(error, requirements)?.otherwise() ?? error
+    }
   }
 }

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { OpenDatabase } from '../db/open.ts'
-import { requiring } from '../db/requirements.ts'
 import {
   dropSegment,
   optimizeSegment,
@@ -55,7 +54,7 @@ async function dropUnused(write: WriteDatabase): Promise<void> {
       and segment < (select ${segmentIn(sql`seq`)} from sqlite_sequence where name = kind || 's')`)
   for (const { kind, segment } of unused) {
     const requirement = { condition: isUnused(sql`${kind}`, sql`${segment}`), otherwise: isUsedAgain }
-    await requiring([requirement], (check) => write.batch({ check, dropped: dropSegment(kind, segment) }))
+    await write.batchIf([requirement], { dropped: dropSegment(kind, segment) })
   }
 }
 

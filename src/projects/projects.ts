@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { ownsProject, personIdOf, type Requirement, requiring } from '../db/requirements.ts'
+import { ownsProject, personIdOf, type Requirement } from '../db/requirements.ts'
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
@@ -126,13 +126,10 @@ export class Projects {
     const ownerId = by ? personIdOf(by) : firstOwner(projectId)
     const requirements = [ownsProject(projectId, by), isNameFree(name, ownerId, projectId)]
     const { write, audit } = this.#options
-    const { renamed } = await requiring(requirements, (check) =>
-      write.batch({
-        check,
-        renamed: write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
-        entry: audit.entry({ by, projectId, action: 'project_renamed', target: name }),
-      }),
-    )
+    const { renamed } = await write.batchIf(requirements, {
+      renamed: write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
+      entry: audit.entry({ by, projectId, action: 'project_renamed', target: name }),
+    })
     if (!renamed[0]) throw noSuchProject()
     return renamed[0]
   }
@@ -157,25 +154,22 @@ export class Projects {
     const idHash = recordHash(projectId, 'project', found.id)
     const isFree = sql`not exists (select 1 from ${holds} where project_id = ${projectId})`
     const requirements = [ownsProject(projectId, by), { condition: isFree, otherwise: holdsCalls }]
-    const { deleted } = await requiring(requirements, (check) =>
-      freeing.batch({
-        check,
-        deleted: freeing
-          .update(projects)
-          .set({ deletedAt, name: '' })
-          .where(isLive(projectId))
-          .returning({ projectId: projects.id }),
-        // Belongs to no project, since this one has no members left to see it.
-        entry: audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
-        ledger: freeing
-          .insert(projectErasures)
-          .values({ projectId, idHash, requestedAt: deletedAt })
-          .onConflictDoNothing(),
-        keys: freeing.delete(keys).where(eq(keys.projectId, projectId)),
-        members: freeing.delete(members).where(eq(members.projectId, projectId)),
-        invitations: freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
-      }),
-    )
+    const { deleted } = await freeing.batchIf(requirements, {
+      deleted: freeing
+        .update(projects)
+        .set({ deletedAt, name: '' })
+        .where(isLive(projectId))
+        .returning({ projectId: projects.id }),
+      // Belongs to no project, since this one has no members left to see it.
+      entry: audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
+      ledger: freeing
+        .insert(projectErasures)
+        .values({ projectId, idHash, requestedAt: deletedAt })
+        .onConflictDoNothing(),
+      keys: freeing.delete(keys).where(eq(keys.projectId, projectId)),
+      members: freeing.delete(members).where(eq(members.projectId, projectId)),
+      invitations: freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
+    })
     if (deleted.length === 0) throw noSuchProject()
     projectErasure.schedule(projectId)
     return { id: found.id, deleted: true }
@@ -195,16 +189,13 @@ export class Projects {
     const project = { projectId, id: newId('prj'), name, createdAt }
     const values = { id: projectId, publicId: project.id, name, createdAt }
     try {
-      await requiring(requirements, (check) =>
-        write.batch({
-          check,
-          created: write.insert(projects).values(values),
-          entry: audit.entry({ by, projectId, action: 'project_created', target: name }),
-          owner: sql`
+      await write.batchIf(requirements, {
+        created: write.insert(projects).values(values),
+        entry: audit.entry({ by, projectId, action: 'project_created', target: name }),
+        owner: sql`
             insert into ${members} (project_id, person_id, role, created_at)
             select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`,
-        }),
-      )
+      })
       return project
     } catch (error) {
       if (isTaken(error, 'projects.id')) return null

@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import { type ProjectSettings, readSettings, settingsColumns } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { ownsProject, requiring } from '../db/requirements.ts'
+import { ownsProject } from '../db/requirements.ts'
 import { projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest, ProjectWasDeleted } from '../errors.ts'
@@ -50,17 +50,14 @@ export class Settings {
     if (changed.length === 0) return current
     const target = changed.map(([name, value]) => `${name}: ${shown(value)}`).join('; ')
     const isThere = and(eq(projects.id, projectId), isNull(projects.deletedAt))
-    const { updated } = await requiring([ownsProject(projectId, by)], (requirements) =>
-      write.batch({
-        requirements,
-        updated: write
-          .update(projects)
-          .set(Object.fromEntries(changed))
-          .where(isThere)
-          .returning(settingsColumns),
-        entry: audit.entry({ by, projectId, action: 'settings_changed', target }),
-      }),
-    )
+    const { updated } = await write.batchIf([ownsProject(projectId, by)], {
+      updated: write
+        .update(projects)
+        .set(Object.fromEntries(changed))
+        .where(isThere)
+        .returning(settingsColumns),
+      entry: audit.entry({ by, projectId, action: 'settings_changed', target }),
+    })
     if (!updated[0]) throw new ProjectWasDeleted()
     return updated[0]
   }

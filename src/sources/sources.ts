@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { ownsProject, requiring } from '../db/requirements.ts'
+import { ownsProject } from '../db/requirements.ts'
 import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
@@ -119,13 +119,10 @@ export class Sources {
       ...{ id: `src_${randomBytes(16).toString('hex')}`, projectId, platform, name, secret, options },
       ...{ createdAt: now(), createdBy },
     }
-    await requiring([ownsProject(projectId, by), hasFewSources(projectId)], (check) =>
-      write.batch({
-        check,
-        created: write.insert(sources).values(row),
-        entry: audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) }),
-      }),
-    )
+    await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId)], {
+      created: write.insert(sources).values(row),
+      entry: audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) }),
+    })
     const record = await this.get(projectId, row.id)
     return isMade && secret !== null ? { ...record, secret } : record
   }
@@ -159,23 +156,20 @@ export class Sources {
     if (problems.length > 0) throw invalidRequest(problems)
     const present = secret ?? newSecret()
     const { write, audit, now, erasure } = this.#options
-    const { rotated } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        // An earlier previous secret is overwritten, so its bytes must be erased.
-        ledger: this.#erasing(projectId, id),
-        rotated: write
-          .update(sources)
-          .set({
-            secret: present,
-            previousSecret: sql`${sources.secret}`,
-            previousSecretUntil: sql`iif(${sources.secret} is null, null, ${now() + overlapMs})`,
-          })
-          .where(isThis(projectId, id))
-          .returning({ id: sources.id }),
-        entry: audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record) }),
-      }),
-    )
+    const { rotated } = await write.batchIf([ownsProject(projectId, by)], {
+      // An earlier previous secret is overwritten, so its bytes must be erased.
+      ledger: this.#erasing(projectId, id),
+      rotated: write
+        .update(sources)
+        .set({
+          secret: present,
+          previousSecret: sql`${sources.secret}`,
+          previousSecretUntil: sql`iif(${sources.secret} is null, null, ${now() + overlapMs})`,
+        })
+        .where(isThis(projectId, id))
+        .returning({ id: sources.id }),
+      entry: audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record) }),
+    })
     if (rotated.length === 0) throw noSuchSource()
     erasure.schedule(projectId)
     const after = { ...record, hasSecret: true }
@@ -186,14 +180,11 @@ export class Sources {
   async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
     const { write, audit, erasure } = this.#options
     const record = await this.get(projectId, id)
-    const { deleted } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        ledger: this.#erasing(projectId, id),
-        deleted: write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
-        entry: audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) }),
-      }),
-    )
+    const { deleted } = await write.batchIf([ownsProject(projectId, by)], {
+      ledger: this.#erasing(projectId, id),
+      deleted: write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
+      entry: audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) }),
+    })
     if (deleted.length === 0) throw noSuchSource()
     erasure.schedule(projectId)
     return { id, deleted: true }

@@ -3,7 +3,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
-import { ownsProject, requiring } from '../db/requirements.ts'
+import { ownsProject } from '../db/requirements.ts'
 import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
@@ -100,13 +100,10 @@ export class Webhooks {
     const taken = webhookEvents.filter((event) => events.includes(event))
     const row = { id: newId('wh'), projectId, url, events: taken, secret: newSecret() }
     const target = labelOf(row)
-    await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        created: write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
-        entry: audit.entry({ by, projectId, action: 'webhook_created', target }),
-      }),
-    )
+    await write.batchIf([ownsProject(projectId, by)], {
+      created: write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
+      entry: audit.entry({ by, projectId, action: 'webhook_created', target }),
+    })
     return { id: row.id, url, events: taken, secret: row.secret }
   }
 
@@ -267,15 +264,12 @@ export class Webhooks {
   async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
     const { write, audit, erasure } = this.#options
     const target = labelOf(await this.#find(projectId, id))
-    await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        // A rotation replaces the previous secret, so the bytes of that must be erased.
-        ledger: action === 'webhook_secret_rotated' ? [this.#erasing(projectId, id)] : [],
-        changed: sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`,
-        entry: audit.entry({ by, projectId, action, target }),
-      }),
-    )
+    await write.batchIf([ownsProject(projectId, by)], {
+      // A rotation replaces the previous secret, so the bytes of that must be erased.
+      ledger: action === 'webhook_secret_rotated' ? [this.#erasing(projectId, id)] : [],
+      changed: sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`,
+      entry: audit.entry({ by, projectId, action, target }),
+    })
     erasure.schedule(projectId)
   }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { meta } from '../../src/db/schema.ts'
 import type { WriteDatabase } from '../../src/db/write-database.ts'
+import { AppError } from '../../src/errors.ts'
 import { type FreshDatabase, openFreshDatabase } from '../support/database.ts'
 
 let fresh: FreshDatabase
@@ -39,4 +40,16 @@ test('a batch with a statement that fails changes nothing', async () => {
   const failed = write.batch({ first: insert('four'), again: insert('four') })
   expect(await failed.catch((error) => String(error.cause ?? error))).toContain('UNIQUE')
   expect(await write.select().from(meta).where(eq(meta.name, 'four'))).toEqual([])
+})
+
+test('a batch whose second requirement does not hold changes nothing, and fails with its error', async () => {
+  const otherwise = (title: string) => () => new AppError('forbidden', title)
+  const requirements = [
+    { condition: sql`1 = 1`, otherwise: otherwise('first') },
+    { condition: sql`1 = 2`, otherwise: otherwise('second') },
+  ]
+  await expect(write.batchIf(requirements, { five: insert('five') })).rejects.toThrow('second')
+  expect(await write.select().from(meta).where(eq(meta.name, 'five'))).toEqual([])
+  const { five } = await write.batchIf(requirements.slice(0, 1), { five: insert('five').returning() })
+  expect(five.map(({ name }) => name)).toEqual(['five'])
 })

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../../db/record-hash.ts'
-import { requiring } from '../../db/requirements.ts'
 import { calls, erasures, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { Held } from './holds.ts'
@@ -48,23 +47,20 @@ export class CallDeletion {
     const doneAt = requestId === null ? null : now()
     // Without the plus, SQLite would look for them among all calls of the project.
     const isOfProject = sql`+project_id = ${projectId}`
-    const { deleted } = await requiring([held.isAsSeen], (check) =>
-      write.batch({
-        check,
-        numbers: sql`
+    const { deleted } = await write.batchIf([held.isAsSeen], {
+      numbers: sql`
           update ${projects} set change_seq = change_seq + ${chosen.length} where id = ${projectId}`,
-        ledger: sql`
+      ledger: sql`
           insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at, done_at, request_id)
           select projects.id, 'call', value ->> 1, calls.seq, projects.change_seq - ${chosen.length} + 1 + key,
             ${now()}, ${doneAt}, ${requestId}
           from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
             cross join ${projects} on projects.id = ${projectId}
           where true on conflict do nothing`,
-        deleted: write.all<{ seq: number }>(sql`
+      deleted: write.all<{ seq: number }>(sql`
           delete from ${calls} where seq in ${seqs} and ${isOfProject} returning seq`),
-        after,
-      }),
-    )
+      after,
+    })
     return new Set(deleted.map(({ seq }) => seq))
   }
 }

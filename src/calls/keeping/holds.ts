@@ -2,7 +2,7 @@ import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { ownsProject, type Requirement, requiring } from '../../db/requirements.ts'
+import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { calls, erasures, holds, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
@@ -73,13 +73,10 @@ export class Holds {
       ownsProject(projectId, by),
       { condition: callId === null ? sql`true` : isThere, otherwise: callNotFound },
     ]
-    await requiring(requirements, (check) =>
-      write.batch({
-        check,
-        set: write.insert(holds).values(row),
-        entry: audit.entry({ by, projectId, action: 'hold_set', target: row.id }),
-      }),
-    )
+    await write.batchIf(requirements, {
+      set: write.insert(holds).values(row),
+      entry: audit.entry({ by, projectId, action: 'hold_set', target: row.id }),
+    })
     return toRecord(row)
   }
 
@@ -93,17 +90,14 @@ export class Holds {
     const { store, audit, erasure, now } = this.#options
     const { write } = store(projectId)
     const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))
-    const { lifted } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        ledger: sql`
+    const { lifted } = await write.batchIf([ownsProject(projectId, by)], {
+      ledger: sql`
           insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
           select projects.id, 'hold', holds.id, change_seq, ${now()}
           from ${holds} join ${projects} on projects.id = project_id where project_id = ${projectId} and holds.id = ${id}`,
-        lifted: write.delete(holds).where(isThis).returning({ id: holds.id }),
-        entry: audit.entry({ by, projectId, action: 'hold_lifted', target: id }),
-      }),
-    )
+      lifted: write.delete(holds).where(isThis).returning({ id: holds.id }),
+      entry: audit.entry({ by, projectId, action: 'hold_lifted', target: id }),
+    })
     if (lifted.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })
     erasure.schedule(projectId)

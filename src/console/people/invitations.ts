@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
-import { ownsProject, personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
+import { ownsProject, personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { type By, personLabel, type Role } from '../../identity.ts'
@@ -84,17 +84,15 @@ export class Invitations {
     }
     const message = `cannot be granted: the project already has ${openMax} open invitations. Revoke some first`
     const isRoom = {
-      condition: sql`(select count(*) from ${invitations} where project_id = ${projectId}) < ${openMax}`,
+      condition: sql`(
+        select count(*) from ${invitations} where project_id = ${projectId} and expires_at > ${createdAt}) < ${openMax}`,
       otherwise: () => invalidRequest([{ field: 'role', message }]),
     }
-    const { created } = await requiring([ownsProject(projectId, by), isRoom], (check) =>
-      write.batch({
-        expired: sql`delete from ${invitations} where expires_at <= ${createdAt}`,
-        check,
-        created: write.insert(invitations).values(values).returning(columns),
-        entry: audit.entry({ by, projectId, action: 'invitation_created', target: role }),
-      }),
-    )
+    const { created } = await write.batchIf([ownsProject(projectId, by), isRoom], {
+      expired: sql`delete from ${invitations} where expires_at <= ${createdAt}`,
+      created: write.insert(invitations).values(values).returning(columns),
+      entry: audit.entry({ by, projectId, action: 'invitation_created', target: role }),
+    })
     if (!created[0]) throw new Error('An invitation that is inserted is returned')
     return { ...toRow(created[0]), link: `${baseUrl}/console/join#${token}` }
   }
@@ -102,16 +100,13 @@ export class Invitations {
   /** @throws forbidden unless `by` owns the project; not_found */
   async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
-    const { removed } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        removed: write
-          .delete(invitations)
-          .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
-          .returning({ role: invitations.role }),
-        entry: audit.entry({ by, projectId, action: 'invitation_revoked', target: null }),
-      }),
-    )
+    const { removed } = await write.batchIf([ownsProject(projectId, by)], {
+      removed: write
+        .delete(invitations)
+        .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
+        .returning({ role: invitations.role }),
+      entry: audit.entry({ by, projectId, action: 'invitation_revoked', target: null }),
+    })
     if (removed.length === 0)
       throw new AppError('not_found', 'Not found', { detail: 'There is no such open invitation.' })
     return { id, removed: true }
@@ -169,13 +164,10 @@ export class Invitations {
       createdAt,
       expiresAt,
     }
-    await requiring(requirements, (check) =>
-      write.batch({
-        check,
-        created: write.insert(invitations).values(values),
-        entry: audit.entry({ by, projectId, action: 'password_link_created', target }),
-      }),
-    )
+    await write.batchIf(requirements, {
+      created: write.insert(invitations).values(values),
+      entry: audit.entry({ by, projectId, action: 'password_link_created', target }),
+    })
     return {
       email: person.email,
       expiresAt: new Date(expiresAt).toISOString(),

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
-import { ownsProject, requiring } from '../../db/requirements.ts'
+import { ownsProject } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { By, Membership, Role } from '../../identity.ts'
@@ -60,16 +60,13 @@ export class Members {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
     const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
-    const { changed } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        changed: sql`
+    const { changed } = await write.batchIf([ownsProject(projectId, by)], {
+      changed: sql`
           update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
             and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`,
-        entry: audit.entry({ by, projectId, action: 'role_changed', target }),
-        invitations: deleteInvitations(projectId, personId),
-      }),
-    )
+      entry: audit.entry({ by, projectId, action: 'role_changed', target }),
+      invitations: deleteInvitations(projectId, personId),
+    })
     if (changed.rowsAffected > 0 || (await this.#roleOf(projectId, personId)) === role)
       return { id: personId }
     throw lastOwner('role', 'make another person an owner first')
@@ -78,16 +75,13 @@ export class Members {
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
-    const { removed } = await requiring([ownsProject(projectId, by)], (check) =>
-      write.batch({
-        check,
-        removed: sql`
+    const { removed } = await write.batchIf([ownsProject(projectId, by)], {
+      removed: sql`
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
             and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`,
-        entry: audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) }),
-        invitations: deleteInvitations(projectId, personId),
-      }),
-    )
+      entry: audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) }),
+      invitations: deleteInvitations(projectId, personId),
+    })
     if (removed.rowsAffected > 0) return { id: personId, removed: true }
     await this.#roleOf(projectId, personId)
     throw lastOwner('id', 'make another person an owner first, or delete the project')

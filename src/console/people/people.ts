@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import { readMeta, setMetaOnce } from '../../db/meta.ts'
-import { personIdOf, type Requirement, requiring } from '../../db/requirements.ts'
+import { personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
 import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import type { By, Role, SignedIn } from '../../identity.ts'
@@ -91,16 +91,13 @@ export class People {
     }
     const { write, audit } = this.#options
     const target = personLabelSql(personId)
-    const { deleted } = await requiring([ownsConsole(by), ownsNothingAlone(personId)], (check) =>
-      write.batch({
-        check,
-        entries: audit.entriesAbout(personId, { by, action: 'person_deleted', target }),
-        deleted: write.delete(people).where(eq(people.id, personId)),
-        invitations: write.delete(invitations).where(eq(invitations.createdBy, personId)),
-        verifications: write.delete(verifications).where(eq(verifications.value, personId)),
-        owner: write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
-      }),
-    )
+    const { deleted } = await write.batchIf([ownsConsole(by), ownsNothingAlone(personId)], {
+      entries: audit.entriesAbout(personId, { by, action: 'person_deleted', target }),
+      deleted: write.delete(people).where(eq(people.id, personId)),
+      invitations: write.delete(invitations).where(eq(invitations.createdBy, personId)),
+      verifications: write.delete(verifications).where(eq(verifications.value, personId)),
+      owner: write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
+    })
     if (deleted.rowsAffected > 0) return { id: personId, deleted: true }
     throw new AppError('not_found', 'Not found', { detail: 'There is no such person.' })
   }

@@ -4,7 +4,7 @@ import { erasing } from '../../db/erasing.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
-import { type Requirement, requiring } from '../../db/requirements.ts'
+import type { Requirement } from '../../db/requirements.ts'
 import { calls, erasures, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
 import { ProjectWasDeleted } from '../../errors.ts'
@@ -157,14 +157,11 @@ export class Questions {
       and (call_id is null or call_id not in (${heldIds})) limit ${rowsPerDeletionMax}`
     const erased = { projectId, kind: 'questions', id: '' } as const
     for (let count = 0; ; ) {
-      const { deleted } = await requiring([held.isAsSeen], (check) =>
-        freeing.batch({
-          check,
-          ledger: erasing(this.#options, erased, sql`exists (${over})`),
-          deleted: freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
-          after: after ? [after(count)] : [],
-        }),
-      )
+      const { deleted } = await freeing.batchIf([held.isAsSeen], {
+        ledger: erasing(this.#options, erased, sql`exists (${over})`),
+        deleted: freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+        after: after ? [after(count)] : [],
+      })
       count += deleted.length
       if (deleted.length > 0) erasure.schedule(projectId)
       if (deleted.length < rowsPerDeletionMax) return count
