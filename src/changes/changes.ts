@@ -245,7 +245,9 @@ export class Changes {
     const ref = row === null ? id : this.#options.recordHash(projectId, kind, id)
     return {
       change: { seq, type, ref, at: new Date(at).toISOString() },
-      ...{ row, id: row === null ? null : id, ...sizes },
+      row,
+      id: row === null ? null : id,
+      ...sizes,
     }
   }
 }

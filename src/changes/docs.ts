@@ -32,13 +32,19 @@ export function listChanges(records: { Call: TSchema; Item: TSchema }) {
         'Seconds to wait while there are no changes, at most 30; a larger value counts as 30.',
       ),
       {
-        ...{ name: 'include', in: 'query', required: false, example: 'call' },
+        name: 'include',
+        in: 'query',
+        required: false,
+        example: 'call',
         description:
           '`details` adds the member `details` to each call, `none` leaves out the documents of changed records.',
         schema: { type: 'string', enum: [...includes], default: 'call' },
       } satisfies OpenAPIV3.ParameterObject,
       {
-        ...{ name: 'Last-Event-ID', in: 'header', required: false, example: '42' },
+        name: 'Last-Event-ID',
+        in: 'header',
+        required: false,
+        example: '42',
         description: 'Of a stream: where to resume, instead of `after`.',
         schema: { type: 'string', pattern: '^[0-9]{0,15}$' },
       } satisfies OpenAPIV3.ParameterObject,

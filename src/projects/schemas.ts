@@ -27,7 +27,9 @@ export const SettingsChange = named('SettingsChange', {
   timeZone: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 60 })),
   endSilentAfter: Type.Optional(
     Type.Unsafe<string | null>({
-      ...{ type: 'string', nullable: true, pattern: timeSpanPattern },
+      type: 'string',
+      nullable: true,
+      pattern: timeSpanPattern,
       'x-message': 'must be whole minutes, hours or days, such as 90m, 24h or 7d, or null',
     }),
   ),

@@ -22,8 +22,13 @@ const liveCall: { id: string; [field: string]: unknown } = {
 }
 const completedCall = {
   ...liveCall,
-  ...{ status: 'completed', duration: 91.2, isEngaged: true, updatedAt: endedAt },
-  ...{ summary: 'The booking moved to Friday.', evaluation: 'success', endedReason: 'customer-ended-call' },
+  status: 'completed',
+  duration: 91.2,
+  isEngaged: true,
+  updatedAt: endedAt,
+  summary: 'The booking moved to Friday.',
+  evaluation: 'success',
+  endedReason: 'customer-ended-call',
   callAnalysis: { intent: 'reschedule' },
 }
 const item = {

@@ -48,7 +48,8 @@ export class Poster {
   async post(url: URL, post: Post): Promise<PostResult> {
     const startedAt = performance.now()
     const ended = (status: number | null, error: string | null): PostResult => ({
-      ...{ status, error },
+      status,
+      error,
       durationMs: Math.round(performance.now() - startedAt),
     })
     const problem = this.#addresses.literalProblem(url)
