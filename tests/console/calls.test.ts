@@ -78,7 +78,7 @@ describe('/console/api/projects/:project/calls', () => {
     expect((await find('status=live&status=completed')).total).toBe(1)
     const answer = await people.owner.fetch(`/projects/${project.id}/calls?status=gone&limit=x&from=2026`)
     const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
-    expect(problem.errors?.map(({ field }) => field)).toEqual(['status', 'from', 'limit'])
+    expect(problem.errors?.map(({ field }) => field)).toEqual(['limit', 'status', 'from'])
     const long = await people.owner.fetch(`/projects/${project.id}/calls?text=${'x'.repeat(501)}`)
     expect((await expectProblem(long, 'invalid_request', 'Invalid request')).errors?.[0]?.field).toBe('text')
   })
