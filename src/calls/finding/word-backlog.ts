@@ -19,7 +19,8 @@ import { Thread } from '../../threads/thread.ts'
 import { servedDocument } from '../document.ts'
 import type { CallWordsApi } from './call-words-worker.ts'
 
-const retryMs = 2_000
+/** How soon to look for calls that other processes wrote, or that changed during a run. */
+const againMs = 2_000
 /** How long written calls wait for others, which are indexed with them. */
 const delayMs = 100
 /** The pause between slices, so that other requests get a turn. */
@@ -105,12 +106,13 @@ export class WordBacklog {
         return await this.#nextMs()
       },
       delayMs,
-      retryMs,
+      retryMs: againMs,
       onFailure: (error) =>
         options.log.error({ error }, 'Indexing the words of calls failed and will be tried again'),
     })
-    // Other processes write calls, too.
-    options.database.onCommit(() => this.schedule())
+    options.database.onCommit(() => {
+      if (options.owner.isOwner) this.#background.soon(againMs)
+    })
   }
 
   /** Call it after each write of words. The process that owns the folder also calls it once to begin. */
@@ -140,7 +142,7 @@ export class WordBacklog {
   /** In how many milliseconds the next call is due: one in parts waits for more of them. */
   async #nextMs(): Promise<number | null> {
     const next = await queries(this.#options.read).next.get()
-    return next ? Math.max(delayMs, next.dueAt - this.#options.now()) : null
+    return next ? Math.max(againMs, next.dueAt - this.#options.now()) : null
   }
 
   /** Skips calls in `tried` and adds those that it indexes. @returns whether more may wait than one slice takes */
