@@ -27,9 +27,12 @@ interface Document {
   code: string[]
 }
 
-const documents = ['README.md', 'SECURITY.md', ...guidePages.map((name) => `src/guide/${name}.md`)].map(
-  readDocument,
-)
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...guidePages.map((name) => `src/guide/${name}.md`),
+].map(readDocument)
 
 function readDocument(path: string): Document {
   const text = readFileSync(join(repository, path), 'utf8')

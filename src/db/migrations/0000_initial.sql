@@ -518,7 +518,7 @@ CREATE TABLE `word_removals` (
 	PRIMARY KEY(`kind`, `segment`, `record`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
--- Written by hand: drizzle-kit knows no triggers. They keep `call_counts`, which src/calls/counts.ts explains. `entry` is
+-- Written by hand: drizzle-kit knows no triggers. They keep `call_counts`, which src/calls/finding/counts.ts explains. `entry` is
 -- how `call_values` has a value that few calls have.
 CREATE VIEW `counted_calls` (`seq`, `project_id`, `created_at`, `until`, `name`, `value`, `entry`, `evaluation`, `is_engaged`) AS
 SELECT `seq`, `project_id`, `created_at`, `created_at` / 900000 * 900000 + 900000, '', '', NULL, `evaluation`, `is_engaged` FROM `calls`
@@ -605,7 +605,7 @@ WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`e
 	CROSS JOIN `call_counts` AS `few` USING (`project_id`, `until`, `name`, `value`)
 	WHERE `seq` = new.`seq` AND `entry` IS NOT NULL AND `is_few`;
 END;--> statement-breakpoint
--- These keep `call_values`, which src/calls/call-values.ts explains.
+-- These keep `call_values`, which src/calls/finding/call-values.ts explains.
 CREATE TRIGGER `calls_insert_values` AFTER INSERT ON `calls` WHEN new.`value_list` IS NOT NULL BEGIN
 	INSERT INTO `call_values` (`project_id`, `value`, `created_at`, `seq`)
 	SELECT new.`project_id`, `value`, new.`created_at`, new.`seq` FROM json_each(new.`value_list`);
