@@ -32,8 +32,8 @@ test(
     const addon = createRequire(import.meta.url)(output.addon)
     const index = new addon.HierarchicalNSW('ip', 2)
     index.initIndex(2)
-    index.addPoint([1, 0], 7)
-    expect(index.searchKnn([1, 0], 1).neighbors).toEqual([7])
+    index.addPoint(Float32Array.of(1, 0), 7)
+    expect(index.searchKnn(Float32Array.of(1, 0), 1).neighbors).toEqual([7])
 
     // With hnswlib's 65,536 locks, each of these would take 2.6 MB.
     const before = memoryOf(process.pid).ownMb

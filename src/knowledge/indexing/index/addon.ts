@@ -3,7 +3,25 @@ import { createRequire } from 'node:module'
 import { arch, cpus, platform } from 'node:os'
 import { dirname, join } from 'node:path'
 
-export type Hnswlib = typeof import('hnswlib-node')
+/** hnswlib-node as `scripts/build-addon.ts` compiles it. */
+export interface Hnswlib {
+  HierarchicalNSW: new (space: 'ip', dimensions: number) => HierarchicalNSW
+}
+
+/** What we use of hnswlib's graph. */
+export interface HierarchicalNSW {
+  initIndex(elementsMax: number, links?: number, efConstruction?: number, seed?: number): void
+  resizeIndex(elementsMax: number): void
+  readIndex(file: string): Promise<boolean>
+  readIndexSync(file: string): boolean
+  writeIndex(file: string): Promise<boolean>
+  addPoint(vector: Float32Array, label: number): void
+  unmarkDelete(label: number): void
+  setEf(ef: number): void
+  searchKnn(query: Float32Array, count: number): { neighbors: number[]; distances: number[] }
+  getCurrentCount(): number
+  getMaxElements(): number
+}
 
 /** The addon, or the reason why it cannot be loaded. */
 export type LoadedAddon = { hnswlib: Hnswlib; reason: null } | { hnswlib: null; reason: string }

@@ -16,9 +16,9 @@ const headBytes = 96
 const footerBytes = 64
 const digestBytes = 4
 const magic = Buffer.from('CALLBOOK')
-const formatVersion = 2
-/** Numbers of vectors have 16 bits: see scripts/short-space.h. */
-const bytesPerNumber = 2
+const formatVersion = 3
+/** A vector is a float and a number of 16 bits for each dimension: see scripts/short-space.h. */
+const bytesOfVector = (dimensions: number) => 4 + dimensions * 2
 /** Where hnswlib marks a vector as deleted: a byte of the vector's links, and the bit in it. */
 const deleteMark = { offset: 2, bit: 1 }
 const chunkBytesMax = 4 * 1024 * 1024
@@ -237,7 +237,7 @@ function readLayout(head: Buffer, dimensions: number, size: number): Layout {
     count > 0 &&
     count <= number(8) &&
     vectorOffset === lowestListBytes &&
-    labelOffset === lowestListBytes + dimensions * bytesPerNumber &&
+    labelOffset === lowestListBytes + bytesOfVector(dimensions) &&
     vectorBytes === labelOffset + 8 &&
     upperListBytes > footerBytes &&
     linksOffset + count * 4 <= size

@@ -1,5 +1,4 @@
-import type { HierarchicalNSW } from 'hnswlib-node'
-import type { Hnswlib } from './addon.ts'
+import type { HierarchicalNSW, Hnswlib } from './addon.ts'
 import type { SavedIndex } from './files.ts'
 import type { VectorHit } from './rows.ts'
 
@@ -76,7 +75,7 @@ export class Graph {
     if (this.#live.has(label)) return
     const count = this.#index.getCurrentCount()
     if (count >= this.#index.getMaxElements()) this.#index.resizeIndex(count * 2)
-    this.#index.addPoint(Array.from(vector), label)
+    this.#index.addPoint(vector, label)
     this.#dead.delete(label)
     this.#live.add(label)
   }
@@ -92,12 +91,11 @@ export class Graph {
   search(query: Float32Array, limit: number, effort = effortDefault): VectorHit[] {
     const wanted = Math.min(limit, this.#live.size)
     if (wanted === 0) return []
-    const point = Array.from(query)
     const count = this.#index.getCurrentCount()
     this.#index.setEf(effort)
     let reach = this.#dead.size === 0 ? wanted : Math.min(count, Math.max(effort, wanted * 2))
     for (;;) {
-      const hits = this.#liveHits(point, reach).slice(0, wanted)
+      const hits = this.#liveHits(query, reach).slice(0, wanted)
       if (hits.length === wanted || reach >= count) return hits
       reach = Math.min(count, reach * 2)
     }
@@ -115,8 +113,8 @@ export class Graph {
     this.#dead.clear()
   }
 
-  #liveHits(point: number[], reach: number): VectorHit[] {
-    const { neighbors, distances } = this.#index.searchKnn(point, reach)
+  #liveHits(query: Float32Array, reach: number): VectorHit[] {
+    const { neighbors, distances } = this.#index.searchKnn(query, reach)
     return neighbors.flatMap((label, rank) =>
       this.#live.has(label) ? [{ label, similarity: 1 - (distances[rank] ?? 1) }] : [],
     )

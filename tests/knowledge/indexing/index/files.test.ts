@@ -62,7 +62,7 @@ test('a saved file is sound, names its labels, and is a file of hnswlib', async 
   plain.readIndexSync(knowledge.file(project))
   expect(plain.getCurrentCount()).toBe(60)
   for (const [label, vector] of project.vectors) {
-    expect(plain.searchKnn(Array.from(vector), 1).neighbors).toEqual([label])
+    expect(plain.searchKnn(vector, 1).neighbors).toEqual([label])
   }
 })
 

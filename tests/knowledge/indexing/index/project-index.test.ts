@@ -219,7 +219,7 @@ function watched() {
       }
     }
 
-    override addPoint(point: number[], label: number) {
+    override addPoint(point: Float32Array, label: number) {
       if (writes > 0) graphs.addedWhileWritten++
       super.addPoint(point, label)
     }
