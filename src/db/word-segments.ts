@@ -82,7 +82,7 @@ interface Match {
   kind: WordKind
   segments: readonly number[]
   /** An FTS5 query. */
-  match: string | Placeholder
+  match: string | SQL | Placeholder
   /** What to read before a segment, and what its rows must meet. */
   only?: (segment: number) => { from: string; where: string }
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type SQL, sql } from 'drizzle-orm'
-import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
 import { readPassages } from '../../../src/knowledge/search/passages.ts'
@@ -44,7 +43,9 @@ function searching(project: TestProject) {
   const textsIn = ({ params }: Asked) => params.filter((value) => typeof value === 'string')
   /** The words that were counted by the last search, as stems. */
   const counted = () =>
-    countings().flatMap((query) => textsIn(query).map((match) => match.replace(/^"\d+x(.*)"$/, '$1')))
+    countings()
+      .flatMap((query) => textsIn(query).flatMap((matches): string[] => JSON.parse(matches)))
+      .map((match) => match.replace(/^"\d+x(.*)"$/, '$1'))
   const countings = () => asked.filter(({ sql }) => sql.includes('max(record)'))
   /** The words whose ranks were read by the last search, as stems. */
   const ranked = () =>
@@ -55,16 +56,33 @@ function searching(project: TestProject) {
   return { find, counted, countings, ranked, clock }
 }
 
-/** The database, noting each query that is run without being prepared. */
+/** The database, noting each prepared query that is run for all its rows. */
 function recording(read: ReadDatabase, asked: Asked[]): ReadDatabase {
-  const dialect = new SQLiteSyncDialect()
+  const noting = <Builder extends object>(builder: Builder): Builder =>
+    new Proxy(builder, {
+      get(target, name) {
+        const value = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          const result = value.apply(target, args)
+          if (name !== 'prepare')
+            return result !== null && typeof result === 'object' ? noting(result) : result
+          const { sql }: Asked = Reflect.get<object, string>(target, 'toSQL').call(target)
+          const all = (values: Record<string, unknown>) => {
+            asked.push({ sql, params: Object.values(values) })
+            return result.all(values)
+          }
+          return { get: (values: unknown) => result.get(values), all }
+        }
+      },
+    })
   return new Proxy(read, {
     get(target, name) {
       const value = Reflect.get(target, name)
-      if (name !== 'all') return typeof value === 'function' ? value.bind(target) : value
-      return (query: SQL) => {
-        asked.push(dialect.sqlToQuery(query))
-        return target.all(query)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        const result = value.apply(target, args)
+        return name === 'select' ? noting(result) : result
       }
     },
   })
