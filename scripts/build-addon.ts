@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -14,6 +15,7 @@ import {
 
 const compilers = ['c++', 'g++', 'clang++']
 const compileTimeoutMs = 300_000
+const shortSpace = fileURLToPath(new URL('short-space.h', import.meta.url))
 
 export interface BuildOptions {
   /** Whether to build for every CPU of this architecture, as an image needs, instead of for this CPU. */
@@ -38,6 +40,7 @@ export function buildAddon(options: BuildOptions): BuildResult {
     version,
     platform: platformName(),
     flags: compilerFlags(options.portable),
+    sources: digestOf(shortSpace, fileURLToPath(import.meta.url)),
     cpu: options.portable ? [] : cpuFeatures(),
   }
   if (isBuilt(output, stamp)) return { built: false, problem: null }
@@ -74,7 +77,7 @@ export function buildAddon(options: BuildOptions): BuildResult {
  */
 function copySources(hnswlibNode: string, to: string): void {
   cpSync(join(hnswlibNode, 'src'), to, { recursive: true })
-  cpSync(fileURLToPath(new URL('short-space.h', import.meta.url)), join(to, 'short-space.h'))
+  cpSync(shortSpace, join(to, 'short-space.h'))
   const locks = 'MAX_LABEL_OPERATION_LOCKS = '
   const search = `std::priority_queue<std::pair<dist_t, labeltype >> result;
         if (cur_element_count == 0) return result;
@@ -102,6 +105,12 @@ function copySources(hnswlibNode: string, to: string): void {
     ['Napi::Value val = arr[i];', ''],
     ['vec[i] = val.As<Napi::Number>().FloatValue()', 'vec[i] = arr[i]'],
   ])
+}
+
+function digestOf(...files: string[]): string {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file))
+  return hash.digest('hex')
 }
 
 function replaceIn(file: string, replacements: [string, string][]): void {

@@ -30,8 +30,10 @@ export type LoadedAddon = { hnswlib: Hnswlib; reason: null } | { hnswlib: null; 
 export interface AddonStamp {
   version: string
   platform: string
-  /** The compiler's arguments without paths. When they change, the addon is built again. */
+  /** The compiler's arguments without paths. When they or `sources` change, the addon is built again. */
   flags: string[]
+  /** A digest of what the build changes in hnswlib-node's own sources. */
+  sources: string
   /** CPU features the machine code may use: a CPU that lacks one would end the process. */
   cpu: string[]
 }
