@@ -79,15 +79,23 @@ export class AppError extends Error {
   }
 }
 
+export function notFound(detail: string): AppError {
+  return new AppError('not_found', 'Not found', { detail })
+}
+
+export function forbidden(detail: string): AppError {
+  return new AppError('forbidden', 'Forbidden', { detail })
+}
+
 export function ownersOnly(): AppError {
-  return new AppError('forbidden', 'Forbidden', { detail: 'Only an owner of the project can do this.' })
+  return forbidden('Only an owner of the project can do this.')
 }
 
 export function consoleOwnerOnly(): AppError {
-  return new AppError('forbidden', 'Forbidden', { detail: 'Only the owner of the console can do this.' })
+  return forbidden('Only the owner of the console can do this.')
 }
 
-/** A 503 for what may work in a moment. */
+/** A 503: the same request may succeed later. */
 export function unavailable(detail: string, retryAfterSeconds = 1): AppError {
   return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds })
 }

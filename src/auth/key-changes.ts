@@ -4,7 +4,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, type Requirement } from '../db/requirements.ts'
 import { keys } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import { AppError, invalidRequest } from '../errors.ts'
+import { type AppError, invalidRequest, notFound } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { toIso } from '../text/instant.ts'
@@ -173,5 +173,5 @@ function named(entries: string[], none: string): string {
 }
 
 function noSuchKey(): AppError {
-  return new AppError('not_found', 'Not found', { detail: 'There is no such active key.' })
+  return notFound('There is no such active key.')
 }

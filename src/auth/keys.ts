@@ -6,7 +6,7 @@ import { ownsProject } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import { AppError, ProjectWasDeleted } from '../errors.ts'
+import { notFound, ProjectWasDeleted } from '../errors.ts'
 import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
@@ -199,8 +199,7 @@ export class Keys {
         .returning({ id: keys.id }),
       entry: audit.entry({ by, projectId, action: 'key_revoked', target }),
     })
-    if (revoked.length === 0)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such active key.' })
+    if (revoked.length === 0) throw notFound('There is no such active key.')
     return { id, revoked: true }
   }
 
@@ -224,7 +223,7 @@ export class Keys {
       .select({ projectId: keys.projectId })
       .from(keys)
       .where(eq(keys.id, id))
-    if (!row) throw new AppError('not_found', 'Not found', { detail: `No key has the id ${id}.` })
+    if (!row) throw notFound(`No key has the id ${id}.`)
     return row.projectId
   }
 

@@ -1,12 +1,8 @@
 import { Elysia } from 'elysia'
 import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { Projects } from '../projects/projects.ts'
-import type { Webhooks } from '../webhooks/webhooks.ts'
-import { type AuditRoutesOptions, auditRoutes } from './audit-routes.ts'
-import { type CallRoutesOptions, consoleCallRoutes } from './call-routes.ts'
-import { consoleErasureRoutes, type ErasureRoutesOptions } from './erasure-routes.ts'
-import { type KeyRoutesOptions, keyRoutes } from './key-routes.ts'
-import { consoleKnowledgeRoutes, type KnowledgeRoutesOptions } from './knowledge-routes.ts'
+import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { type CallParts, callRoutes, viewRoutes } from './call-routes.ts'
+import { type KnowledgeParts, knowledgeRoutes, questionRoutes } from './knowledge-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
@@ -15,14 +11,9 @@ import type { People } from './people/people.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import { peopleRoutes } from './people-routes.ts'
-import type { PrivacyParts } from './privacy.ts'
-import { projectRoutes } from './project-routes.ts'
-import { consoleQuestionRoutes, type QuestionRoutesOptions } from './question-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
-import { consoleSourceRoutes, type SourceRoutesOptions } from './source-routes.ts'
-import { viewRoutes } from './view-routes.ts'
+import { type SettingsParts, settingsRoutes } from './settings-routes.ts'
 import type { Views } from './views.ts'
-import { webhookRoutes } from './webhook-routes.ts'
 
 /** The parts that only the console uses. */
 export interface ConsoleParts {
@@ -37,36 +28,22 @@ export interface ConsoleParts {
   readonly twoFactor: TwoFactor
 }
 
-interface ConsoleApiOptions
-  extends CallRoutesOptions,
-    KnowledgeRoutesOptions,
-    QuestionRoutesOptions,
-    KeyRoutesOptions,
-    SourceRoutesOptions,
-    AuditRoutesOptions,
-    ErasureRoutesOptions,
-    PrivacyParts {
+interface ConsoleApiOptions extends CallParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {
   console: ConsoleParts
-  projects: Projects
-  webhooks: Webhooks
+  questionGroups: QuestionGroups
   publicUrl: string | null
 }
 
 /** The console's own API. It takes a session cookie, never a key; the cookie opens nothing under /v1. */
-export function consoleApi({ console, projects, webhooks, publicUrl, ...parts }: ConsoleApiOptions) {
+export function consoleApi({ console, questionGroups, publicUrl, ...parts }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console))
-    .use(projectRoutes({ ...parts, projects }))
-    .use(keyRoutes(parts))
-    .use(webhookRoutes(webhooks))
     .use(peopleRoutes({ ...console, publicUrl }))
+    .use(settingsRoutes({ ...parts, audit: console.audit }))
+    .use(callRoutes(parts))
     .use(viewRoutes(console.views))
-    .use(auditRoutes({ ...parts, console }))
-    .use(consoleCallRoutes(parts))
-    .use(consoleKnowledgeRoutes(parts))
-    .use(consoleQuestionRoutes(parts))
-    .use(consoleSourceRoutes(parts))
-    .use(consoleErasureRoutes(parts))
+    .use(knowledgeRoutes(parts))
+    .use(questionRoutes(questionGroups))
 }
 
 /** The type of the page's client. */

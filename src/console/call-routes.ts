@@ -11,11 +11,12 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, ComparedPeriod, DaysOfPeriod, Period } from './schemas.ts'
+import { CallsToDelete, ComparedPeriod, DaysOfPeriod, NewView, Period } from './schemas.ts'
+import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
 
-export interface CallRoutesOptions {
+export interface CallParts {
   calls: Calls
   reviews: Reviews
   overview: Overview
@@ -25,8 +26,11 @@ export interface CallRoutesOptions {
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function consoleCallRoutes(options: CallRoutesOptions) {
-  const { calls, reviews, overview, knowledge, buffers, reading } = options
+export function callRoutes({ calls, reviews, overview, knowledge, buffers, reading }: CallParts) {
+  const detailsOf = async (projectId: number, id: string) => {
+    const { document } = await buffers.bodyOf(projectId, (admit) => calls.details(projectId, id, admit))
+    return answerOf<CallDetails>(document)
+  }
   return (
     consoleRoutes('/console/api/projects/:project')
       .get('/calls', ({ member, request }) => calls.rows(member.projectId, readParameters(request.url)))
@@ -39,12 +43,7 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
         void reading.opened(member.projectId, by, params.id)
         return answerOf<Call>(document)
       })
-      .get('/calls/:id/details', async ({ member, params }) => {
-        const { document } = await buffers.bodyOf(member.projectId, (admit) =>
-          calls.details(member.projectId, params.id, admit),
-        )
-        return answerOf<CallDetails>(document)
-      })
+      .get('/calls/:id/details', ({ member, params }) => detailsOf(member.projectId, params.id))
       .get('/calls/:id/neighbours', ({ member, params, request }) =>
         calls.neighbours(member.projectId, params.id, readParameters(request.url)),
       )
@@ -57,10 +56,7 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
         '/calls/:id/review',
         async ({ member, person, by, params, body }) => {
           await reviews.change(member.projectId, params.id, body, { person, by })
-          const { document } = await buffers.bodyOf(member.projectId, (admit) =>
-            calls.details(member.projectId, params.id, admit),
-          )
-          return answerOf<CallDetails>(document)
+          return await detailsOf(member.projectId, params.id)
         },
         jsonBody(ReviewChange),
       )
@@ -90,4 +86,12 @@ export function consoleCallRoutes(options: CallRoutesOptions) {
 /** Sends the stored document byte for byte; the type is what the client will parse it as. */
 function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer {
   return new Response(document, { headers: jsonHeaders }) as unknown as Answer
+}
+
+/** /console/api/projects/:project/views: saved filters of the list of calls. */
+export function viewRoutes(views: Views) {
+  return consoleRoutes('/console/api/projects/:project/views')
+    .get('', async ({ member, person }) => ({ data: await views.list(member, person.personId) }))
+    .post('', ({ member, person, body }) => views.create(member, person.personId, body), jsonBody(NewView))
+    .delete('/:id', ({ member, person, params }) => views.delete(member, person.personId, params.id))
 }

@@ -3,14 +3,14 @@ import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { IndexedItems } from '../knowledge/indexed-items.ts'
 import type { ItemChanges } from '../knowledge/item-changes.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
-import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { limitOf } from './page-request.ts'
-import { EditedItem, ItemsRequest } from './schemas.ts'
+import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
+import { AskedRequest, EditedItem, ItemsRequest } from './schemas.ts'
 
-export interface KnowledgeRoutesOptions {
+export interface KnowledgeParts {
   knowledge: Knowledge
   itemChanges: ItemChanges
   indexedItems: IndexedItems
@@ -19,13 +19,7 @@ export interface KnowledgeRoutesOptions {
 }
 
 /** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
-export function consoleKnowledgeRoutes({
-  knowledge,
-  itemChanges,
-  indexedItems,
-  files,
-  search,
-}: KnowledgeRoutesOptions) {
+export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, search }: KnowledgeParts) {
   return (
     consoleRoutes('/console/api/projects/:project/knowledge')
       .get(
@@ -73,4 +67,13 @@ export function consoleKnowledgeRoutes({
       .get('/:id/chunks', ({ member, params }) => indexedItems.chunks(member.projectId, params.id))
       .delete('/:id', ({ member, by, params }) => knowledge.delete(member.projectId, params.id, by))
   )
+}
+
+/** /console/api/projects/:project/questions: what agents asked, where the project keeps it. */
+export function questionRoutes(questionGroups: QuestionGroups) {
+  return consoleRoutes('/console/api/projects/:project/questions')
+    .get('', ({ member }) => questionGroups.counts(member.projectId))
+    .get('/asked', ({ member, query }) => questionGroups.list(member.projectId, query), {
+      query: bodyOf(AskedRequest),
+    })
 }

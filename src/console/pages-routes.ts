@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Elysia } from 'elysia'
-import { AppError } from '../errors.ts'
+import { notFound } from '../errors.ts'
 import { wantsPage } from '../http/docs-routes.ts'
 import { answerFile, type StaticFile } from '../http/static-file.ts'
 import { type ConsoleAssets, readAssets } from './assets.ts'
@@ -31,7 +31,7 @@ export function pagesRoutes(folder: string) {
   routes.get('/console/*', ({ path, request }) => {
     const isForPeople = wantsPage(request.headers) && !/^\/console\/(api|assets)\//.test(path)
     if (isForPeople) return toPage(read(), request, 404)
-    throw new AppError('not_found', 'Not found', { detail: 'There is nothing at this path. See /docs.' })
+    throw notFound('There is nothing at this path. See /docs.')
   })
   return routes
 }
@@ -51,5 +51,5 @@ function toPage(built: ConsoleAssets | null, { url }: Request, status = 200): Re
 function assetOf(built: ConsoleAssets | null, name: string): StaticFile {
   const asset = built?.assets.get(name)
   if (asset) return asset
-  throw new AppError('not_found', 'Not found', { detail: 'The console has no such file. Reload the page.' })
+  throw notFound('The console has no such file. Reload the page.')
 }

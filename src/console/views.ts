@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import { callViews } from '../db/schema.ts'
-import { AppError, invalidRequest } from '../errors.ts'
+import { forbidden, invalidRequest, notFound } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
@@ -52,19 +52,17 @@ export class Views {
     const { name, query, isShared } = view
     const problem = nameProblem(name)
     if (problem) throw invalidRequest([{ field: 'name', message: problem }])
-    if (isShared && !mayDo('change', member)) {
-      const detail = 'A viewer cannot share views. An owner can make you a member.'
-      throw new AppError('forbidden', 'Forbidden', { detail })
-    }
+    if (isShared && !mayDo('change', member))
+      throw forbidden('A viewer cannot share views. An owner can make you a member.')
     const { rowsAffected } = await this.#options.write.run(sql`
       insert into ${callViews} (id, project_id, person_id, is_shared, name, query)
       select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${query}
       where (select count(*) from ${callViews}
         where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
     if (rowsAffected > 0) return { id, name: name.trim(), query, isShared, canDelete: true }
-    throw new AppError('forbidden', 'Forbidden', {
-      detail: `You already have ${viewsMax} views of this project, the most that one person can save. Delete one first.`,
-    })
+    throw forbidden(
+      `You already have ${viewsMax} views of this project, the most that one person can save. Delete one first.`,
+    )
   }
 
   /** @throws not_found unless the person sees it and may delete it */
@@ -80,6 +78,6 @@ export class Views {
       .delete(callViews)
       .where(and(eq(callViews.projectId, projectId), eq(callViews.id, id), mayDelete[role]))
     if (rowsAffected > 0) return { id, deleted: true }
-    throw new AppError('not_found', 'Not found', { detail: 'There is no such view, or it is not yours.' })
+    throw notFound('There is no such view, or it is not yours.')
   }
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { type AppError, unavailable } from '../errors.ts'
 import { type Party, SharedLimit } from '../shared-limit.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
@@ -69,7 +69,7 @@ export class Admission {
 
   /** @throws unavailable when too many requests are being answered */
   check(): void {
-    if (this.#requests > requestsMax) throw tooMuch('Too many requests are being answered.')
+    if (this.#requests > requestsMax) throw unavailable('Too many requests are being answered.')
   }
 
   /**
@@ -80,7 +80,7 @@ export class Admission {
    */
   enterAsStranger(request: Request, kind: 'people' | 'sources', party: string): void {
     const limit = this.#limitsOfStrangers[kind]
-    if (!limit.hasRoom(party)) throw tooMuch('Too many requests of unknown senders are being checked.')
+    if (!limit.hasRoom(party)) throw unavailable('Too many requests of unknown senders are being checked.')
     limit.add(party)
     this.#strangers.set(request, { limit, party })
     this.#contexts.of(request).party = party
@@ -104,7 +104,7 @@ export class Admission {
   async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
     if (this.isStranger(request)) return await receive()
     const { party } = this.#contexts.of(request)
-    if (!this.#arriving.hasRoom(party)) throw tooMuch('Too many request bodies are arriving.')
+    if (!this.#arriving.hasRoom(party)) throw unavailable('Too many request bodies are arriving.')
     this.#arriving.add(party)
     this.#requests--
     try {
@@ -134,12 +134,8 @@ export class Admission {
     const moreBytes = Math.max(0, bytes - freeBodyBytes) - heldBytes
     if (moreBytes === 0) return
     if (moreBytes > 0 && !this.#bodyBytes.hasRoom(party, moreBytes))
-      throw tooMuch('Too many large request bodies are being read.')
+      throw unavailable('Too many large request bodies are being read.')
     this.#bodyBytes.add(party, moreBytes)
     this.#bodies.set(request, { party, bytes: heldBytes + moreBytes })
   }
-}
-
-function tooMuch(detail: string): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 1 })
 }

@@ -1,4 +1,4 @@
-import { AppError, consoleOwnerOnly, ownersOnly } from '../errors.ts'
+import { AppError, consoleOwnerOnly, forbidden, notFound, ownersOnly } from '../errors.ts'
 import { type Membership, mayDo, type Right, type SignedIn } from '../identity.ts'
 import type { RequestContexts } from './request-context.ts'
 
@@ -31,7 +31,7 @@ export function consoleJudge({ contexts, sessions, members, people }: ConsoleJud
       return { person }
     }
     const member = await members.membership(person.personId, access.project)
-    if (!member) throw noSuchProject()
+    if (!member) throw notFound('There is no such project, or you are not a member of it.')
     if (!mayDo(access.for, member)) throw lacking(access.for)
     return { person, member }
   }
@@ -43,18 +43,12 @@ function lacking(right: Right): AppError {
     right === 'delete'
       ? 'You may not delete anything in this project: its owners may, and its members where an owner allows it.'
       : 'You are a viewer of this project and cannot do this. An owner can make you a member.'
-  return new AppError('forbidden', 'Forbidden', { detail })
+  return forbidden(detail)
 }
 
 function notSignedIn(): AppError {
   return new AppError('not_signed_in', 'Sign in required', {
     detail: 'You are not signed in, or your session has ended.',
     headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
-  })
-}
-
-function noSuchProject(): AppError {
-  return new AppError('not_found', 'Not found', {
-    detail: 'There is no such project, or you are not a member of it.',
   })
 }

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError, type ErrorCode } from '../errors.ts'
+import { AppError, type ErrorCode, notFound } from '../errors.ts'
 import type { RequestContexts } from './request-context.ts'
 import type { RouteTable } from './route-table.ts'
 import type { Protocol } from './surface.ts'
@@ -18,7 +18,7 @@ export type AnswerError = (error: unknown, request: Request, isNoPath?: boolean)
 export function errorAnswers({ contexts, routes, onUnexpected }: ProblemsOptions): AnswerError {
   return (error, request, isNoPath = false) => {
     const { requestId, path, surface } = contexts.of(request)
-    const problem = isNoPath ? noSuchPath() : asAppError(error)
+    const problem = isNoPath ? notFound('There is nothing at this path. See /docs.') : asAppError(error)
     const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
     const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
@@ -60,10 +60,6 @@ function toProblem(error: AppError, requestId: string): object {
 function asAppError(error: unknown): AppError | null {
   if (error instanceof AppError) return error
   return error instanceof Error && error.cause instanceof AppError ? error.cause : null
-}
-
-function noSuchPath(): AppError {
-  return new AppError('not_found', 'Not found', { detail: 'There is nothing at this path. See /docs.' })
 }
 
 /** Hints for methods that other services offer on such paths. */

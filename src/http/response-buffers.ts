@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError, unavailable } from '../errors.ts'
 import { SharedLimit } from '../shared-limit.ts'
 
 /** The size of a part of an answer. Each part costs a turn of the event loop. */
@@ -7,7 +7,6 @@ const partBytes = 1_048_576
 const heldBytesMax = 67_108_864
 /** Smaller documents stop counting once they are made, because a socket takes most of one at once. */
 const countedBytesMin = 262_144
-const retryAfterSeconds = 1
 const encoder = new TextEncoder()
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -163,7 +162,7 @@ export class ResponseBuffers {
   }
 
   #checkRoom(projectId: number): void {
-    if (!this.#held.hasRoom(projectId)) throw tooMuch()
+    if (!this.#held.hasRoom(projectId)) throw unavailable('Too many large records are being read or sent.')
   }
 }
 
@@ -249,11 +248,4 @@ async function* withEnds<Part>(head: string, slices: AsyncIterable<Part>, tail: 
   yield head
   yield* slices
   yield tail
-}
-
-function tooMuch(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many large records are being read or sent.',
-    retryAfterSeconds,
-  })
 }

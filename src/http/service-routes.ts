@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
-import { AppError } from '../errors.ts'
+import { forbidden, unavailable } from '../errors.ts'
 import { named } from '../validation.ts'
 import type { PeerAddress } from './client-address.ts'
 import { isLoopbackHost } from './host.ts'
@@ -99,7 +99,10 @@ export function serviceRoutes({
     .get(
       '/metrics',
       async ({ request }) => {
-        if (!mayReadMetrics(request)) throw forbidden()
+        if (!mayReadMetrics(request))
+          throw forbidden(
+            'Send METRICS_TOKEN as the bearer token. Requests from this machine need none, unless PUBLIC_URL or TRUSTED_PROXIES is set.',
+          )
         return new Response(await metricsText(), {
           headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' },
         })
@@ -124,7 +127,7 @@ export function serviceRoutes({
 
 function toReadiness(reason: string | null, state: Omit<Static<typeof Readiness>, 'status'>) {
   if (reason === null) return { status: 'ready', ...state }
-  throw new AppError('unavailable', 'Service unavailable', { detail: reason, retryAfterSeconds: 1 })
+  throw unavailable(reason)
 }
 
 /**
@@ -148,11 +151,4 @@ function isSame(a: string, b: string): boolean {
 
 function isLoopback(address: string | null): boolean {
   return address !== null && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/i.test(address)
-}
-
-function forbidden(): AppError {
-  return new AppError('forbidden', 'Forbidden', {
-    detail:
-      'Send METRICS_TOKEN as the bearer token. Requests from this machine need none, unless PUBLIC_URL or TRUSTED_PROXIES is set.',
-  })
 }

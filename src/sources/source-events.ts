@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError, unavailable } from '../errors.ts'
 import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
 import { answerTo, hasSecret, isSigned, platforms, readEvent } from './platforms.ts'
@@ -58,7 +58,9 @@ export class SourceEvents {
     try {
       return await this.#receive(source, body, parse)
     } catch (error) {
-      throw error instanceof AppError && error.code === 'insufficient_storage' ? later(error) : error
+      if (!(error instanceof AppError) || error.code !== 'insufficient_storage') throw error
+      // Platforms retry after a 503.
+      throw unavailable(error.detail, fullRetrySeconds)
     }
   }
 
@@ -154,11 +156,6 @@ function resultOf(read: () => unknown): { value?: unknown; fault?: Fault } {
 function faultOfBody({ errors, detail }: AppError): Fault {
   const { field, message } = errors?.[0] ?? { field: 'body', message: detail }
   return { field: field.replace(/(?<=^callAnalysis|metadata)\..*/s, ''), message }
-}
-
-/** A 503, for which platforms retry. */
-function later({ detail }: AppError): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: fullRetrySeconds })
 }
 
 function notGenuine(): AppError {

@@ -8,7 +8,7 @@ import { ownsProject } from '../db/requirements.ts'
 import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import { type AppError, type FieldError, invalidRequest, notFound } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
@@ -314,7 +314,5 @@ function hasFewSources(projectId: number) {
 }
 
 function noSuchSource(): AppError {
-  return new AppError('not_found', 'Not found', {
-    detail: 'There is no such source. It may have been deleted.',
-  })
+  return notFound('There is no such source. It may have been deleted.')
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { ownsProject, personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { type AppError, forbidden, invalidRequest, notFound } from '../../errors.ts'
 import { type By, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { PeopleOptions } from './options.ts'
@@ -107,8 +107,7 @@ export class Invitations {
         .returning({ role: invitations.role }),
       entry: audit.entry({ by, projectId, action: 'invitation_revoked', target: null }),
     })
-    if (removed.length === 0)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such open invitation.' })
+    if (removed.length === 0) throw notFound('There is no such open invitation.')
     return { id, removed: true }
   }
 
@@ -136,8 +135,7 @@ export class Invitations {
       .from(members)
       .innerJoin(people, eq(people.id, members.personId))
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
-    if (!person)
-      throw new AppError('not_found', 'Not found', { detail: 'This person is not in this project.' })
+    if (!person) throw notFound('This person is not in this project.')
     if (personIdOf(by) === personId) {
       throw invalidRequest([{ field: 'id', message: 'is your own. Change your password under Account' }])
     }
@@ -191,11 +189,10 @@ export const isStillAllowed = sql`(invitations.person_id is null or invitations.
   or ${mayMakeLinkFor(sql`invitations.person_id`, sql`invitations.created_by`)})`
 
 function reachesMore(): AppError {
-  return new AppError('forbidden', 'Forbidden', {
-    detail:
-      'This person is also in a project that you do not own, or owns the console. Ask the console’s owner, ' +
+  return forbidden(
+    'This person is also in a project that you do not own, or owns the console. Ask the console’s owner, ' +
       'or whoever runs Callbook, for a link.',
-  })
+  )
 }
 
 function toRow(

@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest, notFound } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { Auth } from './auth.ts'
@@ -220,7 +220,5 @@ function emailInUse(field: string): AppError {
 }
 
 function deadLink(): AppError {
-  return new AppError('not_found', 'Not found', {
-    detail: 'This link no longer works: it was used or revoked, or it has expired. Ask for a new one.',
-  })
+  return notFound('This link no longer works: it was used or revoked, or it has expired. Ask for a new one.')
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import { ownsProject } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { type AppError, invalidRequest, notFound } from '../../errors.ts'
 import type { By, Membership, Role } from '../../identity.ts'
 import type { PeopleOptions } from './options.ts'
 
@@ -93,7 +93,7 @@ export class Members {
       .from(members)
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
     if (row) return row.role
-    throw new AppError('not_found', 'Not found', { detail: 'This person is not in this project.' })
+    throw notFound('This person is not in this project.')
   }
 }
 

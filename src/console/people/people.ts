@@ -3,7 +3,7 @@ import { personLabelSql } from '../../audit/audit-trail.ts'
 import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import { personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
-import { AppError, consoleOwnerOnly, invalidRequest } from '../../errors.ts'
+import { AppError, consoleOwnerOnly, invalidRequest, notFound } from '../../errors.ts'
 import type { By, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
 import { normalizeEmail } from './credentials.ts'
@@ -99,7 +99,7 @@ export class People {
       owner: write.delete(meta).where(and(eq(meta.name, consoleOwnerName), eq(meta.value, personId))),
     })
     if (deleted.rowsAffected > 0) return { id: personId, deleted: true }
-    throw new AppError('not_found', 'Not found', { detail: 'There is no such person.' })
+    throw notFound('There is no such person.')
   }
 
   /** @throws not_found when nobody has the email address */
@@ -109,7 +109,7 @@ export class People {
       .from(people)
       .where(eq(people.email, normalizeEmail(email)))
     if (person) return person
-    throw new AppError('not_found', 'Not found', { detail: `No one has the email address ${email}.` })
+    throw notFound(`No one has the email address ${email}.`)
   }
 
   /** The token of the first set-up link; null if there already is a link or an owner. */

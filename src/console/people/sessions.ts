@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
 import { people, sessions, verifications } from '../../db/schema.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest, notFound } from '../../errors.ts'
 import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Auth } from './auth.ts'
@@ -167,8 +167,7 @@ export class Sessions {
       ended: write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
       entry: audit.entry({ by, projectId: null, action: 'session_ended', target: null }),
     })
-    if (ended.rowsAffected === 0)
-      throw new AppError('not_found', 'Not found', { detail: 'You have no such session.' })
+    if (ended.rowsAffected === 0) throw notFound('You have no such session.')
     return { signedOut: true }
   }
 
