@@ -13,27 +13,11 @@ const nameCharsMax = 200
 
 // Joiners, variation selectors and tags where they shape what is seen: https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters
 // and https://www.unicode.org/reports/tr51/#Emoji_Sequences
-const scriptsWithJoiners = [
-  ...[
-    'Arab',
-    'Syrc',
-    'Nkoo',
-    'Mong',
-    'Deva',
-    'Beng',
-    'Guru',
-    'Gujr',
-    'Orya',
-    'Taml',
-    'Telu',
-    'Knda',
-    'Mlym',
-    'Sinh',
-  ],
-  ...['Khmr', 'Mymr', 'Tibt'],
-]
-  .map((script) => `\\p{scx=${script}}`)
-  .join('')
+const scriptsWithJoiners =
+  'Arab Syrc Nkoo Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Tibt'
+    .split(' ')
+    .map((script) => `\\p{scx=${script}}`)
+    .join('')
 const spelling = [
   `(?<=[${scriptsWithJoiners}])[\\u200c\\u200d](?=[${scriptsWithJoiners}])`,
   // Malayalam words may end in this way.

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { distance } from 'fastest-levenshtein'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
@@ -140,39 +141,16 @@ function toField(name: string): string {
 
 function toError({ field, name, known }: Unknown): FieldError {
   const nearest = nearestOf(name, known)
-  return {
-    field,
-    message: nearest === null ? 'is not known' : `is not known; the nearest name is ${nearest}`,
-  }
+  return { field, message: nearest ? `is not known; the nearest name is ${nearest}` : 'is not known' }
 }
 
-function nearestOf(name: string, known: readonly string[]): string | null {
+function nearestOf(name: string, known: readonly string[]): string | undefined {
   const wanted = bare(name.slice(0, nameCharsMax))
-  const byDistance = known.map((each) => ({ each, distance: distance(wanted, bare(each)) }))
-  return byDistance.reduce((best, next) => (next.distance < best.distance ? next : best), {
-    each: null as string | null,
-    distance: Number.POSITIVE_INFINITY,
-  }).each
+  const byDistance = known.map((each) => ({ each, letters: distance(wanted, bare(each)) }))
+  return byDistance.sort((a, b) => a.letters - b.letters)[0]?.each
 }
 
 /** Makes `caller_number` and `callerNumber` equal. */
 function bare(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
-}
-
-/** The Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (const [i, letter] of [...a].entries()) {
-    let diagonal = i
-    row = row.reduce<number[]>((next, above, j) => {
-      const left = next[j - 1]
-      next.push(
-        left === undefined ? i + 1 : Math.min(left + 1, above + 1, diagonal + (b[j - 1] === letter ? 0 : 1)),
-      )
-      diagonal = above
-      return next
-    }, [])
-  }
-  return row[b.length] ?? 0
 }

