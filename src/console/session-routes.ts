@@ -2,7 +2,6 @@ import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Client } from './people/client.ts'
 import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
-import type { WithCookies } from './people/session-answer.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import {
@@ -28,33 +27,32 @@ interface SessionRoutesOptions {
 /** /console/api: sessions, one-time links and the person's own account. */
 export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRoutesOptions) {
   return consoleRoutes('/console/api')
-    .derive(({ headers, address }): { client: Client } => ({
-      client: { cookies: headers.cookie ?? null, address, userAgent: headers['user-agent'] ?? null },
+    .derive(({ headers, address, set }): { client: Client } => ({
+      client: {
+        cookies: headers.cookie ?? null,
+        address,
+        userAgent: headers['user-agent'] ?? null,
+        keepCookies: (given) => {
+          const cookies = given.getSetCookie()
+          if (cookies.length > 0) set.headers['set-cookie'] = cookies
+        },
+      },
     }))
-    .get('/session', async ({ set, client }) => answer(set, await sessions.current(client)))
-    .post(
-      '/session',
-      async ({ set, body, client }) => answer(set, await sessions.signIn(body, client)),
-      jsonBody(SignIn),
-    )
+    .get('/session', ({ client }) => sessions.current(client))
+    .post('/session', ({ body, client }) => sessions.signIn(body, client), jsonBody(SignIn))
     .post(
       '/session/code',
-      async ({ set, body, client }) => answer(set, await sessions.enterCode(body.code, client)),
+      ({ body, client }) => sessions.enterCode(body.code, client),
       jsonBody(SecondFactor),
     )
-    .delete('/session', async ({ set, person, client }) =>
-      answer(set, await sessions.signOut(person, client, 'here')),
-    )
+    .delete('/session', ({ person, client }) => sessions.signOut(person, client, 'here'))
     .get('/sessions', async ({ person }) => ({ data: await sessions.list(person) }))
-    .delete('/sessions', async ({ set, person, client }) =>
-      answer(set, await sessions.signOut(person, client, 'everywhere')),
-    )
+    .delete('/sessions', ({ person, client }) => sessions.signOut(person, client, 'everywhere'))
     .delete('/sessions/:id', ({ person, by, params }) => sessions.end(person, params.id, by))
     .patch('/person', ({ person, by, body }) => people.rename(person, body.name, by), jsonBody(NewName))
     .post(
       '/password',
-      async ({ set, body, person, client }) =>
-        answer(set, await sessions.changePassword(person, body, client)),
+      ({ body, person, client }) => sessions.changePassword(person, body, client),
       jsonBody(ChangePassword),
     )
     .get('/two-factor', ({ person }) => twoFactor.state(person))
@@ -65,12 +63,12 @@ export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRou
     )
     .post(
       '/two-factor/turn-on',
-      async ({ set, person, body, client }) => answer(set, await twoFactor.turnOn(person, body.code, client)),
+      ({ person, body, client }) => twoFactor.turnOn(person, body.code, client),
       jsonBody(SecondFactor),
     )
     .post(
       '/two-factor/turn-off',
-      async ({ set, person, body, client }) => answer(set, await twoFactor.turnOff(person, body, client)),
+      ({ person, body, client }) => twoFactor.turnOff(person, body, client),
       jsonBody(PasswordAndCode),
     )
     .post(
@@ -79,27 +77,11 @@ export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRou
       jsonBody(PasswordAndCode),
     )
     .post('/links/check', ({ body }) => links.check(body.token), jsonBody(LinkToken))
-    .post(
-      '/links/setup',
-      async ({ set, body, client }) => answer(set, await links.setUp(body, client)),
-      jsonBody(SetUp),
-    )
+    .post('/links/setup', ({ body, client }) => links.setUp(body, client), jsonBody(SetUp))
     .post(
       '/links/invitation',
-      async ({ set, body, person, client }) => answer(set, await links.accept(body, person, client)),
+      ({ body, person, client }) => links.accept(body, person, client),
       jsonBody(AcceptInvitation),
     )
-    .post(
-      '/links/password',
-      async ({ set, body, client }) => answer(set, await links.resetPassword(body, client)),
-      jsonBody(ResetPassword),
-    )
-}
-
-function answer<Answer>(
-  set: { headers: { 'set-cookie'?: string | string[] } },
-  outcome: WithCookies<Answer>,
-): Answer {
-  if (outcome.cookies.length > 0) set.headers['set-cookie'] = outcome.cookies
-  return outcome.answer
+    .post('/links/password', ({ body, client }) => links.resetPassword(body, client), jsonBody(ResetPassword))
 }

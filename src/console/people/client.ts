@@ -7,10 +7,12 @@ export interface Client {
   cookies: string | null
   address: string | null
   userAgent: string | null
+  /** Sends the cookies that better-auth has set with the answer. */
+  keepCookies: (set: Headers) => void
 }
 
 /** The headers passed to better-auth in place of the request's own. */
-export function headersOf({ cookies, address, userAgent }: Client): Headers {
+export function headersOf({ cookies, address, userAgent }: Omit<Client, 'keepCookies'>): Headers {
   const headers = new Headers()
   if (cookies) headers.set('cookie', cookies)
   if (address) headers.set(addressHeader, address)

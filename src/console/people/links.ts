@@ -17,7 +17,7 @@ import {
 } from './credentials.ts'
 import { inviterName, isStillAllowed } from './invitations.ts'
 import type { PeopleOptions } from './options.ts'
-import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
+import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
 import { consoleOwnerName, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
@@ -57,10 +57,7 @@ export class Links {
   }
 
   /** Creates the first person, who owns the console and every project without an owner. */
-  async setUp(
-    { token, ...input }: NewPerson & { token: string },
-    client: Client,
-  ): Promise<WithCookies<SessionAnswer>> {
+  async setUp({ token, ...input }: NewPerson & { token: string }, client: Client): Promise<SessionAnswer> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
     const { write, audit, now } = this.#options
     const isGood = sql`exists (
@@ -94,7 +91,7 @@ export class Links {
     { token, newPerson }: { token: string; newPerson?: NewPerson | undefined },
     signedIn: SignedIn,
     client: Client,
-  ): Promise<WithCookies<SessionAnswer>> {
+  ): Promise<SessionAnswer> {
     const link = await this.#find(token)
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
@@ -107,15 +104,14 @@ export class Links {
     }
     await this.#join(link, signedIn, client)
     const { personId, name, email } = signedIn
-    const answer = await describeSession(this.#options.read, { id: personId, name, email })
-    return { answer, cookies: [] }
+    return await describeSession(this.#options.read, { id: personId, name, email })
   }
 
   /** Sets a new password, ends all of the person's sessions and signs them in. */
   async resetPassword(
     { token, password }: { token: string; password: string },
     client: Client,
-  ): Promise<WithCookies<SessionAnswer>> {
+  ): Promise<SessionAnswer> {
     const { personId, personName: name, email } = await this.#find(token)
     if (personId === null || name === null || email === null) throw deadLink()
     const problem = passwordProblem(password)
@@ -173,7 +169,7 @@ export class Links {
   async #asNewPerson(
     { token, input, path, client }: { token: string; input: NewPerson; path: string; client: Client },
     create: (person: NewPersonRow) => Promise<void>,
-  ): Promise<WithCookies<SessionAnswer>> {
+  ): Promise<SessionAnswer> {
     const { name, email, password } = checkNewPerson(input, path)
     const { read, limits, auth, sessions, now } = this.#options
     await limits.countLink(hashToken(token))

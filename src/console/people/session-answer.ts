@@ -28,12 +28,6 @@ export interface SessionAnswer {
   needsCode: boolean
 }
 
-export interface WithCookies<Answer> {
-  answer: Answer
-  /** Values of `Set-Cookie`. */
-  cookies: string[]
-}
-
 export async function describeSession(
   read: ReadDatabase,
   person: Person | null,

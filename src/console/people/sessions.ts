@@ -14,7 +14,7 @@ import {
 } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import type { Person } from './people.ts'
-import { describeSession, type SessionAnswer, type WithCookies } from './session-answer.ts'
+import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 import { challengeOver, codeRefusal, hasTwoFactor, verifyCode } from './two-factor.ts'
@@ -59,20 +59,20 @@ export class Sessions {
   }
 
   /** What the page needs to know about its session. Extends the session and its cookie. */
-  async current(client: Client): Promise<WithCookies<SessionAnswer>> {
+  async current(client: Client): Promise<SessionAnswer> {
     const { response, headers } = await this.#ask(({ api }) =>
       api.getSession({ headers: headersOf(client), returnHeaders: true }),
     )
     const needsCode = !response && (await this.#challengedBy(client)) !== null
-    const answer = await describeSession(this.#options.read, response?.user ?? null, needsCode)
-    return { answer, cookies: headers.getSetCookie() }
+    client.keepCookies(headers)
+    return await describeSession(this.#options.read, response?.user ?? null, needsCode)
   }
 
   /**
    * Begins a new session, and ends the one that the request's cookie belongs to, if any.
    * @throws wrong_credentials, the same for an unknown email address and for a wrong password; rate_limited
    */
-  async signIn(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
+  async signIn(credentials: Credentials, client: Client): Promise<SessionAnswer> {
     const email = normalizeEmail(credentials.email)
     await this.#options.limits.countSignIn(email, client.address)
     return await this.open({ ...credentials, email }, client).catch((error) => {
@@ -83,11 +83,10 @@ export class Sessions {
   }
 
   /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
-  async open(credentials: Credentials, client: Client): Promise<WithCookies<SessionAnswer>> {
-    const { read } = this.#options
-    const { user, cookies } = await this.#begin(credentials, client)
-    if (user === null) return { answer: await describeSession(read, null, true), cookies }
-    return { answer: await this.#answer(user, client), cookies }
+  async open(credentials: Credentials, client: Client): Promise<SessionAnswer> {
+    const user = await this.#begin(credentials, client)
+    if (user === null) return await describeSession(this.#options.read, null, true)
+    return await this.#answer(user, client)
   }
 
   /**
@@ -95,7 +94,7 @@ export class Sessions {
    * @param code of an authenticator app, or a backup code
    * @throws invalid_request for a wrong code; not_signed_in when no sign-in waits; rate_limited
    */
-  async enterCode(code: string, client: Client): Promise<WithCookies<SessionAnswer>> {
+  async enterCode(code: string, client: Client): Promise<SessionAnswer> {
     const { read, limits } = this.#options
     await limits.countCode(client.address)
     const challenge = await this.#challengedBy(client)
@@ -111,7 +110,8 @@ export class Sessions {
       throw codeRefusal(error, challengeOver)
     })
     await this.#keep({ user: person, token: response.token ?? '', passwordHash }, client)
-    return { answer: await this.#answer(person, client), cookies: answered.getSetCookie() }
+    client.keepCookies(answered)
+    return await this.#answer(person, client)
   }
 
   async #answer(user: Person, client: Client): Promise<SessionAnswer> {
@@ -126,7 +126,7 @@ export class Sessions {
     person: SignedIn,
     client: Client,
     scope: 'here' | 'everywhere',
-  ): Promise<WithCookies<{ signedOut: true }>> {
+  ): Promise<{ signedOut: true }> {
     const { write, audit } = this.#options
     const [which, action] =
       scope === 'here'
@@ -140,7 +140,8 @@ export class Sessions {
     const { headers } = await this.#ask(({ api }) =>
       api.signOut({ headers: headersOf(client), returnHeaders: true }),
     )
-    return { answer: { signedOut: true }, cookies: headers.getSetCookie() }
+    client.keepCookies(headers)
+    return { signedOut: true }
   }
 
   /** Newest first. */
@@ -180,7 +181,7 @@ export class Sessions {
     person: SignedIn,
     { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
     client: Client,
-  ): Promise<WithCookies<{ changed: true }>> {
+  ): Promise<{ changed: true }> {
     const { auth, limits, read, write, audit, now } = this.#options
     const problem = passwordProblem(newPassword)
     if (problem) throw invalidRequest([{ field: 'newPassword', message: problem }])
@@ -199,20 +200,16 @@ export class Sessions {
       changePassword({ personId, passwordHash, now: now(), condition, entry, keptSession }),
     )
     if (changed.rowsAffected === 0) throw wrongCurrentPassword()
-    if (keptSession !== undefined) return { answer: { changed: true }, cookies: [] }
-    const { cookies } = await this.#begin({ email: person.email, password: newPassword }, client)
-    return { answer: { changed: true }, cookies }
+    if (keptSession === undefined) await this.#begin({ email: person.email, password: newPassword }, client)
+    return { changed: true }
   }
 
   /**
    * Begins a session if the password is right. Verifying takes long enough for the password to be changed in the
-   * meantime, so the session is kept only if the password is still the same afterwards. `user` is null when a code is
-   * asked for next.
+   * meantime, so the session is kept only if the password is still the same afterwards. Null when a code is asked
+   * for next.
    */
-  async #begin(
-    credentials: Credentials,
-    client: Client,
-  ): Promise<{ user: Person | null; cookies: string[] }> {
+  async #begin(credentials: Credentials, client: Client): Promise<Person | null> {
     const { read, write } = this.#options
     const passwordHash = await findPasswordHash(read, credentials.email)
     const { response, headers } = await this.#ask(({ api }) =>
@@ -226,10 +223,10 @@ export class Sessions {
       const isSame = (await findPasswordHash(read, credentials.email)) === passwordHash
       throw isSame ? error : wrongCredentials()
     })
-    const cookies = headers.getSetCookie()
     if ('token' in response) {
       await this.#keep({ ...response, passwordHash }, client)
-      return { user: response.user, cookies }
+      client.keepCookies(headers)
+      return response.user
     }
     const [person] = await read
       .select({ id: people.id })
@@ -240,7 +237,8 @@ export class Sessions {
       .delete(verifications)
       .where(and(waiting, not(hasPassword(person?.id ?? '', passwordHash))))
     if (!person || ended.rowsAffected > 0) throw wrongCredentials()
-    return { user: null, cookies }
+    client.keepCookies(headers)
+    return null
   }
 
   /** @throws wrong_credentials when the password has been changed since it was checked */

@@ -7,7 +7,6 @@ import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
 import type { PeopleOptions } from './options.ts'
 import type { Person } from './people.ts'
-import type { WithCookies } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 const lockedSeconds = 900
@@ -57,7 +56,7 @@ export class TwoFactor {
   }
 
   /** Begins a new session in place of this one. @throws invalid_request for a wrong code */
-  async turnOn(person: SignedIn, code: string, client: Client): Promise<WithCookies<{ isOn: true }>> {
+  async turnOn(person: SignedIn, code: string, client: Client): Promise<{ isOn: true }> {
     const { limits, read, auth } = this.#options
     await limits.countOwnPassword(person.personId)
     if (await hasTwoFactor(read, person.personId)) throw tooLate('code')
@@ -68,7 +67,8 @@ export class TwoFactor {
         throw codeRefusal(error, wrongCode)
       })
     await this.#record(person, client, 'two_factor_enabled')
-    return { answer: { isOn: true }, cookies: headers.getSetCookie() }
+    client.keepCookies(headers)
+    return { isOn: true }
   }
 
   /** Makes new backup codes; the old ones end. @throws invalid_request for a wrong password or code */
@@ -81,12 +81,13 @@ export class TwoFactor {
   }
 
   /** Begins a new session in place of this one. @throws invalid_request for a wrong password or code */
-  async turnOff(person: SignedIn, proof: Proof, client: Client): Promise<WithCookies<{ isOn: false }>> {
+  async turnOff(person: SignedIn, proof: Proof, client: Client): Promise<{ isOn: false }> {
     const { headers } = await this.#withProof(person, proof, client, (api, asked) =>
       api.disableTwoFactor({ ...asked, returnHeaders: true }),
     )
     await this.#record(person, client, 'two_factor_disabled')
-    return { answer: { isOn: false }, cookies: headers.getSetCookie() }
+    client.keepCookies(headers)
+    return { isOn: false }
   }
 
   /** For somebody who has lost their app and their backup codes: their password is enough again. */
