@@ -113,6 +113,12 @@ export function invalidRequest(errors: FieldError[], count = errors.length): App
   })
 }
 
+/** @param problems why each field is refused; nothing for a field that is not @throws invalid_request naming those that are */
+export function refuseFields(problems: Record<string, string | null | false>): void {
+  const errors = Object.entries(problems).flatMap(([field, message]) => (message ? [{ field, message }] : []))
+  if (errors.length > 0) throw invalidRequest(errors)
+}
+
 /** For requests in progress while their project is deleted. Later ones find neither the key nor the project. */
 export class ProjectWasDeleted extends AppError {
   constructor(cause?: unknown) {

@@ -1,13 +1,13 @@
 import type { keys } from '../db/schema.ts'
-import { type FieldError, invalidRequest } from '../errors.ts'
+import { refuseFields } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
-import { originProblems } from './allowed-origins.ts'
 import { validateIpEntries } from './ip-rules.ts'
 import type { KeyKind } from './token.ts'
 
 const allowedIpsMax = 1_000
+const allowedOriginsMax = 100
 
 /** A key as people see it, without the secret. Times are ISO 8601, UTC. */
 export interface KeyRecord {
@@ -48,23 +48,35 @@ interface KeyInput {
 /** @throws invalid_request naming each bad field and entry */
 export function checkKeyInput(input: KeyInput, now: number): void {
   const { kind, scope, name, allowedIps = [], expiresAt = null } = input
-  const problems: FieldError[] = []
-  const nameFault = name === undefined ? null : nameProblem(name)
-  if (nameFault) problems.push({ field: 'name', message: nameFault })
-  if (kind === 'ingest' && scope !== undefined) {
-    problems.push({ field: 'scope', message: 'is for API keys: an ingest key has none' })
-  }
-  if (allowedIps.length > allowedIpsMax) {
-    problems.push({ field: 'allowedIps', message: `must have at most ${allowedIpsMax} entries` })
-  }
-  for (const bad of validateIpEntries(allowedIps)) {
-    problems.push({ field: `allowedIps.${bad.index}`, message: bad.message })
-  }
-  problems.push(...originProblems(input))
-  if (expiresAt !== null && !(expiresAt > now && Number.isSafeInteger(expiresAt))) {
-    problems.push({ field: 'expiresAt', message: 'must be a time in the future' })
-  }
-  if (problems.length > 0) throw invalidRequest(problems)
+  const isOver = expiresAt !== null && !(expiresAt > now && Number.isSafeInteger(expiresAt))
+  refuseFields({
+    name: name !== undefined && nameProblem(name),
+    scope: kind === 'ingest' && scope !== undefined && 'is for API keys: an ingest key has none',
+    allowedIps: allowedIps.length > allowedIpsMax && `must have at most ${allowedIpsMax} entries`,
+    ...Object.fromEntries(
+      validateIpEntries(allowedIps).map(({ index, message }) => [`allowedIps.${index}`, message]),
+    ),
+    ...originProblems(input),
+    expiresAt: isOver && 'must be a time in the future',
+  })
+}
+
+/** What is wrong with the origins whose pages may use a new key in a browser. */
+function originProblems({ kind, scope = 'full', allowedOrigins = [] }: KeyInput): Record<string, string> {
+  if (allowedOrigins.length === 0) return {}
+  // Whoever opens the page can read the key.
+  if (kind === 'ingest' || scope === 'full') return { allowedOrigins: 'needs the scope read or search' }
+  if (allowedOrigins.length > allowedOriginsMax)
+    return { allowedOrigins: `must have at most ${allowedOriginsMax} entries` }
+  const message = 'must be an origin such as https://app.example.com'
+  return Object.fromEntries(
+    allowedOrigins.flatMap((origin, at) => (isOrigin(origin) ? [] : [[`allowedOrigins.${at}`, message]])),
+  )
+}
+
+/** Whether the text is an origin as browsers send it: in lower case, without a path. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
 export function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect): KeyRecord {

@@ -6,14 +6,13 @@ import { ownsProject } from '../db/requirements.ts'
 import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import { notFound, ProjectWasDeleted } from '../errors.ts'
+import { AppError, notFound, ProjectWasDeleted } from '../errors.ts'
 import type { By, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { toIso } from '../text/instant.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
 import { type CreatedKey, checkKeyInput, type KeyRecord, keyLabel, toRecord } from './key-record.ts'
-import { formatOf, missingAuthorization, refused, wrongAddress } from './refusals.ts'
 import type { OwnKey } from './schemas.ts'
 import { bearerToken, generateKey, hashKey, hasKeyPrefix, type KeyKind, keyHint } from './token.ts'
 
@@ -261,4 +260,35 @@ export class Keys {
       .where(eq(keys.id, row.id))
       .catch((error) => this.#options.log.warn({ error }, 'Could not record the last use of a key'))
   }
+}
+
+function missingAuthorization(): AppError {
+  return new AppError('missing_authorization', 'Missing or invalid Authorization header', {
+    detail: 'Send the API key as `Authorization: Bearer <key>`.',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  })
+}
+
+const formatOf = {
+  live: 'This route needs a key that starts with ck_live_. Ingest keys only open /ingest.',
+  ingest:
+    'This route needs a key that starts with ck_ingest_. Create one with Ingest access in the console, or with `bun callbook key create --kind ingest`.',
+} satisfies Record<KeyKind, string>
+
+/** A 401 for a key that was sent. */
+function refused(
+  code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired',
+  title: string,
+  detail: string,
+): AppError {
+  return new AppError(code, title, {
+    detail,
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  })
+}
+
+function wrongAddress(): AppError {
+  return new AppError('ip_address_not_allowed', 'IP address not allowed', {
+    detail: "The request's address is not on the key's allow-list.",
+  })
 }

@@ -7,6 +7,7 @@ import type { ErasureRequests } from '../erasure/erasure-requests.ts'
 import type { ErasureReceipts } from '../erasure/receipts.ts'
 import { ErasureRequest } from '../erasure/schemas.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
+import { streamOfParts } from '../http/response-buffers.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { SourceEvents } from '../sources/source-events.ts'
 import type { SourceFailures } from '../sources/source-failures.ts'
@@ -240,15 +241,12 @@ function auditRoutes({ audit, recordHash }: SettingsParts) {
 }
 
 function toStream(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await parts.next()
-      if (done) controller.close()
-      else controller.enqueue(Buffer.from(value))
-    },
-    async cancel() {
-      await parts.return(undefined)
-    },
+  const next = async () => {
+    const { done, value } = await parts.next()
+    return done ? null : Buffer.from(value)
+  }
+  return streamOfParts(next, async () => {
+    await parts.return(undefined)
   })
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import { callViews } from '../db/schema.ts'
-import { forbidden, invalidRequest, notFound } from '../errors.ts'
+import { forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
@@ -50,8 +50,7 @@ export class Views {
     const id = `view_${randomBytes(12).toString('hex')}`
     const { projectId } = member
     const { name, query, isShared } = view
-    const problem = nameProblem(name)
-    if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+    refuseFields({ name: nameProblem(name) })
     if (isShared && !mayDo('change', member))
       throw forbidden('A viewer cannot share views. An owner can make you a member.')
     const { rowsAffected } = await this.#options.write.run(sql`

@@ -1,3 +1,4 @@
+import { errorsTable } from './errors.ts'
 import { escapeHtml, excerptOf, type Guide, type GuidePage, guidePath, searchGuide } from './guide.ts'
 
 /** The guide's first page: a summary of each page. */
@@ -29,6 +30,16 @@ export function articlePage(guide: Guide, name: GuidePage['name']): string {
     onThisPage && `<details class="narrow"><summary>On this page</summary>${onThisPage}</details>`
   const main = `${contents}<article>${page.html}</article><nav class="steps" aria-label="Next pages">${steps.join('')}</nav>`
   return layout({ guide, current: page, title: page.title, main })
+}
+
+/** The table of errors, at /docs/errors. */
+export function errorsPage(guide: Guide): string {
+  const main = `<article><h1>Errors</h1>
+<p>Every error is <code>application/problem+json</code> (RFC 9457). Its <code>type</code> leads to a row of this table;
+its <code>requestId</code> is also in the <code>X-Request-Id</code> header and in the service's log. Under
+<code>/integrations</code> the statuses are the same, and the body is the one that the protocol prescribes.</p>
+${errorsTable()}</article>`
+  return layout({ guide, title: 'Errors', main })
 }
 
 /** The results of a search. */

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import { type Guide, guidePages, guidePath, readGuide } from './guide.ts'
-import { articlePage, overviewPage, resultsPage } from './page.ts'
+import { articlePage, errorsPage, overviewPage, resultsPage } from './page.ts'
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
 const queryCharsMax = 200
 const hidden = { detail: { hide: true } }
 
-/** The manual under /docs/guide, rendered at the first request. */
+/** The manual under /docs/guide, rendered at the first request, and the table of errors. */
 export function guideRoutes() {
   let guide: Guide | undefined
   const read = () => {
@@ -24,6 +24,7 @@ export function guideRoutes() {
     },
     hidden,
   )
+  routes.get('/docs/errors', () => toAnswer(errorsPage(read())), hidden)
   routes.get('/llms.txt', () => toText(forModels(read())), hidden)
   for (const name of guidePages) {
     routes.get(`${guidePath}/${name}`, () => toAnswer(articlePage(read(), name)), hidden)

@@ -1,3 +1,4 @@
+import { streamOfParts } from './response-buffers.ts'
 import { encodingFor } from './static-file.ts'
 
 const bytesMin = 8_192
@@ -47,16 +48,6 @@ async function begin(reader: ReadableStreamDefaultReader<Bytes>) {
 
 /** A body of these parts and the rest of the reader. */
 function rest(parts: Bytes[], reader: ReadableStreamDefaultReader<Bytes>): ReadableStream<Bytes> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const first = parts.shift()
-        const { done, value } = first ? { done: false, value: first } : await reader.read()
-        if (value) controller.enqueue(value)
-        if (done) controller.close()
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
+  const next = async () => parts.shift() ?? (await reader.read()).value ?? null
+  return streamOfParts(next, () => reader.cancel())
 }

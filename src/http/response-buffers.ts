@@ -44,9 +44,12 @@ export class ResponseBuffers {
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
     if (keptBytes > 0) this.#checkRoom(projectId)
     let isWhole = false
-    const fail = async (error: unknown) => {
+    const end = async () => {
       share.end()
       await parts.return(undefined)
+    }
+    const fail = async (error: unknown) => {
+      await end()
       throw error
     }
     const make = async () => {
@@ -65,25 +68,12 @@ export class ResponseBuffers {
       return begun
     }
     let first: Bytes | null = begun
-    return new ReadableStream(
-      {
-        async pull(controller) {
-          const part = first ?? (isWhole ? null : await check().catch(fail).then(make).catch(breakOff))
-          first = null
-          if (part) {
-            controller.enqueue(part)
-          } else {
-            share.end()
-            controller.close()
-          }
-        },
-        async cancel() {
-          share.end()
-          await parts.return(undefined)
-        },
-      },
-      { highWaterMark: 0 },
-    )
+    const next = async () => {
+      const part = first ?? (isWhole ? null : await check().catch(fail).then(make).catch(breakOff))
+      first = null
+      return part
+    }
+    return streamOfParts(next, end)
   }
 
   /**
@@ -111,28 +101,19 @@ export class ResponseBuffers {
       share.end()
       await parts.return(undefined)
     }
-    return new ReadableStream(
-      {
-        async pull(controller) {
-          share.hold(0)
-          try {
-            const { done, value } = await parts.next()
-            if (!done) {
-              await check()
-              if (!signal.aborted) controller.enqueue(encoder.encode(value))
-              return
-            }
-          } catch (error) {
-            if (!(error instanceof AppError)) onFailure(error)
-          }
-          if (signal.aborted) return
-          await end()
-          controller.close()
-        },
-        cancel: end,
-      },
-      { highWaterMark: 0 },
-    )
+    const next = async () => {
+      share.hold(0)
+      try {
+        const { done, value } = await parts.next()
+        if (done) return null
+        await check()
+        return encoder.encode(value)
+      } catch (error) {
+        if (!(error instanceof AppError)) onFailure(error)
+        return null
+      }
+    }
+    return streamOfParts(next, end)
   }
 
   /**
@@ -204,19 +185,34 @@ function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint
   const document = typeof text === 'string' ? encoder.encode(text) : text
   share.hold(document.length)
   let sent = 0
+  // In parts, because the runtime copies what a socket does not take at once.
+  const next = () => {
+    const part = document.subarray(sent, sent + partBytes)
+    sent += part.length
+    return part.length > 0 ? part : null
+  }
+  return streamOfParts(next, () => share.end())
+}
+
+/** A body whose next part is made once the client has taken the previous one; null ends it. @param end its clean-up */
+export function streamOfParts(
+  next: () => Bytes | null | Promise<Bytes | null>,
+  end: () => void | Promise<void>,
+): ReadableStream<Bytes> {
+  let hasLeft = false
   return new ReadableStream(
     {
-      pull(controller) {
-        if (sent < document.length) {
-          // In parts, because the runtime copies what a socket does not take at once.
-          controller.enqueue(document.subarray(sent, sent + partBytes))
-          sent += partBytes
-        } else {
-          share.end()
-          controller.close()
-        }
+      async pull(controller) {
+        const part = await next()
+        if (hasLeft) return
+        if (part) return controller.enqueue(part)
+        await end()
+        controller.close()
       },
-      cancel: () => share.end(),
+      cancel() {
+        hasLeft = true
+        return end()
+      },
     },
     { highWaterMark: 0 },
   )

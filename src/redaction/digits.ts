@@ -8,20 +8,18 @@ export interface DigitGroup {
   isSpoken: boolean
 }
 
+const zeros = ['oh', 'o', 'nought', 'naught']
 const units = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']
-const teens = [
-  ...['ten', 'eleven', 'twelve', 'thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen'],
-  'nineteen',
-]
+const teens = 'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' ')
 const tens = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']
 const values = new Map<string, string>([
   ...units.map((word, value) => [word, `${value}`] as const),
-  ...['oh', 'o', 'nought', 'naught'].map((word) => [word, '0'] as const),
+  ...zeros.map((word) => [word, '0'] as const),
   ...teens.map((word, value) => [word, `${10 + value}`] as const),
   ...tens.map((word, value) => [word, `${2 + value}0`] as const),
 ])
 
-const digit = [...units, 'oh', 'o', 'nought', 'naught'].join('|')
+const digit = [...units, ...zeros].join('|')
 const unit = units.slice(1).join('|')
 /** Regular expression source that matches any number word. */
 export const numberWord = `(?:${digit}|${teens.join('|')}|${tens.join('|')}|double|triple|treble)`

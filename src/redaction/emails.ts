@@ -1,5 +1,4 @@
 import type { Work } from '../threads/time-slices.ts'
-import { insertSorted, mergeSorted, overlapsAny } from './findings.ts'
 import type { Finding } from './kinds.ts'
 import { matchesIn } from './matches.ts'
 
@@ -22,16 +21,16 @@ const cueWordsMax = 4
 const providers =
   /^(?:at|@)[ ,]*(?:gmail|google ?mail|yahoo|hotmail|outlook|icloud|aol|proton|protonmail|live|msn|gmx|me|comcast)\b/i
 
-/** The email addresses in a text: written, and spoken as in `john dot smith at gmail dot com`. */
+/** The email addresses in a text, in any order: written, and spoken as in `john dot smith at gmail dot com`. */
 export function* findEmails(text: string): Work<Finding[]> {
   const written = yield* findWritten(text)
   const spoken: Finding[] = []
   for (const match of matchesIn(text, spokenDomain)) {
     yield
     const one = match && spokenAt(text, match)
-    if (one && !overlapsAny(written, one)) insertSorted(spoken, one)
+    if (one && !overlapsAny(written, one)) spoken.push(one)
   }
-  return yield* mergeSorted(written, spoken)
+  return [...written, ...spoken]
 }
 
 /** Searches outward from each @, so that a long text without one costs nothing. */
@@ -46,6 +45,17 @@ function* findWritten(text: string): Work<Finding[]> {
     if (local && host) found.push({ kind: 'email', start: at - local.length, end: at + 1 + host.length })
   }
   return found
+}
+
+/** Whether a finding overlaps any of the others, which are sorted by their starts and by their ends. */
+function overlapsAny(others: readonly Finding[], { start, end }: Finding): boolean {
+  let [low, high] = [0, others.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((others[middle]?.end ?? 0) > start) high = middle
+    else low = middle + 1
+  }
+  return (others[low]?.start ?? end) < end
 }
 
 function spokenAt(text: string, { 0: match, index = 0 }: RegExpMatchArray): Finding | null {

@@ -2,11 +2,9 @@ import { isSupportedCountry } from 'libphonenumber-js/max'
 import type { Work } from '../threads/time-slices.ts'
 import { numberWord } from './digits.ts'
 import { findEmails } from './emails.ts'
-import { mergeSorted, withoutOverlaps } from './findings.ts'
 import { findIbans } from './ibans.ts'
 import type { Finding, RedactionCounts, RedactionKind } from './kinds.ts'
 import { findNumbers } from './numbers.ts'
-import { withPlainCharacters } from './plain-characters.ts'
 
 export interface RedactionOptions {
   /** What to replace. */
@@ -52,12 +50,25 @@ export function* redact(
 
 /** Finds all kinds, whichever are replaced: otherwise a card could be taken for a phone number. */
 function* findAll(text: string, country: string | null, label: string): Work<Finding[]> {
-  const others = yield* withoutOverlaps(yield* mergeSorted(yield* findEmails(text), yield* findIbans(text)))
+  const others = yield* withoutOverlaps([...(yield* findEmails(text)), ...(yield* findIbans(text))])
   // Masked, so that no number overlaps them and no context reaches beyond them.
   const masked = yield* replaced(text, others, ({ start, end }) => ']'.repeat(end - start))
   const known = country !== null && isSupportedCountry(country) ? country : null
   const numbers = yield* findNumbers(masked, { country: known, label })
-  return yield* withoutOverlaps(yield* mergeSorted(others, numbers))
+  return yield* withoutOverlaps([...others, ...numbers])
+}
+
+/** In the order of the text; of two that overlap the one that starts first, or else the longer. */
+function* withoutOverlaps(all: Finding[]): Work<Finding[]> {
+  const found: Finding[] = []
+  let end = 0
+  for (const one of all.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    yield
+    if (one.start < end) continue
+    found.push(one)
+    end = one.end
+  }
+  return found
 }
 
 function* replaced(text: string, found: readonly Finding[], by: (one: Finding) => string): Work<string> {
@@ -69,4 +80,29 @@ function* replaced(text: string, found: readonly Finding[], by: (one: Finding) =
     at = one.end
   }
   return parts.join('') + text.slice(at)
+}
+
+const charsAtOnceMax = 16_384
+/** Digits of other scripts, full-width characters, tabs and spaces of other widths. */
+const unusual = /[\uff01-\uff5e\t\u2000-\u200a\u202f\u205f\u3000]|(?![0-9\ud800-\udfff])\p{Nd}/gu
+const fullWidthOffset = 0xfee0
+
+/** The text in ASCII where an equivalent exists, such as `4` for `４` and `٤`. Its length stays the same. */
+function* withPlainCharacters(text: string): Work<string> {
+  const parts: string[] = []
+  for (let at = 0; at < text.length; at += charsAtOnceMax) {
+    yield
+    parts.push(text.slice(at, at + charsAtOnceMax).replace(unusual, plain))
+  }
+  return parts.join('')
+}
+
+function plain(char: string): string {
+  const code = char.charCodeAt(0)
+  if (char.length > 1) return char
+  if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - fullWidthOffset)
+  if (!/\p{Nd}/u.test(char)) return ' '
+  // In Unicode, the zero of each script has a code that ends in hexadecimal 0 or 6.
+  const zero = /\p{Nd}/u.test(String.fromCharCode(code & ~15)) ? 0 : 6
+  return String((code & 15) - zero)
 }

@@ -1,14 +1,5 @@
 import type { Platform, SourceUpdate } from './event.ts'
-import {
-  agentOf,
-  Conversation,
-  isoTime,
-  positive,
-  roleOf,
-  secondsBetween,
-  updateOf,
-  withoutUnknown,
-} from './facts.ts'
+import { agentOf, Conversation, positive, roleOf, secondsBetween, updateOf, withoutUnknown } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 
@@ -68,11 +59,11 @@ function readEnd(event: Fields): SourceUpdate {
       callAnalysis: isObject(own) ? own : undefined,
       // The transcript of a later event may be of the operator, after a transfer.
       transcript: isLater ? undefined : conversation.transcript,
-      createdAt: isoTime(startedAt),
+      createdAt: startedAt,
       occurredAt:
         startedAt === undefined
           ? undefined
-          : isoTime(startedAt + Math.round((duration ?? 0) * 1_000) + (isLater ? 1 : 0)),
+          : startedAt + Math.round((duration ?? 0) * 1_000) + (isLater ? 1 : 0),
     },
     {
       agent: agentOf(event.text('pathway_id'), undefined),

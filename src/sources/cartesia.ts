@@ -1,5 +1,5 @@
 import type { Platform } from './event.ts'
-import { agentOf, Conversation, isoTime, latencyOf, roleOf, secondsBetween, updateOf } from './facts.ts'
+import { agentOf, Conversation, latencyOf, roleOf, secondsBetween, updateOf } from './facts.ts'
 import type { Fields } from './fields.ts'
 import { isSecret } from './signature.ts'
 
@@ -37,8 +37,8 @@ export const cartesia: Platform = {
         endedReason: event.text('end_reason') ?? call.text('end_reason'),
         isEngaged: conversation.isEngaged(),
         transcript: conversation.transcript,
-        createdAt: isoTime(startedAt),
-        occurredAt: isoTime(hasEnded ? endedAt : status === 'live' ? startedAt : analysed),
+        createdAt: startedAt,
+        occurredAt: hasEnded ? endedAt : status === 'live' ? startedAt : analysed,
       },
       {
         agent: agentOf(event.text('agent_id') ?? call.text('agent_id'), call.text('agent_name')),

@@ -1,6 +1,6 @@
 import { findProblem, unfaithful } from '../validation.ts'
 import type { Platform } from './event.ts'
-import { agentOf, isoTime, positive, updateOf } from './facts.ts'
+import { agentOf, updateOf } from './facts.ts'
 import { isObject } from './fields.ts'
 import { bearerOf, isSecret } from './signature.ts'
 
@@ -18,12 +18,12 @@ export const dograh: Platform = {
       run.required('id'),
       {
         status: 'completed',
-        duration: positive(run.number('duration')),
+        duration: run.number('duration'),
         endedReason: run.text('disposition') ?? run.text('call_disposition'),
         callerNumber: run.phoneNumber('caller'),
         calledNumber: run.phoneNumber('called'),
         callAnalysis: objectOf(run.own('analysis')),
-        createdAt: isoTime(run.time('calledAt')),
+        createdAt: run.time('calledAt'),
       },
       { agent: agentOf(name, name) },
     )

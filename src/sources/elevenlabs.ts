@@ -2,12 +2,9 @@ import type { Platform, SourceUpdate } from './event.ts'
 import {
   agentOf,
   Conversation,
-  evaluationOf,
-  isoTime,
   latencyOf,
   medianOf,
   numbersOf,
-  positive,
   roleOf,
   updateOf,
   withoutUnknown,
@@ -18,7 +15,7 @@ import { isHmac, isRecent, readDigits } from './signature.ts'
 // https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks
 
 // The last retry comes some 40 minutes after the first attempt, perhaps with its time. A replay changes nothing.
-const window = { pastMs: 3_600_000, futureMs: 300_000 }
+const window = { pastMs: 3_600_000 }
 const signatureForm = /^t=(\d+),v0=([0-9a-f]+)$/i
 const transferred = /^transfer_to_\w+_success$/
 const machines = new Set(['voicemail', 'busy', 'no_answer', 'failed'])
@@ -54,16 +51,16 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
     data.required('conversation_id'),
     {
       status: 'completed',
-      duration: positive(metadata.number('call_duration_secs')),
+      duration: metadata.number('call_duration_secs'),
       summary: analysis.text('transcript_summary'),
-      evaluation: evaluationOf(analysis.plain('call_successful')),
+      evaluation: analysis.plain('call_successful'),
       endedReason: metadata.text('termination_reason') ?? metadata.object('error').text('reason'),
       ...readNumbers(data, phone),
       isEngaged: conversation.isEngaged(machines.has(phone.text('call_result') ?? '')),
       callAnalysis: readAnalysis(analysis),
       transcript: conversation.transcript,
-      createdAt: isoTime(metadata.time('start_time_unix_secs')),
-      occurredAt: isoTime(event.time('event_timestamp')),
+      createdAt: metadata.time('start_time_unix_secs'),
+      occurredAt: event.time('event_timestamp'),
     },
     {
       agent: agentOf(data.text('agent_id'), data.text('agent_name')),
@@ -87,7 +84,7 @@ function readFailure(event: Fields): SourceUpdate {
       isEngaged: false,
       callerNumber: body.phoneNumber('from_number') ?? body.phoneNumber('From'),
       calledNumber: body.phoneNumber('to_number') ?? body.phoneNumber('To'),
-      occurredAt: isoTime(event.time('event_timestamp')),
+      occurredAt: event.time('event_timestamp'),
     },
     { agent: agentOf(data.text('agent_id'), data.text('agent_name')) },
   )

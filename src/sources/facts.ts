@@ -21,8 +21,24 @@ const roles = new Map<string | undefined, SourceTurn['role']>([
   ['bot', 'assistant'],
 ])
 
-/** An update without its unknown members, among which are negative costs and latencies. */
-export function updateOf(id: string, change: Known<CallFacts>, details: Known<SourceDetails>): SourceUpdate {
+/** The facts of a call as an event has them: times in milliseconds since 1970, and the platform's own evaluation. */
+export type ToldFacts = Known<
+  Omit<CallFacts, 'createdAt' | 'occurredAt' | 'evaluation'> & {
+    createdAt?: number
+    occurredAt?: number
+    evaluation?: unknown
+  }
+>
+
+/** An update without its unknown members, among which are negative costs and latencies, and a duration of 0. */
+export function updateOf(id: string, told: ToldFacts, details: Known<SourceDetails>): SourceUpdate {
+  const change = {
+    ...told,
+    duration: positive(told.duration),
+    evaluation: evaluationOf(told.evaluation),
+    createdAt: isoTime(told.createdAt),
+    occurredAt: isoTime(told.occurredAt),
+  }
   const [costUsd, latencyMs] = [notNegative(details.costUsd), notNegative(details.latencyMs)]
   return { id, change: withoutUnknown(change), details: withoutUnknown({ ...details, costUsd, latencyMs }) }
 }
@@ -63,7 +79,7 @@ export function roleOf(speaker: string | undefined): SourceTurn['role'] | undefi
 }
 
 /** `success`, `fail`, or the text of another rubric. */
-export function evaluationOf(value: unknown): string | undefined {
+function evaluationOf(value: unknown): string | undefined {
   if (!['string', 'boolean', 'number'].includes(typeof value)) return undefined
   const text = String(value).trim()
   const word = text.toLowerCase()

@@ -2,7 +2,6 @@ import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
 import {
   agentOf,
   Conversation,
-  evaluationOf,
   isoTime,
   positive,
   roleOf,
@@ -15,7 +14,6 @@ import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://docs.retellai.com/features/webhook-overview, https://docs.retellai.com/features/secure-webhook
 
-const window = { pastMs: 300_000, futureMs: 300_000 }
 const signatureForm = /^v=(\d+),d=([0-9a-f]+)$/i
 const liveEvents = [
   'call_started',
@@ -30,7 +28,7 @@ export const retell: Platform = {
   isSigned({ headers, body, now }, secret) {
     const [, time, signature] = signatureForm.exec(headers.get('x-retell-signature') ?? '') ?? []
     return (
-      isRecent(readDigits(time, 1), now, window) &&
+      isRecent(readDigits(time, 1), now) &&
       isHmac({ key: secret, parts: [body, time ?? ''], signatures: [signature] })
     )
   },
@@ -62,9 +60,9 @@ function readLive(name: string, event: Fields): SourceUpdate {
   }
   const { conversation, endSeconds } = readConversation(event)
   // Without a time, a late snapshot would replace the whole conversation.
-  const at = startedAt === undefined || endSeconds === undefined ? undefined : startedAt + endSeconds * 1_000
-  const occurredAt = isoTime(at)
-  const transcript = occurredAt === undefined ? undefined : conversation.transcript
+  const occurredAt =
+    startedAt === undefined || endSeconds === undefined ? undefined : startedAt + endSeconds * 1_000
+  const transcript = isoTime(occurredAt) === undefined ? undefined : conversation.transcript
   return updateOf(id, { ...change, status: 'live', transcript, occurredAt }, details)
 }
 
@@ -89,14 +87,14 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       status: 'completed',
       duration: milliseconds === undefined ? secondsBetween(startedAt, endedAt) : milliseconds / 1_000,
       summary: analysis.text('call_summary'),
-      evaluation: evaluationOf(analysis.plain('call_successful')),
+      evaluation: analysis.plain('call_successful'),
       endedReason,
       isEngaged: isWhole ? conversation.isEngaged(isMachine) : undefined,
       callAnalysis: isObject(own) ? own : undefined,
       transcript: conversation.transcript,
       // An analysis without a transcript has no time, or the end could count as late and lose to a live snapshot.
       occurredAt:
-        isWhole && endedAt !== undefined ? isoTime(name === 'call_ended' ? endedAt : endedAt + 1) : undefined,
+        isWhole && endedAt !== undefined ? (name === 'call_ended' ? endedAt : endedAt + 1) : undefined,
     },
     {
       ...details,
@@ -127,7 +125,7 @@ function readCommon(call: Fields) {
     change: {
       callerNumber: call.phoneNumber('from_number'),
       calledNumber: call.phoneNumber('to_number'),
-      createdAt: isoTime(startedAt),
+      createdAt: startedAt,
     },
     details: {
       agent: agentOf(call.text('agent_id'), call.text('agent_name')),

@@ -5,6 +5,8 @@ import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from
 type Encoding = 'hex' | 'base64'
 const digits = /^[0-9]{1,15}$/
 const digestBytes = { sha1: 20, sha256: 32, sha512: 64 }
+/** Most platforms sign the time and mean five minutes. */
+const minutesMs = 300_000
 /** Platforms send one signature for each of their secrets; of more, only the first are compared. */
 const signaturesMax = 10
 
@@ -58,9 +60,9 @@ export function readDigits(text: string | null | undefined, unitMs: 1 | 1_000): 
 export function isRecent(
   at: number | null,
   now: number,
-  bounds: { pastMs: number; futureMs: number },
+  { pastMs = minutesMs, futureMs = minutesMs }: { pastMs?: number; futureMs?: number } = {},
 ): boolean {
-  return at !== null && now - at <= bounds.pastMs && at - now <= bounds.futureMs
+  return at !== null && now - at <= pastMs && at - now <= futureMs
 }
 
 /** The token of `Authorization: Bearer`, or the whole header if `Bearer` is missing. */

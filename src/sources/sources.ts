@@ -8,7 +8,7 @@ import { ownsProject } from '../db/requirements.ts'
 import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import { type AppError, type FieldError, invalidRequest, notFound } from '../errors.ts'
+import { type AppError, invalidRequest, notFound, refuseFields } from '../errors.ts'
 import type { By } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
@@ -106,12 +106,11 @@ export class Sources {
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
     const { label, secretFrom } = setUpOf(platform)
     const name = input.name ?? label
-    const problems = [
-      ...named('name', nameProblem(name)),
-      ...named('secret', input.secret === undefined ? null : secretProblem(platform, input.secret)),
+    refuseFields({
+      name: nameProblem(name),
+      secret: input.secret !== undefined && secretProblem(platform, input.secret),
       ...optionProblems(platform, options),
-    ]
-    if (problems.length > 0) throw invalidRequest(problems)
+    })
     const isMade = input.secret === undefined && secretFrom === 'us'
     const secret = isMade ? newSecret() : (input.secret ?? null)
     const { write, audit, now } = this.#options
@@ -147,13 +146,12 @@ export class Sources {
   async rotate(projectId: number, id: string, secret?: string, by?: By): Promise<MadeSource> {
     const record = await this.get(projectId, id)
     const { secretFrom, secretName } = setUpOf(record.platform)
-    if (secret === undefined && secretFrom === 'platform') {
-      throw invalidRequest([
-        { field: 'secret', message: `is required: copy it from the platform (${secretName})` },
-      ])
-    }
-    const problems = named('secret', secret === undefined ? null : secretProblem(record.platform, secret))
-    if (problems.length > 0) throw invalidRequest(problems)
+    const isMissing = secret === undefined && secretFrom === 'platform'
+    refuseFields({
+      secret: isMissing
+        ? `is required: copy it from the platform (${secretName})`
+        : secret !== undefined && secretProblem(record.platform, secret),
+    })
     const present = secret ?? newSecret()
     const { write, audit, now, erasure } = this.#options
     const { rotated } = await write.batchIf([ownsProject(projectId, by)], {
@@ -270,10 +268,6 @@ function newSecret(): string {
   return randomBytes(32).toString('hex')
 }
 
-function named(field: string, message: string | null): FieldError[] {
-  return message === null ? [] : [{ field, message }]
-}
-
 function secretProblem(platform: PlatformName, secret: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(secret)) return 'must be printable ASCII characters without spaces'
   if (secret.length > secretCharsMax) return `must be at most ${secretCharsMax} characters`
@@ -283,12 +277,13 @@ function secretProblem(platform: PlatformName, secret: string): string | null {
   return isKey ? null : "must be the account's public key: 32 bytes in base64"
 }
 
-function optionProblems(platform: PlatformName, options: SourceOptions): FieldError[] {
+function optionProblems(platform: PlatformName, options: SourceOptions): Record<string, string | null> {
   const known = setUpOf(platform).options
-  return Object.entries(options).flatMap(([name, value]) => {
+  const problems = Object.entries(options).map(([name, value]) => {
     const choices = Object.hasOwn(known, name) ? known[name] : undefined
-    return named(`options.${name}`, optionProblem(value, choices, Object.keys(known)))
+    return [`options.${name}`, optionProblem(value, choices, Object.keys(known))]
   })
+  return Object.fromEntries(problems)
 }
 
 function optionProblem(

@@ -1,5 +1,5 @@
 import type { Platform } from './event.ts'
-import { agentOf, isoTime, numbersOf, positive, readLabelled, updateOf } from './facts.ts'
+import { agentOf, numbersOf, positive, readLabelled, updateOf } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 
@@ -36,9 +36,8 @@ export const synthflow: Platform = {
           ...readVariables(event.object('collected_variables')),
         },
         transcript: conversation.transcript,
-        createdAt: isoTime(startedAt),
-        occurredAt:
-          startedAt === undefined ? undefined : isoTime(startedAt + Math.round((duration ?? 0) * 1_000)),
+        createdAt: startedAt,
+        occurredAt: startedAt === undefined ? undefined : startedAt + Math.round((duration ?? 0) * 1_000),
       },
       {
         agent: agentOf(call.text('model_id'), undefined),

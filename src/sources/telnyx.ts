@@ -1,11 +1,10 @@
-import type { CallFacts, Platform, SourceDetails, SourceOptions } from './event.ts'
+import type { Platform, SourceDetails, SourceOptions } from './event.ts'
 import {
   agentOf,
   Conversation,
-  isoTime,
   type Known,
-  positive,
   secondsBetween,
+  type ToldFacts,
   updateOf,
   withoutUnknown,
 } from './facts.ts'
@@ -14,7 +13,6 @@ import { isEd25519, isRecent, readDigits } from './signature.ts'
 
 // https://developers.telnyx.com/development/api-fundamentals/webhooks/receiving-webhooks
 
-const window = { pastMs: 300_000, futureMs: 300_000 }
 const directions = new Map<string | undefined, 'inbound' | 'outbound'>([
   ['incoming', 'inbound'],
   ['outgoing', 'outbound'],
@@ -29,7 +27,7 @@ export const telnyx: Platform = {
   isSigned({ headers, body, now }, secret) {
     const time = headers.get('telnyx-timestamp')
     const signed = Buffer.concat([Buffer.from(`${time}|`), body])
-    const isOnTime = isRecent(readDigits(time, 1_000), now, window)
+    const isOnTime = isRecent(readDigits(time, 1_000), now)
     return isOnTime && isEd25519(secret, signed, headers.get('telnyx-signature-ed25519'))
   },
 
@@ -44,8 +42,8 @@ export const telnyx: Platform = {
     const common = {
       callerNumber: payload.phoneNumber('from'),
       calledNumber: payload.phoneNumber('to'),
-      createdAt: isoTime(payload.time('start_time')),
-      occurredAt: isoTime(occurredAt),
+      createdAt: payload.time('start_time'),
+      occurredAt,
     }
     const agent = agentOf(payload.text('assistant_id'), undefined)
     return updateOf(payload.required('call_leg_id'), { ...common, ...change }, { agent, ...details })
@@ -62,7 +60,7 @@ type Read = (
   payload: Fields,
   occurredAt: number | undefined,
   options: SourceOptions,
-) => { change: Known<CallFacts>; details?: Known<SourceDetails> }
+) => { change: ToldFacts; details?: Known<SourceDetails> }
 
 /** For events whose fields no other event has: without a time, they make no other event count as late. */
 const timeless = { occurredAt: undefined }
@@ -77,20 +75,20 @@ const events: Record<string, Read> = {
   'call.conversation.ended': (payload) => ({
     change: {
       status: 'completed',
-      duration: positive(payload.number('duration_sec')),
+      duration: payload.number('duration_sec'),
       endedReason: payload.text('reason'),
     },
   }),
   'call.hangup': (payload, occurredAt) => {
     const startedAt = payload.time('start_time')
-    const change: Known<CallFacts> = {
+    const change: ToldFacts = {
       status: 'completed',
       duration: secondsBetween(startedAt, occurredAt),
       endedReason: payload.text('hangup_cause'),
     }
     // Dated at the start, so that it only fills in what `call.conversation.ended` leaves open.
     return {
-      change: startedAt === undefined ? change : { ...change, occurredAt: isoTime(startedAt) },
+      change: startedAt === undefined ? change : { ...change, occurredAt: startedAt },
       details: { metadata: withoutUnknown({ hangupSource: payload.text('hangup_source') }) },
     }
   },
@@ -115,7 +113,7 @@ const events: Record<string, Read> = {
 }
 
 /** The only events with what was said. */
-function readGather(payload: Fields): { change: Known<CallFacts> } {
+function readGather(payload: Fields): { change: ToldFacts } {
   const conversation = new Conversation()
   for (const message of payload.list('message_history')) {
     const role = message.text('role')
@@ -129,7 +127,7 @@ function currencyOf(payload: Fields): string | undefined {
   return payload.list('cost_parts')[0]?.text('currency')
 }
 
-function readInsights(results: Fields[], summaryInsight: string | undefined): Known<CallFacts> {
+function readInsights(results: Fields[], summaryInsight: string | undefined): ToldFacts {
   const found: [string, unknown][] = []
   let summary: string | undefined
   for (const insight of results) {

@@ -1,5 +1,5 @@
 import type { Platform } from './event.ts'
-import { agentOf, isoTime, secondsBetween, updateOf } from './facts.ts'
+import { agentOf, secondsBetween, updateOf } from './facts.ts'
 import { isHmac, isRecent } from './signature.ts'
 
 // https://docs.ultravox.ai/webhooks
@@ -44,8 +44,8 @@ export const ultravox: Platform = {
         endedReason: call.text('endReason'),
         callerNumber: metadata.phoneNumber('callerNumber'),
         calledNumber: metadata.phoneNumber('calledNumber'),
-        createdAt: isoTime(created),
-        occurredAt: isoTime(times[name]),
+        createdAt: created,
+        occurredAt: times[name],
       },
       { agent: agentOf(call.text('agentId'), undefined) },
     )

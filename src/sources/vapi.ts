@@ -9,8 +9,6 @@ import type {
 import {
   agentOf,
   Conversation,
-  evaluationOf,
-  isoTime,
   latencyOf,
   medianOf,
   numbersOf,
@@ -26,7 +24,6 @@ import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './sign
 
 // https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/server-url/server-authentication
 
-const window = { pastMs: 300_000, futureMs: 300_000 }
 const machines = new Set(['voicemail', 'customer-did-not-answer', 'customer-busy'])
 const speakers = { ai: 'assistant', user: 'user' } as const
 
@@ -67,7 +64,7 @@ export const vapi: Platform = {
 function isStandardWebhook({ headers, body, now }: SignedRequest, secret: string): boolean {
   const [id, timestamp] = [headers.get('webhook-id'), headers.get('webhook-timestamp')]
   const key = decode(secret.replace(/^whsec_/, ''), 'base64')
-  if (!id || !key || !isRecent(readDigits(timestamp, 1_000), now, window)) return false
+  if (!id || !key || !isRecent(readDigits(timestamp, 1_000), now)) return false
   const sent = headers.get('webhook-signature')?.split(' ') ?? []
   const signatures = sent.map((signature) => /^v1,(.*)$/.exec(signature)?.[1])
   return isHmac({ key, parts: [`${id}.${timestamp}.`, body], signatures, encoding: 'base64' })
@@ -79,9 +76,7 @@ function isCustomSigned({ headers, body, now }: SignedRequest, secret: string): 
   const signatures = [sent?.replace(/^(sha1|sha256|sha512)=/, '')]
   const timestamp = headers.get('x-timestamp')
   // The unit is undocumented.
-  const isOnTime = ([1, 1_000] as const).some((unitMs) =>
-    isRecent(readDigits(timestamp, unitMs), now, window),
-  )
+  const isOnTime = ([1, 1_000] as const).some((unitMs) => isRecent(readDigits(timestamp, unitMs), now))
   if (timestamp !== null && !isOnTime) return false
   const parts = timestamp === null ? [body] : [`${timestamp}.`, body]
   const keys = [secret, decode(secret, 'base64')].filter((key) => key !== null)
@@ -133,13 +128,13 @@ function readReport(message: Fields): SourceUpdate {
       status: 'completed',
       duration,
       summary: analysis.text('summary'),
-      evaluation: evaluationOf(analysis.plain('successEvaluation')),
+      evaluation: analysis.plain('successEvaluation'),
       endedReason,
       isEngaged: conversation.isEngaged(machines.has(endedReason ?? '')),
       callAnalysis: readAnalysis(analysis, artifact),
       transcript: conversation.transcript,
-      createdAt: change.createdAt ?? isoTime(startedAt),
-      occurredAt: change.occurredAt ?? isoTime(endedAt),
+      createdAt: change.createdAt ?? startedAt,
+      occurredAt: change.occurredAt ?? endedAt,
     },
     {
       ...details,
@@ -169,8 +164,8 @@ function readCommon(message: Fields) {
   const agentId = call.text('assistantId') ?? call.text('squadId') ?? call.text('workflowId')
   const change = {
     ...numbersOf(direction, { person, own }),
-    createdAt: isoTime(call.time('createdAt')),
-    occurredAt: isoTime(message.time('timestamp')),
+    createdAt: call.time('createdAt'),
+    occurredAt: message.time('timestamp'),
   }
   return {
     id: call.required('id'),

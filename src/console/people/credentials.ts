@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { accounts, invitations, people, sessions, verifications } from '../../db/schema.ts'
-import { type FieldError, invalidRequest } from '../../errors.ts'
+import { refuseFields } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
 
 export interface NewPerson {
@@ -25,16 +25,13 @@ export function normalizeEmail(email: string): string {
 
 /** @throws invalid_request naming each bad field, under `path` */
 export function checkNewPerson({ name, email, password }: NewPerson, path = ''): NewPerson {
-  const problems: FieldError[] = []
-  const refuse = (field: string, message: string) => problems.push({ field: path + field, message })
-  const nameFault = nameProblem(name)
-  if (nameFault) refuse('name', nameFault)
   const normalized = normalizeEmail(email)
-  if (normalized.length > emailCharsMax || !emailForm.test(normalized))
-    refuse('email', 'must be an email address, such as ada@example.com')
-  const problem = passwordProblem(password)
-  if (problem) refuse('password', problem)
-  if (problems.length > 0) throw invalidRequest(problems)
+  const isEmail = normalized.length <= emailCharsMax && emailForm.test(normalized)
+  refuseFields({
+    [`${path}name`]: nameProblem(name),
+    [`${path}email`]: !isEmail && 'must be an email address, such as ada@example.com',
+    [`${path}password`]: passwordProblem(password),
+  })
   return { name: name.trim(), email: normalized, password }
 }
 

@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
-import { AppError, invalidRequest, notFound } from '../../errors.ts'
+import { AppError, invalidRequest, notFound, refuseFields } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { Auth } from './auth.ts'
@@ -114,8 +114,7 @@ export class Links {
   ): Promise<SessionAnswer> {
     const { personId, personName: name, email } = await this.#find(token)
     if (personId === null || name === null || email === null) throw deadLink()
-    const problem = passwordProblem(password)
-    if (problem) throw invalidRequest([{ field: 'password', message: problem }])
+    refuseFields({ password: passwordProblem(password) })
     const { write, audit, now, auth, sessions } = this.#options
     const passwordHash = await (await (await auth()).$context).password.hash(password)
     const by = byPerson({ personId, name, email }, client.address)

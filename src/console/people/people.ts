@@ -3,7 +3,7 @@ import { personLabelSql } from '../../audit/audit-trail.ts'
 import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import { personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
-import { AppError, consoleOwnerOnly, invalidRequest, notFound } from '../../errors.ts'
+import { AppError, consoleOwnerOnly, invalidRequest, notFound, refuseFields } from '../../errors.ts'
 import type { By, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
 import { normalizeEmail } from './credentials.ts'
@@ -39,8 +39,7 @@ export class People {
   /** @throws invalid_request when the name is blank or too long */
   async rename(person: SignedIn, name: string, by: By): Promise<Person> {
     const { write, audit, now } = this.#options
-    const problem = nameProblem(name)
-    if (problem) throw invalidRequest([{ field: 'name', message: problem }])
+    refuseFields({ name: nameProblem(name) })
     const renamed = { name: name.trim(), updatedAt: new Date(now()) }
     await write.batch({
       renamed: write.update(people).set(renamed).where(eq(people.id, person.personId)),

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
 import { people, sessions, verifications } from '../../db/schema.ts'
-import { AppError, invalidRequest, notFound } from '../../errors.ts'
+import { AppError, invalidRequest, notFound, refuseFields } from '../../errors.ts'
 import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Auth } from './auth.ts'
@@ -183,8 +183,7 @@ export class Sessions {
     client: Client,
   ): Promise<{ changed: true }> {
     const { auth, limits, read, write, audit, now } = this.#options
-    const problem = passwordProblem(newPassword)
-    if (problem) throw invalidRequest([{ field: 'newPassword', message: problem }])
+    refuseFields({ newPassword: passwordProblem(newPassword) })
     await limits.countOwnPassword(person.personId)
     const { password } = await (await auth()).$context
     const currentHash = await findPasswordHash(read, person.email)

@@ -5,7 +5,6 @@ import {
   cut,
   type DoneKind,
   type EntryFacts,
-  isoTime,
   latencyOf,
   medianOf,
   numbersOf,
@@ -66,14 +65,14 @@ export function toUpdate(facts: Facts, { id, all, root, isOver, ...session }: Se
     {
       status: isCompleted ? 'completed' : 'live',
       // A later request could not correct it, so it waits until the start is known.
-      createdAt: isCompleted ? isoTime(startMs) : undefined,
-      duration: isCompleted ? durationOf(startMs, endMs) : undefined,
+      createdAt: isCompleted ? startMs : undefined,
+      duration: isCompleted ? Math.round(endMs - startMs) / 1_000 : undefined,
       endedReason: session.endedReason,
       callerNumber: attribute('caller_number') ?? numbers.callerNumber,
       calledNumber: attribute('called_number') ?? numbers.calledNumber,
       isEngaged: isCompleted ? conversation.isEngaged(session.isMachine) : undefined,
       transcript: conversation.transcript,
-      occurredAt: isoTime(newestMs),
+      occurredAt: newestMs,
     },
     {
       agent: agentOf(undefined, attribute('agent') ?? session.agent),
@@ -94,12 +93,6 @@ function conversationOf(events: SessionEvent[], startMs: number): Conversation {
     else conversation.use(event.kind, event.name, atSeconds, event)
   }
   return conversation
-}
-
-/** In seconds, to the millisecond; undefined unless positive. */
-function durationOf(startMs: number, endMs: number): number | undefined {
-  const seconds = Math.round(endMs - startMs) / 1_000
-  return seconds > 0 ? seconds : undefined
 }
 
 /** A name or an id, cut to its maximum length. */
