@@ -95,6 +95,14 @@ export function consoleOwnerOnly(): AppError {
   return forbidden('Only the owner of the console can do this.')
 }
 
+/** For requests to the console without a session. */
+export function signInRequired(detail: string): AppError {
+  return new AppError('not_signed_in', 'Sign in required', {
+    detail,
+    headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
+  })
+}
+
 /** A 503: the same request may succeed later. */
 export function unavailable(detail: string, retryAfterSeconds = 1): AppError {
   return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds })

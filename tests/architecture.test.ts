@@ -236,7 +236,6 @@ describe('who may import whom', () => {
       'src/calls/reading/density.ts',
       'src/text/values.ts',
       'src/sources/catalog.ts',
-      'src/sources/labels.ts',
       'src/identity.ts',
     ]
     for (const path of shared) {

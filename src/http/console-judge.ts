@@ -1,4 +1,11 @@
-import { AppError, consoleOwnerOnly, forbidden, notFound, ownersOnly } from '../errors.ts'
+import {
+  type AppError,
+  consoleOwnerOnly,
+  forbidden,
+  notFound,
+  ownersOnly,
+  signInRequired,
+} from '../errors.ts'
 import { type Membership, mayDo, type Right, type SignedIn } from '../identity.ts'
 import type { RequestContexts } from './request-context.ts'
 
@@ -24,7 +31,7 @@ export function consoleJudge({ contexts, sessions, members, people }: ConsoleJud
     if (!access) return {}
     const person = await sessions.signedIn(request.headers.get('cookie'))
     if (access.for === 'everyone') return person ? { person } : {}
-    if (!person) throw notSignedIn()
+    if (!person) throw signInRequired('You are not signed in, or your session has ended.')
     if (access.for === 'signedIn') return { person }
     if (access.for === 'consoleOwner') {
       if ((await people.consoleOwner()) !== person.personId) throw consoleOwnerOnly()
@@ -44,11 +51,4 @@ function lacking(right: Right): AppError {
       ? 'You may not delete anything in this project: its owners may, and its members where an owner allows it.'
       : 'You are a viewer of this project and cannot do this. An owner can make you a member.'
   return forbidden(detail)
-}
-
-function notSignedIn(): AppError {
-  return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'You are not signed in, or your session has ended.',
-    headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
-  })
 }

@@ -1,21 +1,9 @@
 /** The texts of each query parameter of a request, in order. */
 export function readParameters(url: string): Record<string, string[]> {
-  const query = /\?([^#]*)/.exec(url)?.[1] ?? ''
   const parameters: Record<string, string[]> = Object.create(null)
-  for (const part of query.split('&').filter(Boolean)) {
-    const [name = '', ...text] = part.split('=')
-    parameters[unescaped(name)] ??= []
-    parameters[unescaped(name)]?.push(unescaped(text.join('=')))
+  for (const [name, text] of new URLSearchParams(/\?([^#]*)/.exec(url)?.[1])) {
+    parameters[name] ??= []
+    parameters[name].push(text)
   }
   return parameters
-}
-
-/** Escapes that are not UTF-8 stay as sent. */
-function unescaped(text: string): string {
-  const spaced = text.replaceAll('+', ' ')
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced
-  }
 }

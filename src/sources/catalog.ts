@@ -1,5 +1,3 @@
-import { platformLabels } from './labels.ts'
-
 /** What a person has to know to set up a platform. */
 interface PlatformSetUp {
   readonly label: string
@@ -19,63 +17,63 @@ const ownKeys = { metadata: ['keep'] } as const
 /** The supported platforms. Pure, so that the console's page may use it. */
 export const catalog = {
   vapi: {
-    label: platformLabels.vapi,
+    label: 'Vapi',
     secretFrom: 'us',
     secretName: 'Bearer token of a custom credential',
     options: ownKeys,
     isLive: true,
   },
   retell: {
-    label: platformLabels.retell,
+    label: 'Retell',
     secretFrom: 'platform',
     secretName: 'API key that is marked for webhooks',
     options: ownKeys,
     isLive: true,
   },
   elevenlabs: {
-    label: platformLabels.elevenlabs,
+    label: 'ElevenLabs',
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Webhooks (shown once)',
     options: ownKeys,
     isLive: false,
   },
   bland: {
-    label: platformLabels.bland,
+    label: 'Bland',
     secretFrom: 'platform',
     secretName: 'Webhook signing secret from Account settings, Keys',
     options: ownKeys,
     isLive: false,
   },
   telnyx: {
-    label: platformLabels.telnyx,
+    label: 'Telnyx',
     secretFrom: 'platform',
     secretName: 'Public key from Keys & Credentials',
     options: { summaryInsight: null },
     isLive: true,
   },
   ultravox: {
-    label: platformLabels.ultravox,
+    label: 'Ultravox',
     secretFrom: 'us',
     secretName: 'One of the `secrets` of the webhook',
     options: ownKeys,
     isLive: true,
   },
   synthflow: {
-    label: platformLabels.synthflow,
+    label: 'Synthflow',
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Security, Webhooks',
     options: { direction: ['inbound', 'outbound'], ...ownKeys },
     isLive: false,
   },
   cartesia: {
-    label: platformLabels.cartesia,
+    label: 'Cartesia',
     secretFrom: 'platform',
     secretName: 'Webhook secret, sent as X-Webhook-Secret',
     options: ownKeys,
     isLive: true,
   },
   dograh: {
-    label: platformLabels.dograh,
+    label: 'Dograh',
     secretFrom: 'us',
     secretName: 'Bearer token of the webhook node',
     options: ownKeys,
@@ -94,3 +92,6 @@ export function isPlatform(name: string): name is PlatformName {
 }
 
 export const platformNames = Object.keys(catalog) as PlatformName[]
+
+/** The names of the frameworks whose sessions arrive by OpenTelemetry. */
+export const frameworkLabels = { livekit: 'LiveKit Agents', pipecat: 'Pipecat' } as const

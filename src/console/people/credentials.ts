@@ -4,6 +4,12 @@ import { accounts, invitations, people, sessions, verifications } from '../../db
 import { refuseFields } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
 
+export interface Person {
+  id: string
+  name: string
+  email: string
+}
+
 export interface NewPerson {
   name: string
   email: string
@@ -93,6 +99,15 @@ export function changePassword(change: PasswordChange) {
     signIns: sql`delete from ${verifications} where value = ${personId} and ${isChanged}`,
     links: sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`,
   }
+}
+
+/** The person with this email address; null when there is none. */
+export async function findPerson(read: ReadDatabase, email: string): Promise<Person | null> {
+  const [person] = await read
+    .select({ id: people.id, name: people.name, email: people.email })
+    .from(people)
+    .where(eq(people.email, normalizeEmail(email)))
+  return person ?? null
 }
 
 /** The password hash of the person with this email address; null when there is none. */

@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
-import { AppError, invalidRequest, notFound, refuseFields } from '../../errors.ts'
+import { type AppError, invalidRequest, notFound, refuseFields, signInRequired } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { Auth } from './auth.ts'
@@ -10,6 +10,7 @@ import type { Client } from './client.ts'
 import {
   changePassword,
   checkNewPerson,
+  findPerson,
   insertPerson,
   type NewPerson,
   type NewPersonRow,
@@ -98,10 +99,10 @@ export class Links {
       const invited = { token, input: newPerson, path: 'newPerson.', client }
       return await this.#asNewPerson(invited, (person) => this.#join(link, person, client, person))
     }
-    if (signedIn.personId === '') {
-      const detail = 'Sign in and open the link again, or join with a name, an email address and a password.'
-      throw new AppError('not_signed_in', 'Sign in required', { detail })
-    }
+    if (signedIn.personId === '')
+      throw signInRequired(
+        'Sign in and open the link again, or join with a name, an email address and a password.',
+      )
     await this.#join(link, signedIn, client)
     const { personId, name, email } = signedIn
     return await describeSession(this.#options.read, { id: personId, name, email })
@@ -173,8 +174,7 @@ export class Links {
     const { read, limits, auth, sessions, now } = this.#options
     await limits.countLink(hashToken(token))
     // Before the hash, which costs much more.
-    const [known] = await read.select({ id: people.id }).from(people).where(eq(people.email, email))
-    if (known) throw emailInUse(`${path}email`)
+    if (await findPerson(read, email)) throw emailInUse(`${path}email`)
     const passwordHash = await (await (await auth()).$context).password.hash(password)
     await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
       throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error

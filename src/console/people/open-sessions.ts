@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, projects, sessions } from '../../db/schema.ts'
-import { AppError } from '../../errors.ts'
+import { signInRequired } from '../../errors.ts'
 
 const projectsMax = 100
 
@@ -38,7 +38,7 @@ export class OpenSessions {
       this.#read.set(projectId, known)
     }
     const endsAt = (await known.ends).get(sessionId)
-    if (endsAt === undefined || endsAt <= now()) throw new AppError('not_signed_in', 'Sign in required')
+    if (endsAt === undefined || endsAt <= now()) throw signInRequired('Your session has ended.')
   }
 
   async #endsOf(projectId: number): Promise<Ends> {

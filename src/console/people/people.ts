@@ -6,17 +6,11 @@ import { invitations, members, meta, people, projects, verifications } from '../
 import { AppError, consoleOwnerOnly, invalidRequest, notFound, refuseFields } from '../../errors.ts'
 import type { By, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
-import { normalizeEmail } from './credentials.ts'
+import { findPerson, type Person } from './credentials.ts'
 import { hasOtherOwner } from './members.ts'
 import type { PeopleOptions } from './options.ts'
 import { consoleOwnerName, findConsoleOwner, isConsoleOwner, setupHashName } from './set-up.ts'
 import { createLinkToken, hashToken } from './token.ts'
-
-export interface Person {
-  id: string
-  name: string
-  email: string
-}
 
 /** A person as the console's owner sees them. */
 export interface Account extends Person {
@@ -103,10 +97,7 @@ export class People {
 
   /** @throws not_found when nobody has the email address */
   async find(email: string): Promise<Person> {
-    const [person] = await this.#options.read
-      .select({ id: people.id, name: people.name, email: people.email })
-      .from(people)
-      .where(eq(people.email, normalizeEmail(email)))
+    const person = await findPerson(this.#options.read, email)
     if (person) return person
     throw notFound(`No one has the email address ${email}.`)
   }

@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
 import type { Role } from '../../identity.ts'
-import type { Person } from './people.ts'
+import type { Person } from './credentials.ts'
 import { findConsoleOwner } from './set-up.ts'
 
 export interface ProjectOfPerson {

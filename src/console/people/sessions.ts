@@ -8,12 +8,13 @@ import { type Client, headersOf } from './client.ts'
 import {
   changePassword,
   findPasswordHash,
+  findPerson,
   hasPassword,
   normalizeEmail,
+  type Person,
   passwordProblem,
 } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
-import type { Person } from './people.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
@@ -227,10 +228,7 @@ export class Sessions {
       client.keepCookies(headers)
       return response.user
     }
-    const [person] = await read
-      .select({ id: people.id })
-      .from(people)
-      .where(eq(people.email, credentials.email))
+    const person = await findPerson(read, credentials.email)
     const waiting = eq(verifications.value, person?.id ?? '')
     const ended = await write
       .delete(verifications)
@@ -290,10 +288,7 @@ export class Sessions {
   async #recordFailure(email: string, { address }: Client): Promise<void> {
     const { read, audit, log } = this.#options
     try {
-      const [person] = await read
-        .select({ id: people.id, name: people.name, email: people.email })
-        .from(people)
-        .where(eq(people.email, email))
+      const person = await findPerson(read, email)
       if (!person) return
       const by = { actor: { id: person.id, name: null }, address }
       await audit.record({ by, projectId: null, action: 'sign_in_failed', target: personLabel(person) })

@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { people, twoFactors, verifications } from '../../db/schema.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest, signInRequired } from '../../errors.ts'
 import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
+import type { Person } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
-import type { Person } from './people.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 
 const lockedSeconds = 900
@@ -191,10 +191,9 @@ function wrongCode(): AppError {
 
 /** The time for the code is over, or there were too many wrong ones. */
 export function challengeOver(): AppError {
-  return new AppError('not_signed_in', 'Sign in required', {
-    detail: 'The code has expired, or too many wrong codes were entered. Sign in with your password again.',
-    headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
-  })
+  return signInRequired(
+    'The code has expired, or too many wrong codes were entered. Sign in with your password again.',
+  )
 }
 
 /** People copy codes as apps show them, in groups. */

@@ -1,7 +1,7 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { mayDo, type Right } from '../../identity.ts'
-import type { Person } from '../people/people.ts'
+import type { Person } from '../people/credentials.ts'
 import type { ProjectOfPerson, SessionAnswer } from '../people/session-answer.ts'
 import { api, unwrap } from './api.ts'
 

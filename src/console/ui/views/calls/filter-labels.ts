@@ -1,5 +1,5 @@
 import { type FilterName, noValue } from '../../../../calls/filters.ts'
-import { frameworkLabels, platformLabels } from '../../../../sources/labels.ts'
+import { catalog, frameworkLabels } from '../../../../sources/catalog.ts'
 import { asPhrase } from '../../components/phrase.ts'
 
 /** What the console calls a filter. */
@@ -24,6 +24,8 @@ export const filterLabels: Record<FilterName, string> = {
   noted: 'Note',
   text: 'Search',
 }
+
+const platformLabels = Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label]))
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   status: { live: 'Live', completed: 'Completed' },

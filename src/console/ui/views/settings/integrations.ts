@@ -1,4 +1,4 @@
-import { frameworkLabels } from '../../../../sources/labels.ts'
+import { frameworkLabels } from '../../../../sources/catalog.ts'
 
 /** What an integration's lines are filled with. */
 interface LineValues {
