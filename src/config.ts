@@ -6,53 +6,24 @@ const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const logFormats = ['json', 'pretty'] as const
 
-/** Everything that the environment decides, validated and deeply frozen. Null means not set. */
-export interface Config {
-  /** 0 picks a free port. */
-  readonly port: number
-  readonly host: string
-  /** Absolute. */
-  readonly dataDir: string
+/** Null means not set. */
+export type Config = ReturnType<typeof loadConfig>
+
+interface DatabaseConfig {
   /** For a local database `file:` and an absolute, percent-encoded path. */
   readonly databaseUrl: string
   /** Absolute path of a `file:` database; null for a remote one. */
   readonly databaseFile: string | null
-  /** A secret, for the remote database or the primary. */
-  readonly databaseAuthToken: string | null
-  /** The primary of which the `file:` database is an embedded replica; null for a database without one. */
-  readonly databaseSyncUrl: string | null
-  readonly databaseSyncIntervalMs: number
-  readonly embedding: {
-    readonly provider: (typeof embeddingProviders)[number]
-    /** Model id on Hugging Face, or with `local` the path of a folder; unused by the built-in provider. */
-    readonly model: string
-    /** Serves the model instead of Hugging Face's hosted inference. */
-    readonly endpoint: string | null
-    /** A secret. */
-    readonly token: string | null
-  }
-  readonly indexWaitMs: number
-  readonly eraseWithinMs: number
-  readonly knowledgeTextBytesMax: number
-  readonly bodyBytesMax: number
-  /** Largest document of a call, in bytes of UTF-8. */
-  readonly callBytesMax: number
-  /** Without a trailing slash; null means the address that the server listens on. */
-  readonly publicUrl: string | null
-  /** 0 is off. */
-  readonly replicaStalenessMsMax: number
-  /** How long an idle connection stays open. */
-  readonly keepAliveSeconds: number
-  /** Valid addresses and CIDR ranges, never `*`. Empty trusts nobody, unlike an empty allow-list. */
-  readonly trustedProxies: readonly string[]
-  /** Addresses and CIDR ranges that webhooks may reach although they are not public. */
-  readonly webhookAllowPrivate: readonly string[]
-  /** For each key; 0 is off. */
-  readonly rateLimitPerMinute: number
+}
+
+interface EmbeddingConfig {
+  readonly provider: (typeof embeddingProviders)[number]
+  /** Model id on Hugging Face, or with `local` the path of a folder; unused by the built-in provider. */
+  readonly model: string
+  /** Serves the model instead of Hugging Face's hosted inference. */
+  readonly endpoint: string | null
   /** A secret. */
-  readonly metricsToken: string | null
-  readonly logLevel: (typeof logLevels)[number]
-  readonly logFormat: (typeof logFormats)[number]
+  readonly token: string | null
 }
 
 /** Why the service cannot start: one line a problem, which names the variable and never shows a secret. */
@@ -67,20 +38,24 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration. Relative paths start at the working directory. Empty variables count as unset, unknown ones
- * are ignored. @param isTerminal whether the log is pretty by default
+ * Reads everything that the environment decides, validated and deeply frozen. Relative paths start at the working
+ * directory. Empty variables count as unset, unknown ones are ignored.
+ * @param isTerminal whether the log is pretty by default
  * @throws ConfigError with every problem
  */
-export function loadConfig(env: Record<string, string | undefined>, isTerminal: boolean): Config {
+export function loadConfig(env: Record<string, string | undefined>, isTerminal: boolean) {
   const read = new Reader(env)
   const dataDir = resolve(read.text('DATA_DIR') ?? 'data')
-
-  const config: Config = {
+  const config = {
+    /** 0 picks a free port. */
     port: read.integer('PORT', 3000, [0, 65_535]),
     host: read.host('HOST') ?? '127.0.0.1',
+    /** Absolute. */
     dataDir,
     ...read.database('DATABASE_URL', join(dataDir, 'callbook.db')),
+    /** A secret, for the remote database or the primary. */
     databaseAuthToken: read.secret('DATABASE_AUTH_TOKEN'),
+    /** The primary of which the `file:` database is an embedded replica; null for a database without one. */
     databaseSyncUrl: read.databaseServer('DATABASE_SYNC_URL'),
     databaseSyncIntervalMs: read.integer('DATABASE_SYNC_INTERVAL_MS', 1000, [10, 3_600_000]),
     embedding: read.embedding(),
@@ -88,22 +63,26 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     eraseWithinMs: read.integer('ERASE_WITHIN_MS', 5000, [100, 3_600_000]),
     knowledgeTextBytesMax: read.integer('KNOWLEDGE_TEXT_MAX_BYTES', 2 ** 20, [1, 2 ** 28]),
     bodyBytesMax: read.integer('BODY_MAX_BYTES', 2 ** 25, [1, 2 ** 30]),
+    /** Largest document of a call, in bytes of UTF-8. */
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
+    /** Without a trailing slash; null means the address that the server listens on. */
     publicUrl: read.publicUrl('PUBLIC_URL'),
+    /** 0 is off. */
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
-    // Bun's maximum is 255.
+    /** How long an idle connection stays open. Bun's maximum is 255. */
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 75, [1, 255]),
+    /** Valid addresses and CIDR ranges, never `*`. Empty trusts nobody, unlike an empty allow-list. */
     trustedProxies: read.addresses('TRUSTED_PROXIES'),
+    /** Addresses and CIDR ranges that webhooks may reach although they are not public. */
     webhookAllowPrivate: read.addresses('WEBHOOK_ALLOW_PRIVATE'),
+    /** For each key; 0 is off. */
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
+    /** A secret. */
     metricsToken: read.secret('METRICS_TOKEN'),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
     logFormat: read.choice('LOG_FORMAT', logFormats) ?? (isTerminal ? 'pretty' : 'json'),
   }
   if (read.problems.length > 0) throw new ConfigError(read.problems)
-  Object.freeze(config.embedding)
-  Object.freeze(config.trustedProxies)
-  Object.freeze(config.webhookAllowPrivate)
   return Object.freeze(config)
 }
 
@@ -163,7 +142,7 @@ class Reader {
     return this.refuse(name, 'has a query or a fragment', 'a URL without them')
   }
 
-  database(name: string, defaultFile: string): { databaseUrl: string; databaseFile: string | null } {
+  database(name: string, defaultFile: string): DatabaseConfig {
     const text = this.text(name)
     if (text === null || /^file:/i.test(text)) {
       const file = text === null ? defaultFile : (this.databaseFile(name, text) ?? defaultFile)
@@ -188,7 +167,7 @@ class Reader {
     return this.refuse(name, 'has a fragment or an unknown query parameter', 'no query but tls=0 or tls=1')
   }
 
-  embedding(): Config['embedding'] {
+  embedding(): EmbeddingConfig {
     const choice = this.choice('EMBEDDING_PROVIDER', embeddingProviders)
     const model = this.model('EMBEDDING_MODEL', choice === 'local') ?? 'BAAI/bge-small-en-v1.5'
     const endpointUrl = this.url('EMBEDDING_ENDPOINT', ['http://…', 'https://…'])
@@ -200,18 +179,20 @@ class Reader {
       const wrong = 'is huggingface, but neither HF_TOKEN nor EMBEDDING_ENDPOINT is set'
       this.refuse('EMBEDDING_PROVIDER', wrong, 'huggingface with one of them, or builtin')
     }
-    return { provider: choice ?? (isReachable ? 'huggingface' : 'builtin'), model, endpoint, token }
+    const provider = choice ?? (isReachable ? 'huggingface' : 'builtin')
+    return Object.freeze({ provider, model, endpoint, token })
   }
 
-  addresses(name: string): string[] {
+  addresses(name: string): readonly string[] {
     const entries = this.text(name)?.split(',') ?? []
-    return entries.map((written, index) => {
+    const read = entries.map((written, index) => {
       const entry = written.trim()
       if (isAddressOrRange(entry)) return entry
       const accepted = 'IPv4 and IPv6 addresses and CIDR ranges, separated by commas'
       this.refuse(name, `has ${quoted(entry)} as entry ${index + 1}`, accepted)
       return entry
     })
+    return Object.freeze(read)
   }
 
   /** A model's id, or where folders are accepted a path that is absolute or begins with a dot. */

@@ -244,6 +244,15 @@ function withArticle(type: string | string[]): string {
     .join(' or ')
 }
 
+/** The value of a JSON text; undefined if it is not JSON: no JSON value is. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Levels of nesting a field's value may have. */
 const depthMax = 100
 const fieldCharsMax = 200

@@ -9,26 +9,8 @@ import type { KeyKind } from './token.ts'
 const allowedIpsMax = 1_000
 const allowedOriginsMax = 100
 
-/** A key as people see it, without the secret. Times are ISO 8601, UTC. */
-export interface KeyRecord {
-  id: string
-  name: string
-  kind: KeyKind
-  /** Null for an ingest key. */
-  scope: KeyScope | null
-  /** `ck_live_…` and the last four characters. */
-  hint: string
-  allowedIps: string[]
-  allowedOrigins: string[]
-  expiresAt: string | null
-  createdAt: string
-  createdBy: string | null
-  lastUsedAt: string | null
-  lastUsedIp: string | null
-  revokedAt: string | null
-  /** The id of the key that it replaces, if it was made by a rotation. */
-  replaces: string | null
-}
+/** A key as people see it, without the secret. */
+export type KeyRecord = ReturnType<typeof toRecord>
 
 /** A new key: the only value that holds the secret. */
 export interface CreatedKey extends KeyRecord {
@@ -79,7 +61,8 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-export function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect): KeyRecord {
+/** Times are ISO 8601, UTC. */
+export function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect) {
   return {
     ...row,
     hint: shownHint(row),

@@ -25,36 +25,10 @@ export const guidePages = [
 ] as const
 export const guidePath = '/docs/guide'
 
-export interface Guide {
-  pages: GuidePage[]
-  styles: string
-}
-
-export interface GuidePage {
-  name: (typeof guidePages)[number]
-  title: string
-  /** The first paragraph, as text. */
-  summary: string
-  html: string
-  sections: Section[]
-}
-
+export type Guide = ReturnType<typeof readGuide>
+export type GuidePage = ReturnType<typeof toPage>
 /** A heading, with the text up to the next one. */
-export interface Section {
-  title: string
-  /** 1 is the title of the page. */
-  level: number
-  anchor: string
-  text: string
-  /** The stems of its words. Those of its title are repeated, so that they weigh more in a search. */
-  stems: string[]
-}
-
-interface GuideHit {
-  page: GuidePage
-  section: Section
-  score: number
-}
+type Section = GuidePage['sections'][number]
 
 const hitsMax = 20
 const soughtWordsMax = 8
@@ -73,12 +47,12 @@ markdown.renderer.rules.fence = (tokens, at) =>
   `<pre ${scrollable}><code>${escapeHtml(tokens[at]?.content ?? '')}</code></pre>`
 
 /** Reads and renders every page of the folder. */
-export function readGuide(folder: string): Guide {
+export function readGuide(folder: string) {
   const read = (file: string) => readFileSync(join(folder, file), 'utf8')
   return { pages: guidePages.map((name) => toPage(name, read(`${name}.md`))), styles: read('guide.css') }
 }
 
-function toPage(name: GuidePage['name'], source: string): GuidePage {
+function toPage(name: (typeof guidePages)[number], source: string) {
   const tokens = markdown.parse(source, {})
   const parts: { title: string; level: number; text: string[] }[] = []
   for (const [at, token] of tokens.entries()) {
@@ -96,12 +70,14 @@ function toPage(name: GuidePage['name'], source: string): GuidePage {
   }
   const pageTitle = parts[0]?.title ?? name
   const sections = parts.map(({ title, level, text }) => {
+    // The titles are repeated, so that they weigh more in a search.
     const weighted = [...Array(titleWeight).fill(title), ...Array(pageTitleWeight).fill(pageTitle), ...text]
     return { title, level, anchor: anchorOf(title), text: text.join(' '), stems: stemsOf(weighted.join(' ')) }
   })
   return {
     name,
     title: pageTitle,
+    /** The first paragraph, as text. */
     summary: parts[0]?.text[0] ?? '',
     html: markdown.renderer.render(tokens, markdown.options, {}),
     sections,
@@ -121,7 +97,7 @@ export function anchorOf(title: string): string {
 }
 
 /** The sections with all words of the query, in any form or as a prefix; best first. */
-export function searchGuide({ pages }: Guide, query: string): GuideHit[] {
+export function searchGuide({ pages }: Guide, query: string) {
   const matchers = matchersOf(query)
   return pages
     .flatMap((page) => page.sections.map((section) => ({ page, section, score: scoreOf(section, matchers) })))

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { visit } from 'jsonc-parser'
 import { AppError, invalidRequest } from '../errors.ts'
-import { findProblem, unfaithful } from '../validation.ts'
+import { findProblem, jsonOf, unfaithful } from '../validation.ts'
 import { type Admission, freeBodyBytes } from './admission.ts'
 import type { RequestContexts } from './request-context.ts'
 
@@ -102,7 +102,7 @@ async function readUpload(request: Request, limits: BodyLimits): Promise<Upload>
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
-  const value = text === null ? undefined : parse(text)
+  const value = text === null ? undefined : jsonOf(text)
   if (text === null || value === undefined) throw unreadable(bytes, text)
   const problem = findProblem(value, unfaithful)
   if (problem) throw invalidRequest([problem])
@@ -265,20 +265,11 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON; no JSON value is undefined.
-    return undefined
-  }
-}
-
 /** JSON's syntax is ASCII, so a body that is not UTF-8 still shows its fields when each byte is a character. */
 function unreadable(bytes: Uint8Array, text: string | null): AppError {
   if (text === '') return invalidRequest([{ field: 'body', message: 'is required, as JSON' }])
   if (text === null) {
-    const latin = parse(new TextDecoder('latin1').decode(bytes))
+    const latin = jsonOf(new TextDecoder('latin1').decode(bytes))
     return invalidRequest([findProblem(latin, notUtf8) ?? { field: 'body', message: 'must be valid UTF-8' }])
   }
   const message = 'must be valid JSON'

@@ -1,13 +1,5 @@
 import { LRUCache } from 'lru-cache'
 
-interface RateLimitDecision {
-  allowed: boolean
-  /** For `Retry-After` of a refusal: whole seconds, at least 1. */
-  retryAfterSeconds: number | undefined
-  /** `RateLimit-Policy` and `RateLimit`, for allowed and refused answers alike. */
-  headers: Record<string, string>
-}
-
 interface Bucket {
   /** Requests not yet leaked away, between 0 and the limit. */
   level: number
@@ -37,7 +29,7 @@ export class RateLimiter {
   }
 
   /** Counts one request of the key, or refuses it. */
-  take(keyId: string): RateLimitDecision {
+  take(keyId: string) {
     const nowMs = this.#now()
     const leaked = this.#levelAt(keyId, nowMs)
     const allowed = leaked + 1 <= this.#perMinute + tolerance
@@ -49,7 +41,9 @@ export class RateLimiter {
     const resetSeconds = Math.max(1, Math.ceil((excess * windowSeconds) / this.#perMinute - tolerance))
     return {
       allowed,
+      /** For `Retry-After` of a refusal: whole seconds, at least 1. */
       retryAfterSeconds: allowed ? undefined : resetSeconds,
+      /** For allowed and refused answers alike. */
       headers: {
         'RateLimit-Policy': `"default";q=${this.#perMinute};w=${windowSeconds}`,
         // draft-ietf-httpapi-ratelimit-headers-11: `t` is how long no more than `r` can be used.

@@ -1,3 +1,4 @@
+import { jsonOf } from '../validation.ts'
 import type { Platform, SourceUpdate } from './event.ts'
 import { agentOf, Conversation, positive, roleOf, secondsBetween, updateOf, withoutUnknown } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
@@ -27,13 +28,10 @@ export const bland: Platform = {
   },
 }
 
+/** Empty for a body that is not JSON. */
 function rewritten(body: Uint8Array): string {
-  try {
-    return JSON.stringify(JSON.parse(new TextDecoder().decode(body)))
-  } catch {
-    // Only JSON can be serialized again.
-    return ''
-  }
+  const value = jsonOf(new TextDecoder().decode(body))
+  return value === undefined ? '' : JSON.stringify(value)
 }
 
 function readEnd(event: Fields): SourceUpdate {

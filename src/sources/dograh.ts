@@ -1,4 +1,4 @@
-import { findProblem, unfaithful } from '../validation.ts'
+import { findProblem, jsonOf, unfaithful } from '../validation.ts'
 import type { Platform } from './event.ts'
 import { agentOf, updateOf } from './facts.ts'
 import { isObject } from './fields.ts'
@@ -37,13 +37,8 @@ export const dograh: Platform = {
 /** A JSON object, which the template writes as text. */
 function objectOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
-  if (typeof value !== 'string') return undefined
-  try {
-    const parsed: unknown = JSON.parse(value)
-    // Checked like a body, since the body's check did not see inside this text.
-    return isObject(parsed) && findProblem(parsed, unfaithful) === null ? parsed : undefined
-  } catch {
-    // The user's template has something else here.
-    return undefined
-  }
+  // The user's template may have something else here.
+  const parsed = typeof value === 'string' ? jsonOf(value) : undefined
+  // Checked like a body, since the body's check did not see inside this text.
+  return isObject(parsed) && findProblem(parsed, unfaithful) === null ? parsed : undefined
 }

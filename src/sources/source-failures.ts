@@ -18,15 +18,7 @@ const idCharsMax = 128
 const textCharsMax = 300
 
 /** A failure as people see it: an event that could not be read. */
-export interface FailureRecord {
-  /** ISO 8601, UTC. */
-  at: string
-  callId: string | null
-  field: string
-  message: string
-  /** Whether enough of the event is kept to read it again. */
-  isKept: boolean
-}
+export type FailureRecord = Awaited<ReturnType<SourceFailures['list']>>[number]
 
 /** An event to read again. */
 interface KeptEvent {
@@ -83,7 +75,7 @@ export class SourceFailures {
   }
 
   /** Newest first. @throws not_found */
-  async list(projectId: number, sourceId: string): Promise<FailureRecord[]> {
+  async list(projectId: number, sourceId: string) {
     await this.#options.sources.get(projectId, sourceId)
     const rows = await this.#options.read
       .select({
@@ -99,6 +91,7 @@ export class SourceFailures {
     return rows.map((row) => ({
       ...row,
       at: new Date(row.at).toISOString(),
+      /** Whether enough of the event is kept to read it again. */
       isKept: row.isKept === 1,
     }))
   }

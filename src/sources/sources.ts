@@ -37,37 +37,14 @@ export interface NewSource {
   createdBy?: string | null
 }
 
-/** A source as people see it, without its secret. Times are ISO 8601, UTC. */
-export interface SourceRecord {
-  id: string
-  platform: PlatformName
-  name: string
-  /** The public id of its project. */
-  projectId: string
-  options: SourceOptions
-  /** Without a secret, every request is refused. */
-  hasSecret: boolean
-  /** Genuine events, including those that are not about a call. */
-  events: number
-  /** Events of the last week that could not be read and still are not; the newest 200 are kept. */
-  failures: number
-  lastEventAt: string | null
-  createdAt: string
-  createdBy: string | null
-}
+/** A source as people see it, without its secret. */
+export type SourceRecord = ReturnType<typeof toRecord>
 
 /** With the secret if it was just made: it is shown only once. */
 export type MadeSource = SourceRecord & { secret?: string }
 
 /** A source with what is needed to check and read its requests. */
-export interface OpenSource {
-  readonly id: string
-  readonly projectId: number
-  readonly platform: PlatformName
-  /** The current one and, for a day after a rotation, the previous one. */
-  readonly secrets: readonly string[]
-  readonly options: SourceOptions
-}
+export type OpenSource = Awaited<ReturnType<Sources['open']>>
 
 interface SourcesOptions {
   read: ReadDatabase
@@ -189,11 +166,12 @@ export class Sources {
   }
 
   /** The source of an ingest URL. @throws not_found, also when its project was deleted */
-  async open(id: string): Promise<OpenSource> {
+  async open(id: string) {
     const found = await queries(this.#options.read).byId.get({ id })
     if (!found || !isPlatform(found.source.platform)) throw noSuchSource()
     const { projectId, platform, secret, previousSecret, previousSecretUntil, options } = found.source
     const isOverlap = previousSecretUntil !== null && this.#options.now() < previousSecretUntil
+    // The current one and, for a day after a rotation, the previous one.
     const secrets = [secret, isOverlap ? previousSecret : null].filter((each) => each !== null)
     return { id, projectId, platform, secrets, options }
   }
@@ -245,17 +223,28 @@ function isThis(projectId: number, id: string) {
   return and(eq(sources.id, id), eq(sources.projectId, projectId))
 }
 
+/** @param projectId the public id of its project */
 function toRecord(
   row: typeof sources.$inferSelect,
   { projectId, failures }: { projectId: string; failures: number },
-): SourceRecord {
-  const { id, name, secret, options, events, createdBy } = row
-  if (!isPlatform(row.platform)) throw new Error(`Unknown platform ${row.platform}`)
+) {
+  const { id, platform, name, secret, options, events, createdBy } = row
+  if (!isPlatform(platform)) throw new Error(`Unknown platform ${platform}`)
   return {
-    ...{ id, platform: row.platform, name, projectId, options, hasSecret: secret !== null },
-    ...{ events, failures, createdBy },
+    id,
+    platform,
+    name,
+    projectId,
+    options,
+    /** Without a secret, every request is refused. */
+    hasSecret: secret !== null,
+    /** Genuine events, including those that are not about a call. */
+    events,
+    /** Events of the last week that could not be read and still are not; the newest 200 are kept. */
+    failures,
     lastEventAt: toIso(row.lastEventAt),
     createdAt: new Date(row.createdAt).toISOString(),
+    createdBy,
   }
 }
 

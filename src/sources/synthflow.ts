@@ -1,3 +1,4 @@
+import { jsonOf } from '../validation.ts'
 import type { Platform } from './event.ts'
 import { agentOf, numbersOf, positive, readLabelled, updateOf } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
@@ -52,15 +53,11 @@ export const synthflow: Platform = {
   },
 }
 
+/** Null also for a body that is not JSON, so it cannot be signed. */
 function callIdOf(body: Uint8Array): string | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body))
-    const call = isObject(value) && isObject(value.call) ? value.call : {}
-    return typeof call.call_id === 'string' ? call.call_id : null
-  } catch {
-    // A body that is not JSON has no id, so it cannot be signed.
-    return null
-  }
+  const value = jsonOf(new TextDecoder().decode(body))
+  const call = isObject(value) && isObject(value.call) ? value.call : {}
+  return typeof call.call_id === 'string' ? call.call_id : null
 }
 
 /** Variables may be nested, as by the agent's id. An object with a `value` is a variable. */

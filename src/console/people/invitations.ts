@@ -14,13 +14,8 @@ const invitationMs = 7 * 86_400_000
 const passwordLinkMs = 86_400_000
 const openMax = 100
 
-export interface InvitationRow {
-  id: string
-  role: Role
-  createdBy: string | null
-  createdAt: string
-  expiresAt: string
-}
+/** An open invitation, as owners see it. */
+export type InvitationRow = ReturnType<typeof toRow>
 
 /** A new link to a new password: the only answer that holds it. */
 export interface PasswordLink {
@@ -196,9 +191,7 @@ function reachesMore(): AppError {
   )
 }
 
-function toRow(
-  row: Omit<typeof invitations.$inferSelect, 'projectId' | 'personId' | 'tokenHash'>,
-): InvitationRow {
+function toRow(row: Omit<typeof invitations.$inferSelect, 'projectId' | 'personId' | 'tokenHash'>) {
   return {
     ...row,
     role: row.role ?? 'member',

@@ -7,13 +7,7 @@ import type { By, Membership, Role } from '../../identity.ts'
 import type { PeopleOptions } from './options.ts'
 
 /** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
-export interface MemberRow {
-  personId: string
-  name: string
-  email: string
-  role: Role
-  joinedAt: string
-}
+export type MemberRow = Awaited<ReturnType<Members['list']>>[number]
 
 /** The members of a project and their roles. A change takes effect with the next request. */
 export class Members {
@@ -39,7 +33,7 @@ export class Members {
   }
 
   /** In the order they joined. */
-  async list(projectId: number): Promise<MemberRow[]> {
+  async list(projectId: number) {
     const rows = await this.#options.read
       .select({
         personId: members.personId,

@@ -1,19 +1,11 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
-import type { Role } from '../../identity.ts'
 import type { Person } from './credentials.ts'
 import { findConsoleOwner } from './set-up.ts'
 
-export interface ProjectOfPerson {
-  id: string
-  name: string
-  role: Role
-  membersMayDelete: boolean
-  /** Such as `Europe/Berlin`; null when it has none of its own. */
-  timeZone: string | null
-  createdAt: string
-}
+/** A project, with what its person may do in it. */
+export type ProjectOfPerson = Awaited<ReturnType<typeof projectsOf>>[number]
 
 /** What the page needs to know about its session. */
 export interface SessionAnswer {
@@ -50,13 +42,14 @@ async function hasPeople(read: ReadDatabase): Promise<boolean> {
 }
 
 /** Sorted by name. */
-async function projectsOf(read: ReadDatabase, personId: string): Promise<ProjectOfPerson[]> {
+async function projectsOf(read: ReadDatabase, personId: string) {
   const rows = await read
     .select({
       id: projects.publicId,
       name: projects.name,
       role: members.role,
       membersMayDelete: projects.membersMayDelete,
+      /** Such as `Europe/Berlin`; null when it has none of its own. */
       timeZone: projects.timeZone,
       createdAt: projects.createdAt,
     })

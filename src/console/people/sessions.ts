@@ -20,14 +20,8 @@ import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 import { challengeOver, codeRefusal, hasTwoFactor, verifyCode } from './two-factor.ts'
 
-export interface SessionRow {
-  id: string
-  isCurrent: boolean
-  createdAt: string
-  lastSeenAt: string
-  ipAddress: string | null
-  userAgent: string | null
-}
+/** An open session, as its person sees it. */
+export type SessionRow = Awaited<ReturnType<Sessions['list']>>[number]
 
 interface SessionsOptions extends PeopleOptions {
   /** Loads better-auth at the first call. */
@@ -146,7 +140,7 @@ export class Sessions {
   }
 
   /** Newest first. */
-  async list({ personId, sessionId }: SignedIn): Promise<SessionRow[]> {
+  async list({ personId, sessionId }: SignedIn) {
     const rows = await this.#options.read
       .select()
       .from(sessions)

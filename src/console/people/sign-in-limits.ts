@@ -1,5 +1,4 @@
-import { eq, inArray, lt, sql } from 'drizzle-orm'
-import { KeyedMutex } from '../../db/keyed-mutex.ts'
+import { eq, lt, sql } from 'drizzle-orm'
 import { signInLimits } from '../../db/schema.ts'
 import { AppError } from '../../errors.ts'
 import type { PeopleOptions } from './options.ts'
@@ -42,15 +41,12 @@ interface Attempt {
   rule: LimitRule
 }
 
-type Counted = Pick<typeof signInLimits.$inferSelect, 'count' | 'lastRequest'>
-
 /**
  * Counts attempts in the database, so that processes share the counts and a restart keeps them. An attempt over a
  * limit is refused before anything is written. Each `count` method throws rate_limited.
  */
 export class SignInLimits {
   readonly #options: SignInLimitsOptions
-  readonly #mutex = new KeyedMutex()
 
   constructor(options: SignInLimitsOptions) {
     this.#options = options
@@ -85,55 +81,33 @@ export class SignInLimits {
     return this.#options.write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
   }
 
-  /** One at a time for each key. Another process may still count between the read and the write; the write decides. */
+  /** In one statement, so that attempts at the same time, even in several processes, are all counted. */
   async #count(attempts: Attempt[]): Promise<void> {
-    const keys = attempts.map(({ key }) => key)
-    await this.#mutex.run(new Set(keys), async () => {
-      const { read, write, now: readClock } = this.#options
-      const now = readClock()
-      const before = await read.select().from(signInLimits).where(inArray(signInLimits.key, keys))
-      for (const { key, rule } of attempts) {
-        const row = before.find((one) => one.key === key)
-        if (row && !isOver(row, rule, now)) refuseAbove(rule.attemptsMax - 1, row, rule, now)
-      }
-      const { counted } = await write.batch({
-        old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
-        counted: attempts.map((attempt) => this.#counting(attempt, now)),
-      })
-      for (const [position, { rule }] of attempts.entries()) {
-        const row = counted[position]?.[0]
-        if (row) refuseAbove(rule.attemptsMax, row, rule, now)
-      }
+    const { read, write, now: readClock } = this.#options
+    const now = readClock()
+    // The attempts with this one, and when their window began. A window may begin in the future: the clock was set back.
+    const counted = sql`(
+      select value ->> 'key' as key, value ->> 'attemptsMax' as most, value ->> 'windowMs' as windowMs,
+        coalesce(known.count, 0) + 1 as count, coalesce(known.last_request, ${now}) as began
+      from json_each(${JSON.stringify(attempts.map(({ key, rule }) => ({ key, ...rule })))})
+      left join ${signInLimits} as known on known.key = value ->> 'key'
+        and abs(${now} - known.last_request) < value ->> 'windowMs')`
+    const { taken } = await write.batch({
+      old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
+      taken: sql`
+        insert into ${signInLimits} (id, key, count, last_request)
+        select key, key, count, began from ${counted} where not exists (select 1 from ${counted} where count > most)
+        on conflict (key) do update set count = excluded.count, last_request = excluded.last_request`,
+    })
+    if (taken.rowsAffected > 0) return
+    const full = await read.all<{ endsAt: number }>(
+      sql`select began + windowMs as endsAt from ${counted} where count > most order by endsAt desc`,
+    )
+    throw new AppError('rate_limited', 'Too many requests', {
+      detail: 'Too many attempts. Wait a moment, then try again.',
+      retryAfterSeconds: Math.max(1, Math.ceil(((full[0]?.endsAt ?? now) - now) / 1_000)),
     })
   }
-
-  #counting({ key, rule }: Attempt, now: number) {
-    const isOver = sql`abs(${now} - ${signInLimits.lastRequest}) >= ${rule.windowMs}`
-    return this.#options.write
-      .insert(signInLimits)
-      .values({ id: key, key, count: 1, lastRequest: now })
-      .onConflictDoUpdate({
-        target: signInLimits.key,
-        set: {
-          count: sql`case when ${isOver} then 1 else ${signInLimits.count} + 1 end`,
-          lastRequest: sql`case when ${isOver} then ${now} else ${signInLimits.lastRequest} end`,
-        },
-      })
-      .returning()
-  }
-}
-
-/** Also true when the window began in the future, because the clock has been set back since. */
-function isOver({ lastRequest }: Counted, { windowMs }: LimitRule, now: number): boolean {
-  return Math.abs(now - lastRequest) >= windowMs
-}
-
-function refuseAbove(attemptsMax: number, row: Counted, { windowMs }: LimitRule, now: number): void {
-  if (row.count <= attemptsMax) return
-  throw new AppError('rate_limited', 'Too many requests', {
-    detail: 'Too many attempts. Wait a moment, then try again.',
-    retryAfterSeconds: Math.max(1, Math.ceil((row.lastRequest + windowMs - now) / 1_000)),
-  })
 }
 
 /** Hashed, since people may type anything into the field, even a password. */

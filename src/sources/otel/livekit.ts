@@ -1,4 +1,5 @@
 import type { Work } from '../../threads/time-slices.ts'
+import { jsonOf } from '../../validation.ts'
 import { latencyOf } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
@@ -135,11 +136,7 @@ function callIdsOf(calls: string): string[] {
 
 /** Parses a JSON list; empty if an exporter's limit has cut it off. */
 function listIn(json: string): unknown[] {
-  try {
-    return [JSON.parse(json)].flat()
-  } catch {
-    return []
-  }
+  return [jsonOf(json) ?? []].flat()
 }
 
 function directionOf(root: Fact | undefined) {

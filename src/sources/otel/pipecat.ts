@@ -1,4 +1,5 @@
 import type { Work } from '../../threads/time-slices.ts'
+import { jsonOf } from '../../validation.ts'
 import { latencyOf } from '../facts.ts'
 import { isObject } from '../fields.ts'
 import {
@@ -238,13 +239,9 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
+/** None if an exporter's limit has cut the input off. */
 function messagesOf(input: unknown): Record<string, unknown>[] {
-  try {
-    return objectsIn(JSON.parse(String(input ?? '[]')))
-  } catch {
-    // An exporter's limit has cut it off.
-    return []
-  }
+  return objectsIn(jsonOf(String(input ?? '[]')))
 }
 
 function objectsIn(value: unknown): Record<string, unknown>[] {

@@ -1,3 +1,4 @@
+import { jsonOf } from '../../validation.ts'
 import type { SourceDetails, SourceTurn, SourceUpdate } from '../event.ts'
 import {
   agentOf,
@@ -146,12 +147,7 @@ export function callIdOf(text: string): string {
 
 /** The text of a result that is a JSON string; other results stay as they are. */
 export function unquoted(json: string | undefined): string | undefined {
-  if (!json?.startsWith('"')) return json
-  try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'string' ? value : json
-  } catch {
-    // Plain text that begins with a quotation mark.
-    return json
-  }
+  // Plain text may begin with a quotation mark, too.
+  const value = json?.startsWith('"') ? jsonOf(json) : undefined
+  return typeof value === 'string' ? value : json
 }
