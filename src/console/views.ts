@@ -11,15 +11,7 @@ import type { NewView } from './schemas.ts'
 const viewsMax = 100
 
 /** Filters of the list of calls, kept under a name. */
-export interface View {
-  id: string
-  name: string
-  /** The query string of the page's URL. */
-  query: string
-  isShared: boolean
-  /** Whether the person who asks may delete it. */
-  canDelete: boolean
-}
+export type View = Awaited<ReturnType<Views['list']>>[number]
 
 /** The views that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
 export class Views {
@@ -30,7 +22,7 @@ export class Views {
   }
 
   /** The views that the person sees, by name. */
-  async list(member: Membership, personId: string): Promise<View[]> {
+  async list(member: Membership, personId: string) {
     const { projectId, role } = member
     const rows = await this.#options.read
       .select()
@@ -40,7 +32,12 @@ export class Views {
       )
       .orderBy(asc(sql`lower(${callViews.name})`), asc(callViews.id))
     return rows.map(({ id, name, query, isShared, personId: keptBy }) => ({
-      ...{ id, name, query, isShared },
+      id,
+      name,
+      /** The query string of the page's URL. */
+      query,
+      isShared,
+      /** Whether the person who asks may delete it. */
       canDelete: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
     }))
   }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Elysia } from 'elysia'
-import { answerFile, type StaticFile } from './static-file.ts'
+import { answerFile } from './static-file.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
@@ -30,7 +30,7 @@ export function docsRoutes() {
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
   const scriptFile = join(dirname(main), 'browser', 'standalone.js')
   const hidden = { detail: { hide: true } }
-  let script: Promise<ViewerScript> | undefined
+  let script: ReturnType<typeof compressed> | undefined
   const toScript = async (request: Request) => {
     script ??= compressed(scriptFile).catch((error) => {
       // A temporary failure, such as too many open files. The next request tries again.
@@ -60,13 +60,8 @@ export function wantsPage(headers: Headers): boolean {
   return headers.get('accept')?.includes('text/html') ?? false
 }
 
-interface ViewerScript {
-  name: string
-  file: StaticFile
-}
-
 /** Read and compressed only once, since doing so per reader would fill the memory. */
-async function compressed(path: string): Promise<ViewerScript> {
+async function compressed(path: string) {
   const source = readFileSync(path)
   return {
     name: createHash('sha256').update(source).digest('hex'),

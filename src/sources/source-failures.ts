@@ -20,12 +20,6 @@ const textCharsMax = 300
 /** A failure as people see it: an event that could not be read. */
 export type FailureRecord = Awaited<ReturnType<SourceFailures['list']>>[number]
 
-/** An event to read again. */
-interface KeptEvent {
-  seq: number
-  event: string
-}
-
 interface SourceFailuresOptions {
   read: ReadDatabase
   write: WriteDatabase
@@ -97,7 +91,7 @@ export class SourceFailures {
   }
 
   /** The next event that can be read again. One at a time, since each may be large. */
-  async next(sourceId: string, afterSeq: number): Promise<KeptEvent | undefined> {
+  async next(sourceId: string, afterSeq: number) {
     const [row] = await this.#options.read
       .select({ seq: sourceFailures.seq, event: sql<string>`${sourceFailures.event}` })
       .from(sourceFailures)

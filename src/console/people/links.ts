@@ -5,6 +5,7 @@ import { invitations, members, meta, people, projects } from '../../db/schema.ts
 import { type AppError, invalidRequest, notFound, refuseFields, signInRequired } from '../../errors.ts'
 import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
+import type { AcceptInvitation, ResetPassword, SetUp } from '../schemas.ts'
 import type { Auth } from './auth.ts'
 import type { Client } from './client.ts'
 import {
@@ -58,7 +59,7 @@ export class Links {
   }
 
   /** Creates the first person, who owns the console and every project without an owner. */
-  async setUp({ token, ...input }: NewPerson & { token: string }, client: Client): Promise<SessionAnswer> {
+  async setUp({ token, ...input }: typeof SetUp.static, client: Client): Promise<SessionAnswer> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
     const { write, audit, now } = this.#options
     const isGood = sql`exists (
@@ -89,7 +90,7 @@ export class Links {
    * @throws invalid_request when the new person's email address is already in use
    */
   async accept(
-    { token, newPerson }: { token: string; newPerson?: NewPerson | undefined },
+    { token, newPerson }: typeof AcceptInvitation.static,
     signedIn: SignedIn,
     client: Client,
   ): Promise<SessionAnswer> {
@@ -110,7 +111,7 @@ export class Links {
 
   /** Sets a new password, ends all of the person's sessions and signs them in. */
   async resetPassword(
-    { token, password }: { token: string; password: string },
+    { token, password }: typeof ResetPassword.static,
     client: Client,
   ): Promise<SessionAnswer> {
     const { personId, personName: name, email } = await this.#find(token)

@@ -3,6 +3,7 @@ import { people, sessions, verifications } from '../../db/schema.ts'
 import { AppError, invalidRequest, notFound, refuseFields } from '../../errors.ts'
 import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
+import type { ChangePassword, SignIn } from '../schemas.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
 import {
@@ -28,11 +29,6 @@ interface SessionsOptions extends PeopleOptions {
   auth: () => Promise<Auth>
   limits: SignInLimits
   log: Pick<Log, 'error'>
-}
-
-interface Credentials {
-  email: string
-  password: string
 }
 
 /** Signs people in and out. */
@@ -67,7 +63,7 @@ export class Sessions {
    * Begins a new session, and ends the one that the request's cookie belongs to, if any.
    * @throws wrong_credentials, the same for an unknown email address and for a wrong password; rate_limited
    */
-  async signIn(credentials: Credentials, client: Client): Promise<SessionAnswer> {
+  async signIn(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
     const email = normalizeEmail(credentials.email)
     await this.#options.limits.countSignIn(email, client.address)
     return await this.open({ ...credentials, email }, client).catch((error) => {
@@ -78,7 +74,7 @@ export class Sessions {
   }
 
   /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
-  async open(credentials: Credentials, client: Client): Promise<SessionAnswer> {
+  async open(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
     const user = await this.#begin(credentials, client)
     if (user === null) return await describeSession(this.#options.read, null, true)
     return await this.#answer(user, client)
@@ -174,7 +170,7 @@ export class Sessions {
    */
   async changePassword(
     person: SignedIn,
-    { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
+    { currentPassword, newPassword }: typeof ChangePassword.static,
     client: Client,
   ): Promise<{ changed: true }> {
     const { auth, limits, read, write, audit, now } = this.#options
@@ -203,7 +199,7 @@ export class Sessions {
    * meantime, so the session is kept only if the password is still the same afterwards. Null when a code is asked
    * for next.
    */
-  async #begin(credentials: Credentials, client: Client): Promise<Person | null> {
+  async #begin(credentials: typeof SignIn.static, client: Client): Promise<Person | null> {
     const { read, write } = this.#options
     const passwordHash = await findPasswordHash(read, credentials.email)
     const { response, headers } = await this.#ask(({ api }) =>

@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { people, twoFactors, verifications } from '../../db/schema.ts'
 import { AppError, invalidRequest, signInRequired } from '../../errors.ts'
 import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
+import type { PasswordAndCode } from '../schemas.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
 import type { Person } from './credentials.ts'
@@ -12,10 +13,7 @@ import type { SignInLimits } from './sign-in-limits.ts'
 const lockedSeconds = 900
 
 /** What turns the second factor off, or renews its backup codes: the password, and a code as at sign-in. */
-export interface Proof {
-  password: string
-  code: string
-}
+type Proof = typeof PasswordAndCode.static
 
 /** What an authenticator app needs, shown this once, and the codes that work without it. */
 export interface TwoFactorSetUp {
