@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Call } from '../src/calls/schemas.ts'
 import { Item } from '../src/knowledge/schemas.ts'
-import { startService } from './bench/processes.ts'
-import { removeTemporaryFolders, temporaryFolder } from './bench/temporary.ts'
+import { startService } from './processes.ts'
 import { pythonCommands } from './python.ts'
 import { repository } from './repository.ts'
+import { removeTemporaryFolders, temporaryFolder } from './temporary.ts'
 
 // Runs Schemathesis against a service of its own, with a key of each kind, all checks and all phases:
 // `bun run fuzz`. Options are those of `schemathesis run`, such as `--max-examples 200`.
@@ -31,7 +31,7 @@ def before_call(context, case, kwargs):
 const commands = pythonCommands(join(repository, 'scripts/python/schemathesis.txt'))
 if (!commands) process.exit(1)
 const folder = temporaryFolder()
-const service = await startService('src/main.ts', { folder }, { METRICS_TOKEN: metricsToken })
+const service = await startService(folder, { METRICS_TOKEN: metricsToken })
 try {
   const project = ['--project', 'default']
   const source = created('source', 'create', ...project, '--platform', 'vapi')

@@ -1,4 +1,32 @@
-import type { Row } from './table.ts'
+/** One line of a table. */
+export interface Row {
+  what: string
+  measured: string
+  target: string
+  /** Null for a figure that is only reported. */
+  isMet: boolean | null
+}
+
+export function row(what: string, measured: string, target = 'reported', isMet: boolean | null = null): Row {
+  return { what, measured, target, isMet }
+}
+
+/** A figure that must not exceed `most`. */
+export function atMost(what: string, value: number, most: number, unit: string, more = ''): Row {
+  return row(what, `${formatCount(value)} ${unit}${more}`, `≤ ${formatCount(most)} ${unit}`, value <= most)
+}
+
+export function formatCount(value: number): string {
+  if (Number.isInteger(value) && value < 1_000) return String(value)
+  return value >= 1_000
+    ? Math.round(value).toLocaleString('en')
+    : value.toFixed(value >= 100 ? 0 : value >= 1 ? 1 : 2)
+}
+
+export function printRow({ what, measured, target, isMet }: Row): void {
+  const verdict = isMet === null ? '      ' : isMet ? 'ok    ' : 'MISSED'
+  process.stdout.write(`${verdict}  ${what.padEnd(58)}  ${target.padEnd(20)}  ${measured}\n`)
+}
 
 interface Figures {
   suite: { command: string; title: string; about: string; cases: readonly { name: string }[] }
@@ -19,7 +47,7 @@ export function writeFigures(text: string, { suite, figures, origin }: Figures):
   const lines = suite.cases.flatMap(({ name }) => {
     const rows = figures.get(name)
     return rows
-      ? rows.map((row) => tableRow(name, row, origin))
+      ? rows.map((each) => tableRow(name, each, origin))
       : old.split('\n').filter((line) => line.startsWith(`| \`${name}\` `))
   })
   const block = [

@@ -1,57 +1,144 @@
-import { spawn } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { killOnExit } from './processes.ts'
-import { temporaryFolder } from './temporary.ts'
+import { json } from 'node:stream/consumers'
+import { type Load, type LoadRequest, type LoadResult, percentile } from './load.ts'
 
-export interface LoadRun<Result> {
-  /** Resolves when the load has sent everything or its time has run out. */
-  done: Promise<Result>
-  /** Stops sending. */
-  stop(): Promise<Result>
+// Applies the load on standard input, and prints the result. It uses plain sockets: `fetch` would use more of the
+// machine than the server that is measured.
+
+/** After the end of the load, for the last answers. */
+const answersWithinSeconds = 30
+
+const load = (await json(process.stdin)) as Load
+const result: LoadResult = {
+  ...{ sent: 0, served: 0, refused: 0, failed: 0 },
+  ...{ perSecond: 0, bytesEach: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 },
 }
+const latenciesMs: number[] = []
+let bytes = 0
+const messages = load.requests.map(messageOf)
+const startedAt = performance.now()
+await Promise.all(Array.from({ length: load.connections }, useConnection))
+const seconds = (performance.now() - startedAt) / 1_000
+latenciesMs.sort((a, b) => a - b)
+result.perSecond = result.served / seconds
+result.bytesEach = bytes / result.served
+result.p50Ms = percentile(latenciesMs, 0.5)
+result.p99Ms = percentile(latenciesMs, 0.99)
+result.maxMs = percentile(latenciesMs, 1)
+process.stdout.write(JSON.stringify(result))
 
-/** Starts a load in a separate process, so that the benchmark does not delay it. */
-export function startLoad<Load, Result>(script: string, load: Load): LoadRun<Result> {
-  const folder = temporaryFolder()
-  const [loadFile, resultFile] = [join(folder, 'load.json'), join(folder, 'result.json')]
-  writeFileSync(loadFile, JSON.stringify(load), { mode: 0o600 })
-  const path = fileURLToPath(new URL(script, import.meta.url))
-  const child = spawn(process.execPath, [path, loadFile, resultFile], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-  })
-  killOnExit(child)
-  const closed = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  const done = closed
-    .then((code): Result => {
-      if (code !== 0) throw new Error(`${script} ended with code ${code}`)
-      return JSON.parse(readFileSync(resultFile, 'utf8'))
-    })
-    .finally(() => rmSync(folder, { recursive: true, force: true }))
-  // A case that has failed does not wait for it.
-  done.catch(() => undefined)
-  const stop = () => {
-    child.stdin.end()
-    return done
+function messageOf({ method = 'GET', path, body = '', key = load.key }: LoadRequest) {
+  const who = load.cookie === undefined ? `authorization: Bearer ${key}` : `cookie: ${load.cookie}`
+  const head = `host: ${new URL(load.url).host}\r\n${who}\r\n`
+  const build = (number: string) => {
+    const numbered = body.replaceAll('{n}', number)
+    const entity =
+      body && `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(numbered)}\r\n`
+    const target = path.replaceAll('{n}', number)
+    return Buffer.from(`${method} ${target} HTTP/1.1\r\n${head}${entity}\r\n${numbered}`)
   }
-  return { done, stop }
+  if (`${path}${body}`.includes('{n}')) return (number: number) => build(String(number))
+  const built = build('')
+  return () => built
 }
 
-/** In the load's process: runs it until it ends or the benchmark closes standard input, then writes the result. */
-export async function serveLoad<Load, Result>(
-  run: (load: Load, isEnding: () => boolean) => Promise<Result>,
-): Promise<never> {
-  const [loadFile = '', resultFile = ''] = process.argv.slice(2)
-  let isEnding = false
-  process.stdin.on('end', () => {
-    isEnding = true
+/** The next request and when it is due; null when there are no more. */
+function next(): { message: Buffer; dueAt: number } | null {
+  const number = result.sent
+  const now = performance.now()
+  const dueAt = load.perSecond === undefined ? now : startedAt + (number * 1_000) / load.perSecond
+  if (number >= (load.count ?? Number.POSITIVE_INFINITY) || dueAt >= startedAt + load.seconds * 1_000)
+    return null
+  const message = messages[number % messages.length]?.(number)
+  if (!message) return null
+  result.sent++
+  return { message, dueAt }
+}
+
+/** Sends one request at a time, until there are no more. */
+function useConnection(): Promise<void> {
+  const { hostname, port } = new URL(load.url)
+  let unsent: Buffer = Buffer.alloc(0)
+  let dueAt = 0
+  let answer = new Answer()
+  let isDone = false
+  return new Promise((resolve) => {
+    const write = (socket: Bun.Socket, message: Buffer) => {
+      unsent = message.subarray(socket.write(message))
+      socket.timeout(answersWithinSeconds)
+    }
+    const sendNext = (socket: Bun.Socket) => {
+      const request = next()
+      if (request === null) {
+        isDone = true
+        socket.end()
+        return
+      }
+      // Counted from when it was due, so that a slow server does not slow down what is expected of it.
+      dueAt = request.dueAt
+      const waitMs = dueAt - performance.now()
+      if (waitMs > 0) setTimeout(() => write(socket, request.message), waitMs)
+      else write(socket, request.message)
+    }
+    Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: sendNext,
+        drain: (socket) => {
+          unsent = unsent.subarray(socket.write(unsent))
+        },
+        data: (socket, part) => {
+          if (!answer.add(part)) return
+          if (answer.status === 503) result.refused++
+          else if (answer.status >= 200 && answer.status < 300) {
+            result.served++
+            bytes += answer.bytes
+            latenciesMs.push(performance.now() - dueAt)
+          } else result.failed++
+          answer = new Answer()
+          sendNext(socket)
+        },
+        close: () => {
+          if (!isDone) result.failed++
+          resolve()
+        },
+        timeout: (socket) => socket.terminate(),
+      },
+    }).catch(() => {
+      result.failed++
+      resolve()
+    })
   })
-  process.stdin.resume()
-  const result = await run(JSON.parse(readFileSync(loadFile, 'utf8')), () => isEnding)
-  writeFileSync(resultFile, JSON.stringify(result), { mode: 0o600 })
-  process.exit(0)
+}
+
+/** An answer as it arrives. Only its length is looked at. */
+class Answer {
+  status = 0
+  /** Of the body so far. */
+  bytes = 0
+  #head = ''
+  #tail = ''
+  #length: number | 'chunked' = 0
+
+  /** Returns whether the answer is complete. */
+  add(part: Buffer): boolean {
+    if (this.status > 0) return this.#addBody(part)
+    this.#head += part.toString('latin1')
+    const end = this.#head.indexOf('\r\n\r\n')
+    if (end < 0) return false
+    const head = this.#head.slice(0, end)
+    this.status = Number(head.slice(9, 12))
+    const length = /^content-length: *(\d+)/im.exec(head)?.[1]
+    this.#length = length ? Number(length) : /^transfer-encoding: *chunked/im.test(head) ? 'chunked' : 0
+    const body = Buffer.from(this.#head.slice(end + 4), 'latin1')
+    return this.#addBody(body)
+  }
+
+  #addBody(part: Buffer): boolean {
+    this.bytes += part.length
+    if (this.#length !== 'chunked') return this.bytes >= this.#length
+    // JSON has no line breaks of its own, so this ends the last chunk.
+    this.#tail = (this.#tail + part.toString('latin1', Math.max(0, part.length - 5))).slice(-5)
+    return this.#tail === '0\r\n\r\n'
+  }
 }

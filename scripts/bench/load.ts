@@ -1,4 +1,12 @@
-import { type LoadRun, startLoad } from './load-process.ts'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { processOf } from '../process-use.ts'
+import { killOnExit, type Running } from '../processes.ts'
+
+/** For the work that follows a write's answer. */
+const settleMs = 200
 
 export interface LoadRequest {
   /** GET by default. */
@@ -13,38 +21,88 @@ export interface LoadRequest {
 export interface Load {
   url: string
   key: string
+  /** Of a person's session, which has no key. */
+  cookie?: string
   /** Sent in this order, again and again. `{n}` stands for the number of the request, counted from 0. */
   requests: LoadRequest[]
   connections: number
   seconds: number
   /** The most requests. */
   count?: number
+  /** A steady rate; by default each connection sends its next request once the one before is answered. */
+  perSecond?: number
 }
 
 export interface LoadResult {
-  seconds: number
   sent: number
   /** Requests that succeeded. */
   served: number
   /** Requests that were answered 503. */
   refused: number
   failed: number
+  /** Of the requests that succeeded; so are the next ones. */
   perSecond: number
-  /** Of the answers to successful requests. */
   bytesEach: number
   p50Ms: number
   p99Ms: number
+  maxMs: number
 }
 
-/** Requests over some connections, each the next one as soon as the one before is answered. */
-export function startLoop(load: Load): LoadRun<LoadResult> {
-  return startLoad('loop-load.ts', load)
+/** Applies the load from a process of its own, so that the benchmark does not delay it. */
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const script = fileURLToPath(new URL('load-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  killOnExit(child)
+  child.stdin.end(JSON.stringify(load))
+  return JSON.parse(await text(child.stdout))
+}
+
+/** What a server did under a load. */
+export interface Measured extends LoadResult {
+  /** Microseconds of processor a request, of the server with all its threads and children, also after the answers. */
+  usEach: number
 }
 
 /** @throws unless all requests succeed */
-export async function applyLoad(load: Load): Promise<LoadResult> {
-  const result = await startLoop(load).done
-  const { sent, refused, failed } = result
-  if (refused + failed > 0) throw new Error(`${refused + failed} of ${sent} requests of the load failed`)
-  return result
+export async function measure(
+  { pid, url }: Pick<Running, 'pid' | 'url'>,
+  load: Omit<Load, 'url'>,
+): Promise<Measured> {
+  const before = processOf(pid).processorSeconds
+  const result = await runLoad({ ...load, url })
+  const { sent, served } = result
+  if (served < sent) throw new Error(`${sent - served} of ${sent} requests of the load failed`)
+  await sleep(settleMs)
+  return { ...result, usEach: ((processOf(pid).processorSeconds - before) * 1e6) / served }
+}
+
+/** The median of each figure over some rounds. */
+export function medianOf(rounds: readonly Measured[]): Measured {
+  const of = (name: keyof Measured) => median(rounds.map((round) => round[name]))
+  const [sent, served, refused, failed] = [of('sent'), of('served'), of('refused'), of('failed')]
+  const [perSecond, bytesEach, usEach] = [of('perSecond'), of('bytesEach'), of('usEach')]
+  return {
+    sent,
+    served,
+    refused,
+    failed,
+    perSecond,
+    bytesEach,
+    usEach,
+    p50Ms: of('p50Ms'),
+    p99Ms: of('p99Ms'),
+    maxMs: of('maxMs'),
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
+}
+
+/** The least value that this share of all does not exceed. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }

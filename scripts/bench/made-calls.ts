@@ -1,37 +1,67 @@
 import type { CallChange, Turn } from '../../src/calls/schemas.ts'
+import { cachedDataset, type Dataset } from '../dataset.ts'
+import type { Options } from './runner.ts'
 import type { Texts } from './texts.ts'
 
+const turnsEach = 20
+const callsPerBatch = 1_000
 const msPerYear = 365 * 24 * 3_600_000
 const firstAt = Date.UTC(2025, 0, 1)
+/** A word that one call in 1,000 has, and one that every other call has. */
+export const rareWord = 'zeppelin'
+export const commonWord = 'voucher'
 
-interface MadeCallsOptions {
-  count: number
-  /** Turns of each transcript; null keeps the transcripts of the dialogues. */
-  turns: number | null
+export interface MadeCall {
+  id: string
+  call: Omit<CallChange, 'id'>
 }
 
-/** Calls spread evenly over a year, oldest first. The newest calls are the same for every count. */
-export function* madeCalls(texts: Texts, { count, turns }: MadeCallsOptions) {
-  const said = texts.dialogues.flatMap(({ transcript }) => transcript ?? [])
+/** Calls of 20 turns spread evenly over a year, oldest first. Their filters and words match a known share of all. */
+export function* madeCalls({ dialogues }: Texts, count: number): Generator<MadeCall> {
+  const said = dialogues.flatMap(({ transcript }) => transcript ?? [])
   for (let index = 0; index < count; index++) {
     const age = count - 1 - index
-    const dialogue = texts.dialogues[age % texts.dialogues.length] ?? {}
+    const { id: _, ...dialogue } = dialogues[age % dialogues.length] ?? {}
     const createdAt = new Date(firstAt + Math.floor((index * msPerYear) / count)).toISOString()
-    const id = callId(index)
-    const change: CallChange = { ...dialogue, id, createdAt, updatedAt: createdAt }
-    if (turns !== null) change.transcript = conversation(said, age * turns, turns)
-    yield { id, change }
+    const words = [...(index % 2 === 0 ? [commonWord] : []), ...(index % 1_000 === 0 ? [rareWord] : [])]
+    const transcript = Array.from({ length: turnsEach }, (_, turn): Turn => {
+      const { content = '' } = said[(age * turnsEach + turn) % said.length] ?? {}
+      return {
+        role: turn % 2 === 0 ? 'user' : 'assistant',
+        content: turn === 0 ? [content, ...words].join(' ') : content,
+      }
+    })
+    const isFailed = index % 4 === 0
+    const outcome = {
+      status: 'completed',
+      evaluation: isFailed ? 'fail' : 'success',
+      isEngaged: !isFailed,
+    } as const
+    yield {
+      id: callId(index),
+      call: { ...dialogue, ...outcome, createdAt, updatedAt: createdAt, transcript },
+    }
   }
-}
-
-function conversation(said: Turn[], start: number, turns: number): Turn[] {
-  return Array.from({ length: turns }, (_, turn) => ({
-    role: turn % 2 === 0 ? 'user' : 'assistant',
-    content: said[(start + turn) % said.length]?.content ?? '',
-  }))
 }
 
 /** Not ordered by time, like the ids of most platforms. */
 export function callId(index: number): string {
   return `call-${(Math.imul(index, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-${index}`
+}
+
+/** A project with that many calls. */
+export function callsDataset({ texts }: Pick<Options, 'texts'>, count: number): Promise<Dataset> {
+  return cachedDataset(`calls-${count}-${texts.kind}`, async ({ ingest, wordBacklog }, projectId) => {
+    let batch: { id: string; change: CallChange }[] = []
+    const put = async () => {
+      for (const result of await ingest.putAll(projectId, batch)) if (result instanceof Error) throw result
+      batch = []
+    }
+    for (const { id, call } of madeCalls(texts, count)) {
+      batch.push({ id, change: { id, ...call } })
+      if (batch.length === callsPerBatch) await put()
+    }
+    await put()
+    await wordBacklog.finish()
+  })
 }

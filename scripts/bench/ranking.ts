@@ -1,70 +1,143 @@
-import { parseArgs } from 'node:util'
-import { rankWeights } from '../../src/knowledge/search/rank-passages.ts'
-import { type Measured, measure } from './ranking/measure.ts'
-import { readSamples, type Sample } from './ranking/samples.ts'
-import { type Judge, tune } from './ranking/tuning.ts'
-import { searchByPlainBm25 } from './retrieval/plain-bm25.ts'
-import { type Quality, qualityOf, rankOf } from './retrieval/ranks.ts'
-import { answersOf, type QuestionSet, readQuestionSets } from './retrieval/sets.ts'
+import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
+import type { VectorHit } from '../../src/knowledge/index/rows.ts'
+import { fuseRanks } from '../../src/knowledge/search/fusion.ts'
+import { KeywordSearch } from '../../src/knowledge/search/keyword.ts'
+import {
+  type Evidence,
+  gatherEvidence,
+  type RankWeights,
+  rankWeights,
+  weighEvidence,
+} from '../../src/knowledge/search/rank-passages.ts'
+import type { Services } from '../../src/services/services.ts'
+import { cachedDataset, withServices } from '../dataset.ts'
+import { formatQuality, type Quality, qualityOf, rankOf } from './retrieval/ranks.ts'
+import { answersOf, type QuestionSet, readQuestionSets, storeSet } from './retrieval/sets.ts'
 import { findRealData } from './runner.ts'
 
-// Measures the order that search gives on every question set, beside plain BM25. With --tune, also finds the weights
-// that are best over all sets, and measures each set with weights found without it.
+// Tries other weights of the evidence that orders passages, with the product's own code: finds those that are best over
+// all question sets, and measures each set with weights that were found without it.
 
-const { values } = parseArgs({ options: { tune: { type: 'boolean', default: false } } })
 /** Questions of a set to tune with, evenly spread. */
-const tunedQuestionsMax = 500
+const questionsMax = 500
+const limit = 10
+const vectorHits = 50
+const passesMax = 4
+/** A change that gains less is not made, so a weight stays where it is when it does not matter. */
+const gainMin = 0.0003
 
-const sets = readQuestionSets(findRealData())
-const samples = new Map<string, Sample[]>()
-for (const set of sets) {
-  const own = await readSamples(set)
-  samples.set(set.name, own)
-  const { keyword, hybrid } = measure(own, rankWeights)
-  write(set.name, { 'plain BM25': plain(set), keyword, hybrid })
+/** The values to try of each weight. */
+const weightValues: Partial<Record<keyof RankWeights, readonly number[]>> = {
+  emphasis: [1, 1.25, 1.5, 1.75],
+  saturation: [1.2, 1.5, 2, 3],
+  length: [0.6, 0.75, 0.9],
+  title: [0.5, 1, 1.5, 2, 3],
+  cased: [0, 0.15, 0.3, 0.5],
+  likeness: [0.5, 1, 1.5, 2],
+  proximity: [0.5, 1, 1.5, 2],
+  window: [0.5, 1, 1.5, 2],
+  item: [0, 0.2, 0.35, 0.5],
 }
-if (values.tune) tuneAll()
+
+/** A question with all that ranking has to order. */
+interface Sample {
+  evidence: Evidence
+  vector: VectorHit[]
+  /** The passages that answer it. */
+  answers: string[]
+}
+
+const samples = new Map<string, Sample[]>()
+/** The passage of each chunk, by set. */
+const passageOf = new Map<string, ReadonlyMap<number, string>>()
+for (const set of readQuestionSets(findRealData())) samples.set(set.name, await readSamples(set))
+
+const names = [...samples.keys()]
+const best = tune(names)
+process.stdout.write(`Best over all sets: ${JSON.stringify(best)}\n`)
+for (const name of names) {
+  // The same passages in another language do not count as another set.
+  const others = names.filter((other) => other.split('-')[0] !== name.split('-')[0])
+  const tried = { today: rankWeights, 'tuned with it': best, 'tuned without it': tune(others) }
+  for (const [how, weights] of Object.entries(tried)) {
+    const { keyword, hybrid } = measure(name, weights)
+    const figures = `keyword ${formatQuality(keyword)}; hybrid ${formatQuality(hybrid)}`
+    process.stdout.write(`${name.padEnd(14)} ${how.padEnd(18)} ${figures}\n`)
+  }
+}
 process.exit(0)
 
-function tuneAll(): void {
-  const few = new Map([...samples].map(([name, own]) => [name, spread(own)]))
-  const judged = new Map<string, Measured>()
-  const measured = (set: string, weights: typeof rankWeights) => {
-    const key = `${set} ${JSON.stringify(weights)}`
-    const known = judged.get(key) ?? measure(few.get(set) ?? [], weights)
-    judged.set(key, known)
-    return known
+/** Changes one weight at a time to the value that gains most over the sets, until no change gains. */
+function tune(sets: readonly string[]): RankWeights {
+  const judge = (weights: RankWeights) => {
+    const each = sets.map((set) => measure(set, weights).keyword)
+    return each.reduce((sum, { hit1, hit5, mrr10 }) => sum + (hit1 + hit5 + mrr10) / 3, 0) / sets.length
   }
-  const judge: Judge = (set, weights) => {
-    const { hit1, hit5, mrr10 } = measured(set, weights).keyword
-    return (hit1 + hit5 + mrr10) / 3
+  let chosen = { weights: rankWeights, quality: judge(rankWeights) }
+  for (let pass = 0; pass < passesMax; pass++) {
+    const before = chosen
+    for (const [name, values = []] of Object.entries(weightValues)) {
+      for (const value of values) {
+        const weights = { ...chosen.weights, [name]: value }
+        const quality = judge(weights)
+        if (quality >= chosen.quality + gainMin) chosen = { weights, quality }
+      }
+    }
+    if (chosen === before) break
   }
-  const names = [...few.keys()]
-  const best = tune(rankWeights, names, judge)
-  process.stdout.write(`\nBest over all sets: ${JSON.stringify(best)}\n`)
-  for (const name of names) {
-    // The same passages in another language do not count as another set.
-    const others = names.filter((other) => other.split('-')[0] !== name.split('-')[0])
-    const without = tune(rankWeights, others, judge)
-    const [own, all, today] = [without, best, rankWeights].map((weights) => measured(name, weights).keyword)
-    if (own && all && today) write(name, { today, 'tuned with it': all, 'tuned without it': own })
+  return chosen.weights
+}
+
+/** How well weights order a set, by words alone and with vectors. */
+function measure(set: string, weights: RankWeights): { keyword: Quality; hybrid: Quality } {
+  const { rankWeight } = createBuiltinEmbedder()
+  const ranks = (samples.get(set) ?? []).map(({ evidence, vector, answers }) => {
+    const labels = weighEvidence(evidence, weights).map(({ label }) => label)
+    const nearest = { labels: vector.map(({ label }) => label), weight: rankWeight }
+    const fused = fuseRanks(labels.length > 0 ? [nearest, { labels, weight: 1 }] : [nearest])
+    const rank = (found: number[]) =>
+      rankOf(
+        answers,
+        found.map((label) => passageOf.get(set)?.get(label) ?? ''),
+      )
+    return { keyword: rank(labels), hybrid: rank(fused.map(({ label }) => label)) }
+  })
+  return {
+    keyword: qualityOf(ranks.map(({ keyword }) => keyword)),
+    hybrid: qualityOf(ranks.map(({ hybrid }) => hybrid)),
   }
 }
 
-function spread(own: readonly Sample[]): Sample[] {
-  const every = Math.ceil(own.length / tunedQuestionsMax)
-  return own.filter((_, at) => at % every === 0)
-}
-
-function plain(set: QuestionSet): Quality {
-  const { found } = searchByPlainBm25(set)
-  const hitsOf = (at: number) => (found[at] ?? []).map((itemId) => ({ itemId }))
-  return qualityOf(set.questions.map((question, at) => rankOf(answersOf(question), hitsOf(at))))
-}
-
-function write(set: string, qualities: Record<string, Quality>): void {
-  const figures = Object.entries(qualities).map(
-    ([name, { hit1, hit5 }]) => `${name} ${hit1.toFixed(3)}/${hit5.toFixed(3)}`,
+async function readSamples(set: QuestionSet): Promise<Sample[]> {
+  const dataset = await cachedDataset(`ranking-${set.name}`, (services, projectId) =>
+    storeSet(services, projectId, set),
   )
-  process.stdout.write(`${set.padEnd(14)} ${figures.join('  ')}\n`)
+  return await withServices(dataset.folder, (services) => lookUp(services, dataset.projectId, set))
+}
+
+async function lookUp(
+  { database, embedder, index }: Services,
+  projectId: number,
+  { name, questions }: QuestionSet,
+): Promise<Sample[]> {
+  const keyword = new KeywordSearch({ store: () => database, now: () => 0 })
+  const rows = await database.read.all<{ label: number; id: string }>(`
+    select label, knowledge_items.id from chunks join knowledge_items on seq = item_seq
+    where chunks.project_id = ${projectId}`)
+  passageOf.set(name, new Map(rows.map(({ label, id }) => [label, id])))
+  const every = Math.ceil(questions.length / questionsMax)
+  const own: Sample[] = []
+  for (const question of questions.filter((_, at) => at % every === 0)) {
+    const { query } = question
+    const options = { labels: undefined, inHurry: false, atLeast: limit * 3 + 5 }
+    const { terms, passages, forms, counts } = await keyword.candidates(projectId, query, options)
+    const [embedded] = await embedder.embed([query], 'query', AbortSignal.timeout(10_000))
+    const vector = embedded ? await index.search(projectId, embedded, vectorHits) : []
+    own.push({
+      evidence: gatherEvidence(terms, passages, forms, counts),
+      vector,
+      answers: answersOf(question),
+    })
+  }
+  return own
 }

@@ -1,40 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Primary, startPrimary } from '../../tests/support/primary.ts'
-import { applyLoad } from './load.ts'
-import { memoryOf } from './memory.ts'
-import { type Latency, latencyOf } from './paced.ts'
-import { type Running, startService } from './processes.ts'
-import { createProject } from './project.ts'
-import { bodyOf, statusOf } from './requests.ts'
+import { type Dataset, makeDataset } from '../dataset.ts'
+import { memoryOf } from '../process-use.ts'
+import type { Running } from '../processes.ts'
+import { ask, send } from '../requests.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { atMost, formatCount, type Row, row } from './figures.ts'
+import { measure, median, percentile } from './load.ts'
 import { type Options, runSuite } from './runner.ts'
-import { formatCount, formatLatency, formatMemory, type Row } from './table.ts'
-import { temporaryFolder } from './temporary.ts'
-import type { Texts } from './texts.ts'
 
-const seconds = 2
-const connections = 16
 const calls = 400
 const writes = 150
 const found = 30
 /** Ten minutes of five calls a second. */
 const missedCalls = 3_000
 const withinMs = 30_000
-const fillWithinMs = 40_000
 /** As many as the service sends to a server at once. */
 const writersAtOnce = 4
 const pollMs = 10
 const retryMs = 100
 const outageMs = 6_000
 const unavailable = 503
+const transcript = Array.from({ length: 20 }, (_, turn) => ({
+  role: turn % 2 ? 'user' : 'assistant',
+  content: 'Some words.',
+}))
 
 /** A running service, and keys of its database. */
-interface Node extends Keys {
-  service: Running
-}
-
-interface Keys {
-  key: string
-  ingestKey: string
-}
+type Node = Running & Pick<Dataset, 'key' | 'ingestKey'>
 
 await runSuite({
   command: 'bench:replicas',
@@ -44,206 +37,156 @@ await runSuite({
     'network adds a round trip to each write and each sync.',
   cases: [
     { name: 'workers', run: benchWorkers },
-    { name: 'modes', run: benchModes },
-    { name: 'nodes', run: benchNodes },
-    { name: 'away', run: benchOutage },
+    { name: 'modes', run: withPrimary(benchModes) },
+    { name: 'nodes', run: withPrimary(benchNodes) },
+    { name: 'away', run: withPrimary(benchOutage) },
   ],
 })
 
-async function benchWorkers(_: Texts, { main }: Options): Promise<Row[]> {
+/** Runs a case beside a database server, which its first node has filled. */
+function withPrimary(run: (given: PrimaryOptions) => Promise<Row[]>): (options: Options) => Promise<Row[]> {
+  return async (options) => {
+    const primary = await startPrimary()
+    const nodes: Running[] = []
+    try {
+      const environment = { DATABASE_SYNC_URL: primary.url, DATABASE_SYNC_INTERVAL_MS: '1000' }
+      const dataset = await makeDataset({ environment })
+      const join = async (settings: Record<string, string>, folder = temporaryFolder()) => {
+        const node = await options.start(folder, { LOG_LEVEL: 'error', ...settings })
+        nodes.push(node)
+        return { ...node, ...keysOf(dataset) }
+      }
+      const replica = await join(environment, dataset.folder)
+      return await run({ ...options, primary, environment, replica, join })
+    } finally {
+      for (const node of nodes) await node.stop()
+      await primary.stop()
+    }
+  }
+}
+
+interface PrimaryOptions extends Options {
+  primary: Primary
+  /** The settings of a replica. */
+  environment: Record<string, string>
+  replica: Node
+  join(settings: Record<string, string>, folder?: string): Promise<Node>
+}
+
+async function benchWorkers({ start }: Options): Promise<Row[]> {
   const rows: Row[] = []
+  const { folder, ...dataset } = await makeDataset()
   for (const workers of [1, 2, 4]) {
-    const node = await startFirst(main, {}, workers > 1 ? ['--workers', String(workers)] : [])
+    const args = workers > 1 ? ['--workers', String(workers)] : []
+    const node = { ...(await start(folder, { LOG_LEVEL: 'error' }, args)), ...keysOf({ folder, ...dataset }) }
     await fill(node, calls)
-    await readLoad(node)
-    rows.push(
-      row(`reads/s, ${workers} worker${workers > 1 ? 's' : ''} on a file`, formatCount(await readLoad(node))),
-    )
-    await node.service.stop()
+    await readsPerSecond(node)
+    const what = `reads/s, ${workers} worker${workers > 1 ? 's' : ''} on a file`
+    rows.push(row(what, formatCount(await readsPerSecond(node))))
+    await node.stop()
   }
   return rows
 }
 
-async function benchModes(_: Texts, { main, rounds }: Options): Promise<Row[]> {
-  const primary = await startPrimary()
-  const replica = await startFirst(main, syncWith(primary))
-  const onFile = await startFirst(main, {})
-  const remote = await startJoined(main, { DATABASE_URL: primary.url }, replica)
-  try {
-    await fill(replica, calls)
-    await fill(onFile, calls)
-    return [
-      await benchReads({ onFile, replica, rounds }),
-      row('reads/s in remote mode', formatCount(await readLoad(remote))),
-      row('a write to a file', formatLatency(await writeLatency(onFile))),
-      row('a write straight to the server (remote mode)', formatLatency(await writeLatency(remote))),
-      row('a write through a replica', formatLatency(await writeLatency(replica))),
-      row('memory of a replica', formatMemory(memoryOf(replica.service.pid))),
-      row('memory of a node in remote mode', formatMemory(memoryOf(remote.service.pid))),
-    ]
-  } finally {
-    for (const node of [replica, onFile, remote]) await node.service.stop()
-    await primary.stop()
-  }
-}
-
-async function benchNodes(_: Texts, { main }: Options): Promise<Row[]> {
-  const primary = await startPrimary()
-  const first = await startFirst(main, syncWith(primary))
-  const remote = await startJoined(main, { DATABASE_URL: primary.url }, first)
-  const secondFolder = temporaryFolder()
-  const startSecond = () => startJoined(main, syncWith(primary), first, secondFolder)
-  let second = await startSecond()
-  try {
-    const finding = formatLatency(await findingLatency(first, second))
-    const rows = [row('created on one node, found by vector on another', finding, '< 3 s')]
-    await second.service.stop()
-    const catchingUp = await benchCatchingUp(remote, async () => {
-      second = await startSecond()
-      return second
-    })
-    return [...rows, ...catchingUp]
-  } finally {
-    for (const node of [second, remote, first]) await node.service.stop()
-    await primary.stop()
-  }
-}
-
-async function benchOutage(_: Texts, { main }: Options): Promise<Row[]> {
-  const primary = await startPrimary()
-  const node = await startFirst(main, syncWith(primary))
-  try {
+async function benchModes({ start, primary, replica, join, rounds }: PrimaryOptions): Promise<Row[]> {
+  const dataset = await makeDataset()
+  const onFile = { ...(await start(dataset.folder, { LOG_LEVEL: 'error' })), ...keysOf(dataset) }
+  const remote = await join({ DATABASE_URL: primary.url })
+  for (const node of [replica, onFile]) {
     await fill(node, calls)
-    return [
-      ...(await measureOutage(primary, node, 'SIGKILL')),
-      ...(await measureOutage(primary, node, 'SIGSTOP')),
-    ]
-  } finally {
-    await node.service.stop()
-    await primary.stop()
+    await readsPerSecond(node)
   }
+  const rates: { file: number; replica: number }[] = []
+  // In turns, so that other load affects both.
+  for (let round = 0; round < rounds; round++)
+    rates.push({ file: await readsPerSecond(onFile), replica: await readsPerSecond(replica) })
+  const ratio = median(rates.map((rate) => rate.replica / rate.file))
+  const reads = formatCount(median(rates.map((rate) => rate.replica)))
+  return [
+    row('reads/s of a replica', `${reads}, ${ratio.toFixed(2)} × of a file`, '≥ 0.8 ×', ratio >= 0.8),
+    row('reads/s in remote mode', formatCount(await readsPerSecond(remote))),
+    row('a write to a file', await writeLatency(onFile)),
+    row('a write straight to the server (remote mode)', await writeLatency(remote)),
+    row('a write through a replica', await writeLatency(replica)),
+    row('memory of a replica', `${memoryOf(replica.pid).ownMb} MB of its own`),
+    row('memory of a node in remote mode', `${memoryOf(remote.pid).ownMb} MB of its own`),
+  ]
 }
 
-/** Alternates between the two, so that other load affects both. */
-async function benchReads({
-  onFile,
-  replica,
-  rounds,
-}: {
-  onFile: Node
-  replica: Node
-  rounds: number
-}): Promise<Row> {
-  await readLoad(onFile)
-  await readLoad(replica)
-  const ratios: number[] = []
-  const rates: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    const ofFile = await readLoad(onFile)
-    const ofReplica = await readLoad(replica)
-    rates.push(ofReplica)
-    ratios.push(ofReplica / ofFile)
+async function benchNodes({ primary, environment, replica, join }: PrimaryOptions): Promise<Row[]> {
+  const remote = await join({ DATABASE_URL: primary.url })
+  const folder = temporaryFolder()
+  const second = await join(environment, folder)
+  const findingMs: number[] = []
+  for (let n = 0; n < found; n++) {
+    const name = `Item ${n} ${crypto.randomUUID()}`
+    const body = { name, text: `What there is to say about ${name}.` }
+    await ask(replica.url, { path: '/v1/knowledge', key: replica.key, body })
+    findingMs.push(await timed(() => until(() => finds(second, name))))
   }
-  const ratio = mean(ratios)
-  const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
-  return row(
-    'reads/s of a replica',
-    `${formatCount(mean(rates))}, ${ratio.toFixed(2)} × of a file (rounds ${spread})`,
-    '≥ 0.8 ×',
-    ratio >= 0.8,
-  )
-}
-
-async function benchCatchingUp(writer: Node, startAgain: () => Promise<Node>): Promise<Row[]> {
-  const fillingSince = performance.now()
-  const missed = await fill(writer, missedCalls, 'missed')
-  const rate = (missed / (performance.now() - fillingSince)) * 1_000
-  const total = await totalOf(writer)
+  await second.stop()
+  const fillingMs = await timed(() => fill(remote, missedCalls, 'missed'))
+  const total = await totalOf(remote)
   const startedAt = performance.now()
-  const node = await startAgain()
-  const startingMs = performance.now() - startedAt
-  await until(async () => (await totalOf(node)) === total)
+  const again = await join(environment, folder)
+  await until(async () => (await totalOf(again)) === total)
   const caughtUpMs = performance.now() - startedAt
   return [
-    row(`writes/s, ${writersAtOnce} abreast in remote mode`, formatCount(rate)),
     row(
-      `catching up with ${formatCount(missed)} calls`,
-      `${formatCount(caughtUpMs)} ms from the start of the process, ready after ${formatCount(startingMs)}`,
+      'created on one node, found by vector on another',
+      formatLatency(findingMs),
+      '< 3 s',
+      Math.max(...findingMs) < 3_000,
+    ),
+    row(`writes/s, ${writersAtOnce} abreast in remote mode`, formatCount((missedCalls * 1_000) / fillingMs)),
+    row(
+      `catching up with ${formatCount(missedCalls)} calls`,
+      `${formatCount(caughtUpMs)} ms from the start of the process, ready after ${formatCount(again.readyInMs)}`,
     ),
   ]
 }
 
-async function measureOutage(primary: Primary, node: Node, signal: 'SIGKILL' | 'SIGSTOP'): Promise<Row[]> {
-  await lagOf(node)
-  await primary.signal(signal)
-  const away = signal === 'SIGKILL' ? 'dead' : 'frozen'
-  const latencies: number[] = []
-  const endsAt = performance.now() + outageMs
-  while (performance.now() < endsAt) {
-    latencies.push(
-      await timed(async () => {
-        const status = await put(node, `away-${latencies.length}`)
-        if (status !== unavailable) throw new Error(`A write without a primary was answered with ${status}`)
-      }),
+async function benchOutage({ primary, replica }: PrimaryOptions): Promise<Row[]> {
+  await fill(replica, calls)
+  const rows: Row[] = []
+  for (const [signal, away] of [
+    ['SIGKILL', 'dead'],
+    ['SIGSTOP', 'frozen'],
+  ] as const) {
+    await lagOf(replica)
+    await primary.signal(signal)
+    const refusalsMs: number[] = []
+    const endsAt = performance.now() + outageMs
+    while (performance.now() < endsAt)
+      refusalsMs.push(await timed(() => refused(replica, `away-${refusalsMs.length}`)))
+    const lag = await lagOf(replica)
+    if (signal === 'SIGKILL') await primary.restart()
+    else await primary.signal('SIGCONT')
+    const backMs = await timed(() => write(replica, `back-${away}`))
+    rows.push(
+      atMost(`a write is refused, primary ${away}: slowest`, Math.max(...refusalsMs), 3_000, 'ms'),
+      atMost(`longest stall of the event loop, primary ${away}`, lag, 50, 'ms'),
+      row(`the first write after the primary was ${away}`, `${formatCount(backMs)} ms`),
     )
   }
-  const slowest = Math.max(...latencies)
-  const lag = await lagOf(node)
-  if (signal === 'SIGKILL') await primary.restart()
-  else await primary.signal('SIGCONT')
-  const back = await timed(() => write(node, `back-${away}`))
-  return [
-    row(
-      `a write is refused, primary ${away}: slowest`,
-      `${slowest.toFixed(0)} ms`,
-      '≤ 3,000 ms',
-      slowest <= 3_000,
-    ),
-    row(`longest stall of the event loop, primary ${away}`, `${lag.toFixed(1)} ms`, '≤ 50 ms', lag <= 50),
-    row(`the first write after the primary was ${away}`, `${back.toFixed(0)} ms`),
-  ]
+  return rows
 }
 
-function syncWith(primary: Primary): Record<string, string> {
-  return { DATABASE_SYNC_URL: primary.url, DATABASE_SYNC_INTERVAL_MS: '1000' }
+function keysOf({ key, ingestKey }: Dataset): Pick<Dataset, 'key' | 'ingestKey'> {
+  return { key, ingestKey }
 }
 
-/** Starts a node on a new database and creates its keys. */
-async function startFirst(
-  main: string,
-  environment: Record<string, string>,
-  args: string[] = [],
-): Promise<Node> {
-  const { folder, key, ingestKey } = await createProject(main, { environment })
-  const service = await startService(main, { folder }, { ...environment, LOG_LEVEL: 'error' }, args)
-  return { service, key, ingestKey }
-}
-
-/** Starts a node on a database that has keys already. */
-async function startJoined(
-  main: string,
-  environment: Record<string, string>,
-  { key, ingestKey }: Keys,
-  folder = temporaryFolder(),
-): Promise<Node> {
-  const service = await startService(main, { folder }, { ...environment, LOG_LEVEL: 'error' })
-  return { service, key, ingestKey }
-}
-
-async function readLoad({ service, key }: Node): Promise<number> {
+async function readsPerSecond({ key, ...node }: Node): Promise<number> {
   const requests = Array.from({ length: 200 }, (_, n) => ({ path: `/v1/calls/call-${n}` }))
-  return (await applyLoad({ url: service.url, requests, key, connections, seconds })).perSecond
+  return (await measure(node, { requests, key, connections: 16, seconds: 2 })).perSecond
 }
 
-/** Returns how many calls it wrote: fewer than `count` when the machine is too slow. */
-async function fill(node: Node, count: number, prefix = 'call'): Promise<number> {
-  const deadline = performance.now() + fillWithinMs
-  let written = 0
+async function fill(node: Node, count: number, prefix = 'call'): Promise<void> {
+  let next = 0
   const writer = async () => {
-    while (written < count && performance.now() < deadline) await write(node, `${prefix}-${written++}`)
+    while (next < count) await write(node, `${prefix}-${next++}`)
   }
   await Promise.all(Array.from({ length: writersAtOnce }, writer))
-  return written
 }
 
 /** Retries while the service answers 503, as a client does. */
@@ -254,67 +197,41 @@ async function write(node: Node, id: string): Promise<void> {
     if (status < 300) return
     if (status !== unavailable || performance.now() > deadline)
       throw new Error(`A write was answered with ${status}`)
-    await new Promise((resolve) => setTimeout(resolve, retryMs))
+    await sleep(retryMs)
   }
 }
 
-async function put({ service, ingestKey }: Node, id: string): Promise<number> {
-  const transcript = Array.from({ length: 20 }, (_, turn) => ({
-    role: turn % 2 ? 'user' : 'assistant',
-    content: 'Some words.',
-  }))
+async function refused(node: Node, id: string): Promise<void> {
+  const status = await put(node, id)
+  if (status !== unavailable) throw new Error(`A write without a primary was answered with ${status}`)
+}
+
+async function put({ url, ingestKey: key }: Node, id: string): Promise<number> {
   const body = { summary: `Call ${id}`, transcript }
-  return statusOf(service.url, { method: 'PUT', path: `/ingest/calls/${id}`, key: ingestKey, body })
+  return (await send(url, { method: 'PUT', path: `/ingest/calls/${id}`, key, body })).status
 }
 
-async function writeLatency(node: Node): Promise<Latency> {
-  const latenciesMs: number[] = []
-  let failed = 0
-  const run = Math.random().toString(36).slice(2)
-  for (let n = 0; n < writes; n++) {
-    latenciesMs.push(
-      await timed(async () => {
-        if ((await put(node, `write-${run}-${n}`)) >= 300) failed++
-      }),
-    )
-  }
-  return latencyOf([{ latenciesMs, failed }])
+async function writeLatency(node: Node): Promise<string> {
+  const timesMs: number[] = []
+  const run = crypto.randomUUID()
+  for (let n = 0; n < writes; n++) timesMs.push(await timed(() => write(node, `write-${run}-${n}`)))
+  return formatLatency(timesMs)
 }
 
-async function findingLatency(from: Node, to: Node): Promise<Latency> {
-  const latenciesMs: number[] = []
-  for (let n = 0; n < found; n++) {
-    const name = `Item ${n} ${Math.random().toString(36).slice(2)}`
-    await post(from, '/v1/knowledge', { name, text: `What there is to say about ${name}.` })
-    latenciesMs.push(await timed(() => until(() => finds(to, name))))
-  }
-  return latencyOf([{ latenciesMs, failed: 0 }])
-}
-
-async function finds(node: Node, name: string): Promise<boolean> {
-  const found = await post(node, '/v1/knowledge/search', {
-    query: name,
-    mode: 'vector',
-    limit: 1,
-    timeoutMs: 2_000,
-  })
-  const { data }: { data: { name: string }[] } = JSON.parse(found)
+async function finds({ url, key }: Node, name: string): Promise<boolean> {
+  const body = { query: name, mode: 'vector', limit: 1, timeoutMs: 2_000 }
+  const { data } = await ask<{ data: { name: string }[] }>(url, { path: '/v1/knowledge/search', key, body })
   return data[0]?.name === name
 }
 
-function post({ service, key }: Node, path: string, body: unknown): Promise<string> {
-  return bodyOf(service.url, { method: 'POST', path, key, body })
-}
-
-async function totalOf({ service, key }: Node): Promise<number> {
-  const page = await bodyOf(service.url, { method: 'GET', path: '/v1/calls?limit=0', key })
-  const { pagination }: { pagination: { total: number } } = JSON.parse(page)
-  return pagination.total
+async function totalOf({ url, key }: Node): Promise<number> {
+  const page = await ask<{ pagination: { total: number } }>(url, { path: '/v1/calls?limit=0', key })
+  return page.pagination.total
 }
 
 /** The longest delay of the event loop since the last call, in milliseconds. */
-async function lagOf({ service }: Node): Promise<number> {
-  const text = await (await fetch(`${service.url}/metrics`)).text()
+async function lagOf({ url }: Node): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
   return Number(/^callbook_event_loop_lag_seconds (\S+)/m.exec(text)?.[1]) * 1_000
 }
 
@@ -322,7 +239,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error('It did not happen in time')
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
+    await sleep(pollMs)
   }
 }
 
@@ -332,10 +249,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt
 }
 
-function mean(values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-function row(what: string, measured: string, target = 'reported', isMet: boolean | null = null): Row {
-  return { what, measured, target, isMet }
+function formatLatency(timesMs: number[]): string {
+  const sorted = timesMs.toSorted((a, b) => a - b)
+  const at = (share: number) => percentile(sorted, share).toFixed(1)
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} ms of ${sorted.length}`
 }

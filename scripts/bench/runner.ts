@@ -1,28 +1,23 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type Running, startService } from '../processes.ts'
 import { repository } from '../repository.ts'
-import { removeCache } from './dataset.ts'
-import { writeFigures } from './figures.ts'
-import { type Running, startService } from './processes.ts'
-import { printRow, type Row } from './table.ts'
-import { removeTemporaryFolders } from './temporary.ts'
+import { removeTemporaryFolders } from '../temporary.ts'
+import { printRow, type Row, row, writeFigures } from './figures.ts'
 import { readTexts, type Texts } from './texts.ts'
 
 const figuresFile = join(repository, 'src/guide/figures.md')
 const roundsMax = 100
 
-export type Start = (data: { folder: string }, environment?: Record<string, string>) => Promise<Running>
-
 export interface Options {
+  texts: Texts
   /** Folder of real data; null for texts that are generated from a seed. */
   data: string | null
-  /** The entry file of the service under test, also one of another checkout. */
-  main: string
-  /** Starts the service under test on a folder. It stops after the case, and temporary folders are removed then. */
-  start: Start
+  /** Starts the service on a folder. It stops after the case, and temporary folders are removed then. */
+  start: typeof startService
   /** How often a comparison measures each side. */
   rounds: number
   /** How many calls and chunks a case has that takes any number. */
@@ -32,7 +27,7 @@ export interface Options {
 
 export interface Case {
   name: string
-  run(texts: Texts, options: Options): Promise<Row[]>
+  run(options: Options): Promise<Row[]>
   /** Takes minutes and gigabytes, so it runs only with --all or --only. */
   isLarge?: boolean
 }
@@ -58,45 +53,38 @@ export async function runSuite(suite: Suite): Promise<never> {
   process.once('exit', () => removeTemporaryFolders('run'))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   try {
-    process.exit((await measure(suite)) ? 0 : 1)
+    process.exit((await measureAll(suite)) ? 0 : 1)
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exit(1)
   }
 }
 
-async function measure(suite: Suite): Promise<boolean> {
-  const { values } = readArguments(suite)
-  const only = values.only?.split(',')
-  const options = {
-    data: values.data ?? findRealData(),
-    main: resolve(values.main),
-    rounds: Number(values.rounds),
-    calls: Number(values.calls),
-    chunks: Number(values.chunks),
-  }
-  if (values.fresh) removeCache()
+async function measureAll(suite: Suite): Promise<boolean> {
+  const { only, all, write, ...options } = readArguments(suite)
   const texts = readTexts(options.data)
   const machine = `Bun ${Bun.version}, ${cpus().length} cores (${cpus()[0]?.model}), ${texts.kind} texts`
   process.stdout.write(`${machine}\n\n`)
   const figures = new Map<string, Row[]>()
   for (const { name, run, isLarge = false } of suite.cases) {
-    if (only ? !only.includes(name) : isLarge && !values.all) continue
+    if (only ? !only.includes(name) : isLarge && !all) continue
     const started: Running[] = []
-    const start: Start = async (data, environment) => {
-      const service = await startService(options.main, data, environment)
+    const start: typeof startService = async (...given) => {
+      const service = await startService(...given)
       started.push(service)
       return service
     }
     // A failed case does not stop the others.
-    const rows = await run(texts, { ...options, start }).catch((error) => [failedRow(name, error)])
+    const rows = await run({ ...options, texts, start }).catch((error) => [
+      row(name, error instanceof Error ? error.message : String(error), 'to be measured', false),
+    ])
     for (const service of started) await service.stop()
     removeTemporaryFolders('case')
-    for (const row of rows) printRow(row)
+    for (const each of rows) printRow(each)
     figures.set(name, rows)
   }
   await suite.close?.()
-  if (values.write) {
+  if (write) {
     const date = new Date().toISOString().slice(0, 10)
     const text = readFileSync(figuresFile, 'utf8')
     writeFileSync(figuresFile, writeFigures(text, { suite, figures, origin: `${date}, ${machine}` }))
@@ -108,48 +96,37 @@ async function measure(suite: Suite): Promise<boolean> {
 
 /** @throws Error with the usage for invalid options */
 function readArguments({ command, cases, defaults }: Suite) {
-  const { rounds: roundsDefault = 7, calls: callsDefault = 1_000_000 } = defaults ?? {}
-  const parsed = parseArgs({
-    args: process.argv.slice(2),
+  const { rounds = 3, calls = 1_000_000 } = defaults ?? {}
+  const { values } = parseArgs({
     options: {
       data: { type: 'string' },
       only: { type: 'string' },
       all: { type: 'boolean', default: false },
-      rounds: { type: 'string', default: String(roundsDefault) },
-      calls: { type: 'string', default: String(callsDefault) },
+      rounds: { type: 'string', default: String(rounds) },
+      calls: { type: 'string', default: String(calls) },
       chunks: { type: 'string', default: '20000' },
-      main: { type: 'string', default: join(repository, 'src/main.ts') },
-      fresh: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const { only, rounds, help } = parsed.values
+  const only = values.only?.split(',')
   const names = cases.map(({ name }) => name)
-  const areCases = only?.split(',').every((name) => names.includes(name)) ?? true
-  if (!help && areCases && Number(rounds) >= 1 && Number(rounds) <= roundsMax) return parsed
+  const given = { rounds: Number(values.rounds), calls: Number(values.calls), chunks: Number(values.chunks) }
+  const isValid =
+    (only ?? []).every((name) => names.includes(name)) && given.rounds >= 1 && given.rounds <= roundsMax
+  if (isValid && !values.help)
+    return { ...given, only, all: values.all, write: values.write, data: values.data ?? findRealData() }
+  const large = cases.filter(({ isLarge }) => isLarge).map(({ name }) => name)
   throw new Error(`Usage: bun run ${command} [options]
 
   --only NAMES    some cases: ${names.join(',')}
-  --all           also the cases that take minutes and gigabytes: ${
-    cases
-      .filter(({ isLarge }) => isLarge)
-      .map(({ name }) => name)
-      .join(', ') || 'none here'
-  }
+  --all           also the cases that take minutes and gigabytes: ${large.join(', ') || 'none here'}
   --write         write the figures into src/guide/figures.md
   --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else generated)
-  --rounds N      how often a comparison measures each side (default ${roundsDefault})
-  --calls N       how many calls the cases have that take any number (default ${callsDefault})
+  --rounds N      how often a comparison measures each side (default ${rounds})
+  --calls N       how many calls the cases have that take any number (default ${calls})
   --chunks N      the same for chunks (default 20000)
-  --fresh         remove the datasets that earlier runs have built
-  --main PATH     entry file of the service (default src/main.ts)
 `)
-}
-
-function failedRow(name: string, error: unknown): Row {
-  const measured = error instanceof Error ? error.message : String(error)
-  return { what: name, measured, target: 'to be measured', isMet: false }
 }
 
 /** The folder beside the repository; null when it is not there. */

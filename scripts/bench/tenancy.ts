@@ -1,22 +1,20 @@
-import type { Running } from './processes.ts'
-import { createProject } from './project.ts'
-import { createRandom } from './random.ts'
-import { bodyOf, statusOf } from './requests.ts'
-import { median } from './rounds.ts'
+import { makeDataset } from '../dataset.ts'
+import type { Running } from '../processes.ts'
+import { createRandom } from '../random.ts'
+import { ask, send } from '../requests.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { type Row, row } from './figures.ts'
+import { median } from './load.ts'
 import { type Options, runSuite } from './runner.ts'
-import type { Row } from './table.ts'
-import { temporaryFolder } from './temporary.ts'
-import type { Texts } from './texts.ts'
 
 const records = 500
 const warmUp = 300
-const readsEach = 4_000
-const deletionsEach = 1_000
 /** In standard errors. A larger difference is not chance. */
 const errorsMax = 4
 
 interface Tenant {
   key: string
+  /** Ids of records, and of calls that were deleted. */
   calls: string[]
   items: string[]
   erased: string[]
@@ -25,23 +23,23 @@ interface Tenant {
 interface Probe {
   method: string
   path: string
-  ids: (tenant: Tenant) => string[]
-  body?: (id: string) => unknown
+  of: 'calls' | 'items' | 'erased'
   timesEach: number
+  body?: (id: string) => object
 }
 
 const probes: Probe[] = [
-  { method: 'GET', path: '/v1/calls/', ids: ({ calls }) => calls, timesEach: readsEach },
-  { method: 'GET', path: '/v1/knowledge/', ids: ({ items }) => items, timesEach: readsEach },
-  { method: 'GET', path: '/v1/erasures/', ids: ({ erased }) => erased, timesEach: readsEach },
-  { method: 'DELETE', path: '/v1/calls/', ids: ({ calls }) => calls, timesEach: deletionsEach },
-  { method: 'DELETE', path: '/v1/knowledge/', ids: ({ items }) => items, timesEach: deletionsEach },
+  { method: 'GET', path: '/v1/calls/', of: 'calls', timesEach: 4_000 },
+  { method: 'GET', path: '/v1/knowledge/', of: 'items', timesEach: 4_000 },
+  { method: 'GET', path: '/v1/erasures/', of: 'erased', timesEach: 4_000 },
+  { method: 'DELETE', path: '/v1/calls/', of: 'calls', timesEach: 1_000 },
+  { method: 'DELETE', path: '/v1/knowledge/', of: 'items', timesEach: 1_000 },
   {
     method: 'POST',
     path: '/v1/knowledge/search',
-    ids: ({ items }) => items,
+    of: 'items',
+    timesEach: 4_000,
     body: (id) => ({ query: 'refund window', itemIds: [id], timeoutMs: 10_000 }),
-    timesEach: readsEach,
   },
 ]
 
@@ -54,87 +52,67 @@ await runSuite({
   cases: [{ name: 'timing', run: benchTiming }],
 })
 
-async function benchTiming(_: Texts, { main, start }: Options): Promise<Row[]> {
+async function benchTiming({ start }: Options): Promise<Row[]> {
   const folder = temporaryFolder()
-  const service = await start({ folder })
-  const tenants = {
-    mine: await fill(service, { main, folder, name: 'mine' }),
-    theirs: await fill(service, { main, folder, name: 'theirs' }),
-  }
+  const [mine, theirs] = [await makeTenant(folder, 'mine'), await makeTenant(folder, 'theirs')]
+  const service = await start(folder)
+  for (const { key, erased } of [mine, theirs])
+    for (const id of erased) await ask(service.url, { method: 'DELETE', path: `/v1/calls/${id}`, key })
   const rows: Row[] = []
-  for (const probe of probes) rows.push(await measure(service, probe, tenants))
+  for (const probe of probes) rows.push(await measure(service, probe, { mine, theirs }))
   return rows
 }
 
-async function fill(
-  { url }: Running,
-  { main, folder, name }: { main: string; folder: string; name: string },
-): Promise<Tenant> {
-  const project = await createProject(main, { folder, name })
-  const { key } = project
-  const tenant: Tenant = { key, calls: [], items: [], erased: [] }
-  for (let n = 0; n < records; n++) {
-    for (const id of [`${name}-call-${n}`, `${name}-gone-${n}`]) {
-      await bodyOf(url, {
-        method: 'PUT',
-        path: `/ingest/calls/${id}`,
-        key: project.ingestKey,
-        body: { summary: 'Refund.' },
-      })
-    }
-    await bodyOf(url, { method: 'DELETE', path: `/v1/calls/${name}-gone-${n}`, key })
-    const text = `Item ${n} is about the refund window of order ${n * 7}.`
-    const made = await bodyOf(url, {
-      method: 'POST',
-      path: '/v1/knowledge',
-      key,
-      body: { name: `${n}`, text },
-    })
-    tenant.calls.push(`${name}-call-${n}`)
-    tenant.erased.push(`${name}-gone-${n}`)
-    tenant.items.push(String(JSON.parse(made).id))
-  }
-  return tenant
+async function makeTenant(folder: string, name: string): Promise<Tenant> {
+  const idsOf = (kind: string) => Array.from({ length: records }, (_, n) => `${name}-${kind}-${n}`)
+  const ids = { calls: idsOf('call'), items: idsOf('item'), erased: idsOf('gone') }
+  const { key } = await makeDataset({
+    folder,
+    name,
+    async fill({ ingest, knowledge, indexer }, projectId) {
+      const calls = [...ids.calls, ...ids.erased].map((id) => ({ id, change: { id, summary: 'Refund.' } }))
+      await ingest.putAll(projectId, calls)
+      for (const [n, id] of ids.items.entries()) {
+        const text = `Item ${n} is about the refund window of order ${n * 7}.`
+        await knowledge.store(projectId, { name: String(n), text }, { id })
+      }
+      indexer.wake(projectId)
+      await indexer.idle()
+    },
+  })
+  return { key, ...ids }
 }
 
 async function measure(
   { url }: Running,
-  { method, path, ids, body, timesEach }: Probe,
+  { method, path, of, body, timesEach }: Probe,
   { mine, theirs }: { mine: Tenant; theirs: Tenant },
 ): Promise<Row> {
   const random = createRandom(1)
   const times = { foreign: [] as number[], missing: [] as number[] }
   const answers = { foreign: new Set<number>(), missing: new Set<number>() }
-  const existing = ids(theirs)
-  for (let n = -warmUp; times.foreign.length < timesEach || times.missing.length < timesEach; n++) {
+  for (let n = -warmUp; Math.min(times.foreign.length, times.missing.length) < timesEach; n++) {
     const kind = random() < 0.5 ? 'foreign' : 'missing'
-    const id = existing[Math.floor(random() * existing.length)] ?? ''
-    const requestedId = kind === 'foreign' ? id : `${id.slice(0, -3)}zzz`
-    const request = {
-      method,
-      path: body ? path : path + requestedId,
-      key: mine.key,
-      ...(body ? { body: body(requestedId) } : {}),
-    }
-    const from = performance.now()
-    const status = await statusOf(url, request)
-    const tookMs = performance.now() - from
+    const existing = theirs[of][Math.floor(random() * records)] ?? ''
+    const id = kind === 'foreign' ? existing : `${existing.slice(0, -3)}zzz`
+    const request = { method, path: body ? path : path + id, key: mine.key, body: body?.(id) }
+    const startedAt = performance.now()
+    const { status } = await send(url, request)
+    if (n >= 0) times[kind].push(performance.now() - startedAt)
     answers[kind].add(status)
-    if (n >= 0) times[kind].push(tookMs)
   }
   if ([...answers.foreign].join() !== [...answers.missing].join())
     throw new Error('The answers differ by status')
   const [foreignMs, missingMs] = [median(times.foreign), median(times.missing)]
   const { share, error } = shareOfLonger(times.foreign, times.missing)
-  const differenceUs = (foreignMs - missingMs) * 1_000
-  return {
-    what: `${method} ${path}${body ? '' : ':id'} of another project, and of none`,
-    measured:
-      `medians ${foreignMs.toFixed(3)} and ${missingMs.toFixed(3)} ms, ${differenceUs.toFixed(1)} us apart; ` +
+  const differenceUs = ((foreignMs - missingMs) * 1_000).toFixed(1)
+  return row(
+    `${method} ${path}${body ? '' : ':id'} of another project, and of none`,
+    `medians ${foreignMs.toFixed(3)} and ${missingMs.toFixed(3)} ms, ${differenceUs} us apart; ` +
       `longer in ${share.toFixed(4)} ± ${error.toFixed(4)} of ${times.foreign.length} and ${times.missing.length}`,
-    target: `0.5 ± ${(errorsMax * error).toFixed(3)}`,
-    isMet: Math.abs(share - 0.5) <= errorsMax * error,
-  }
+    `0.5 ± ${(errorsMax * error).toFixed(3)}`,
+    Math.abs(share - 0.5) <= errorsMax * error,
+  )
 }
 
 /**

@@ -1,12 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Call } from '../../src/calls/schemas.ts'
-import { createRandom } from './random.ts'
-
-export interface Passage {
-  title: string
-  text: string
-}
+import { createRandom } from '../random.ts'
 
 export interface Document {
   name: string
@@ -15,77 +10,40 @@ export interface Document {
 
 /** The texts for calls and knowledge: real ones, or ones that are generated from a fixed seed. */
 export interface Texts {
-  /** For people: where the texts come from. */
-  origin: string
   /** Part of the names of cached folders. */
   kind: 'real' | 'synthetic'
   dialogues: Partial<Call>[]
-  passages: Passage[]
+  passages: { title: string; text: string }[]
   documents: Document[]
+  /** Distinct questions about the passages. */
+  questions: string[]
 }
 
 export function readTexts(folder: string | null): Texts {
   if (folder === null) return generateTexts()
+  const names = readdirSync(join(folder, 'knowledge')).filter((name) => name.endsWith('.md'))
+  const queries = readLines<{ query: string }>(join(folder, 'retrieval', 'squad-queries.jsonl'))
   return {
-    origin: `real texts from ${folder}`,
     kind: 'real',
     dialogues: readLines(join(folder, 'calls.jsonl')),
     passages: readLines(join(folder, 'retrieval', 'squad-passages.jsonl')),
-    documents: readDocuments(join(folder, 'knowledge')),
+    documents: names
+      .sort()
+      .map((name) => ({ name, text: readFileSync(join(folder, 'knowledge', name), 'utf8') })),
+    questions: [...new Set(queries.map(({ query }) => query))],
   }
 }
 
-function readLines<Line>(file: string): Line[] {
+export function readLines<Line>(file: string): Line[] {
   const lines = readFileSync(file, 'utf8').split('\n')
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
-function readDocuments(folder: string): Document[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.md'))
-  return names.sort().map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
-}
-
-const seed = 20_260_105
-const wordsCount = 6_000
-
 function generateTexts(): Texts {
-  const random = createRandom(seed)
-  const words = Array.from({ length: wordsCount }, () => generateWord(random))
-  // Squared, so that some words are common and most are rare.
-  const sentence = (count: number) =>
-    Array.from({ length: count }, () => words[Math.floor(random() ** 2 * words.length)]).join(' ')
-  const passages = Array.from({ length: 1_200 }, () => ({ title: sentence(2), text: sentence(120) }))
-  return {
-    origin: `synthetic texts from seed ${seed}`,
-    kind: 'synthetic',
-    dialogues: Array.from({ length: 8_000 }, (_, index) => ({
-      id: `made-up-${index}`,
-      status: 'completed' as const,
-      duration: Math.round(random() * 3_000) / 10,
-      evaluation: random() < 0.8 ? 'success' : 'fail',
-      endedReason: 'customer-ended-call',
-      callerNumber: `+1555${String(Math.floor(random() * 1e7)).padStart(7, '0')}`,
-      calledNumber: '+15550100000',
-      isEngaged: random() < 0.9,
-      callAnalysis: { domains: [sentence(1)] },
-      transcript: Array.from({ length: 4 + Math.floor(random() * 22) }, (_, turn) => ({
-        role: turn % 2 === 0 ? ('user' as const) : ('assistant' as const),
-        content: sentence(4 + Math.floor(random() * 16)),
-      })),
-      createdAt: new Date(Date.UTC(2026, 0, 5) + index * 2_900_000).toISOString(),
-    })),
-    passages,
-    documents: Array.from({ length: 75 }, (_, index) => ({
-      name: `document-${index}.md`,
-      text: Array.from(
-        { length: 2 + Math.floor(random() * 30) },
-        () => `## ${sentence(3)}\n\n${sentence(150)}`,
-      ).join('\n\n'),
-    })),
-  }
-}
-
-function generateWord(random: () => number): string {
+  const random = createRandom(20_260_105)
+  const several = (least: number, most: number) => least + Math.floor(random() * (most - least))
+  const times = <Value>(count: number, make: (index: number) => Value) =>
+    Array.from({ length: count }, (_, n) => make(n))
   const syllables = [
     'ba',
     'con',
@@ -103,6 +61,33 @@ function generateWord(random: () => number): string {
     'sti',
     'tu',
   ]
-  const count = 1 + Math.floor(random() * 4)
-  return Array.from({ length: count }, () => syllables[Math.floor(random() * syllables.length)]).join('')
+  const syllable = () => syllables[several(0, syllables.length)]
+  const words = times(6_000, () => times(several(1, 5), syllable).join(''))
+  // Squared, so that some words are common and most are rare.
+  const sentence = (count: number) =>
+    times(count, () => words[Math.floor(random() ** 2 * words.length)]).join(' ')
+  const passages = times(1_200, () => ({ title: sentence(2), text: times(8, () => sentence(15)).join('. ') }))
+  return {
+    kind: 'synthetic',
+    dialogues: times(8_000, (index) => ({
+      id: `made-up-${index}`,
+      duration: several(0, 300),
+      callerNumber: `+1555${String(several(0, 1e7)).padStart(7, '0')}`,
+      calledNumber: '+15550100000',
+      callAnalysis: { domains: [sentence(1)] },
+      transcript: times(several(4, 26), (turn) => ({
+        role: turn % 2 === 0 ? ('user' as const) : ('assistant' as const),
+        content: sentence(several(4, 20)),
+      })),
+    })),
+    passages,
+    documents: times(75, (index) => ({
+      name: `document-${index}.md`,
+      text: times(
+        several(2, 32),
+        () => `## ${sentence(3)}\n\n${times(10, () => sentence(15)).join('. ')}`,
+      ).join('\n\n'),
+    })),
+    questions: passages.map(({ text }) => text.split('. ', 1)[0] ?? ''),
+  }
 }

@@ -1,5 +1,5 @@
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { createRandom } from '../bench/random.ts'
+import { createRandom } from '../random.ts'
 
 const dayMs = 86_400_000
 const days = 58

@@ -1,4 +1,4 @@
-import { createRandom } from '../bench/random.ts'
+import { createRandom } from '../random.ts'
 
 // Without vowels, y and s, so that the stemmer does not change the word.
 const letters = 'bcdfghjklmnpqrtvwxz'

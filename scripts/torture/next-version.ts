@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { buildDataset, type Dataset } from '../bench/dataset.ts'
+import { type Dataset, makeDataset } from '../dataset.ts'
 import { repository } from '../repository.ts'
 
 const rowsMin = 500
@@ -65,13 +65,15 @@ export const oldItem = { name: 'Refunds', text: 'A refund takes a week.' }
 
 /** Creates a database of this version with enough rows that rewriting them takes a while. */
 export async function buildOldDatabase(folder: string): Promise<Dataset> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return await buildDataset(folder, async ({ ingest, knowledge, database }, projectId) => {
-    await ingest.put(projectId, oldCallId, { summary: 'from this version' })
-    await knowledge.add(projectId, { ...oldItem, description: '' })
-    await database.write.run(sql`
-      with recursive n (n) as (select 1 union all select n + 1 from n where n < ${rowsMin})
-      insert into knowledge_items (project_id, id, name, description, text, text_hash, updated_at, change_seq, created_at)
-      select ${projectId}, 'kn_' || n, 'Item ' || n, '', hex(randomblob(${textBytes / 2})), '', 0, 0, 0 from n`)
+  return await makeDataset({
+    folder,
+    async fill({ ingest, knowledge, database }, projectId) {
+      await ingest.put(projectId, oldCallId, { summary: 'from this version' })
+      await knowledge.add(projectId, { ...oldItem, description: '' })
+      await database.write.run(sql`
+        with recursive n (n) as (select 1 union all select n + 1 from n where n < ${rowsMin})
+        insert into knowledge_items (project_id, id, name, description, text, text_hash, updated_at, change_seq, created_at)
+        select ${projectId}, 'kn_' || n, 'Item ' || n, '', hex(randomblob(${textBytes / 2})), '', 0, 0, 0 from n`)
+    },
   })
 }

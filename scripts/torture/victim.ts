@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killOnExit } from '../bench/processes.ts'
+import { killOnExit } from '../processes.ts'
 import { repository } from '../repository.ts'
 
 const readyWithinMs = 60_000

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import type { Dataset } from '../../scripts/bench/dataset.ts'
+import type { Dataset } from '../../scripts/dataset.ts'
 import { buildOldDatabase, makeNextVersion, oldCallId, oldItem } from '../../scripts/torture/next-version.ts'
 import { startVictim, untilReady, type Victim } from '../../scripts/torture/victim.ts'
 import { CommandLine } from '../support/command-line.ts'

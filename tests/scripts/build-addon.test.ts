@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { memoryOf } from '../../scripts/bench/memory.ts'
 import { buildAddon } from '../../scripts/build-addon.ts'
+import { memoryOf } from '../../scripts/process-use.ts'
 import {
   addonFiles,
   cpuFeatures,

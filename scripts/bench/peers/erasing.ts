@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { copyDataset } from '../dataset.ts'
-import { findDataset } from '../datasets.ts'
-import { callId } from '../made-calls.ts'
-import { processOf } from '../memory.ts'
-import { bodyOf } from '../requests.ts'
-import { median } from '../rounds.ts'
+import { copyDataset } from '../../dataset.ts'
+import { processOf } from '../../process-use.ts'
+import { ask } from '../../requests.ts'
+import { atMost, formatCount, type Row, row } from '../figures.ts'
+import { median } from '../load.ts'
+import { callId, callsDataset } from '../made-calls.ts'
 import type { Options } from '../runner.ts'
-import { formatCount, type Row } from '../table.ts'
-import type { Texts } from '../texts.ts'
 
 const deletions = 5
 const secondsMax = (calls: number) => (calls > 100_000 ? 0.15 : calls > 10_000 ? 0.12 : 0.1)
@@ -20,9 +18,9 @@ const restMs = 2_000
 const restSeconds = 0.05
 
 /** One call after another of many, each until every byte is gone. */
-export async function benchErasing(texts: Texts, { start, calls }: Options): Promise<Row[]> {
-  const dataset = copyDataset(await findDataset(texts, calls))
-  const { url, pid } = await start(dataset)
+export async function benchErasing({ start, calls, texts }: Options): Promise<Row[]> {
+  const { folder, key } = copyDataset(await callsDataset({ texts }, calls))
+  const { url, pid } = await start(folder)
   await untilAtRest(pid)
   const seconds: number[] = []
   const doneMs: number[] = []
@@ -30,10 +28,10 @@ export async function benchErasing(texts: Texts, { start, calls }: Options): Pro
     const id = callId(Math.floor(((n + 0.5) * calls) / deletions))
     const before = processOf(pid).processorSeconds
     const startedAt = performance.now()
-    await bodyOf(url, { method: 'DELETE', path: `/v1/calls/${id}`, key: dataset.key })
-    for (;;) {
-      const receipt = await bodyOf(url, { method: 'GET', path: `/v1/erasures/${id}`, key: dataset.key })
-      if (JSON.parse(receipt).status === 'done') break
+    await ask(url, { method: 'DELETE', path: `/v1/calls/${id}`, key })
+    const isDone = async () =>
+      (await ask<{ status: string }>(url, { path: `/v1/erasures/${id}`, key })).status === 'done'
+    while (!(await isDone())) {
       if (performance.now() > startedAt + waitMsMax) throw new Error(`${id} was not erased in time`)
       await sleep(pollMs)
     }
@@ -44,18 +42,13 @@ export async function benchErasing(texts: Texts, { start, calls }: Options): Pro
   const most = secondsMax(calls)
   const each = seconds.map((value) => value.toFixed(2)).join(', ')
   return [
-    {
-      what: `DELETE of one of ${formatCount(calls)} calls until every byte is gone: processor`,
-      measured: `${median(seconds).toFixed(2)} s (${each})`,
-      target: `≤ ${most} s`,
-      isMet: median(seconds) <= most,
-    },
-    {
-      what: '  done after',
-      measured: `at most ${formatCount(Math.max(...doneMs))} ms`,
-      target: `≤ ${formatCount(doneMsMax)} ms`,
-      isMet: Math.max(...doneMs) <= doneMsMax,
-    },
+    row(
+      `DELETE of one of ${formatCount(calls)} calls until every byte is gone: processor`,
+      `${median(seconds).toFixed(2)} s (${each})`,
+      `≤ ${most} s`,
+      median(seconds) <= most,
+    ),
+    atMost('  done after, at most', Math.max(...doneMs), doneMsMax, 'ms'),
   ]
 }
 

@@ -1,6 +1,6 @@
-import type { CallChange } from '../../../src/calls/schemas.ts'
+import type { Running } from '../../processes.ts'
 import type { LoadRequest } from '../load.ts'
-import type { Running } from '../processes.ts'
+import type { MadeCall } from '../made-calls.ts'
 
 /** A server that is compared, and how it is asked. */
 export interface Peer extends Running {
@@ -17,7 +17,7 @@ export interface Peer extends Running {
 
 /** A peer lacks the requests that it cannot answer. */
 export interface PeerRequests {
-  put?(id: string, call: Omit<CallChange, 'id'>): LoadRequest
+  put?(id: string, call: MadeCall['call']): LoadRequest
   get?(id: string): LoadRequest
   delete?(id: string): LoadRequest
   /** The newest 100 calls. */

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, startProgram } from '../processes.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { freePort, startProgram } from '../../processes.ts'
+import { ask } from '../../requests.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import type { Peer } from './peer.ts'
 
 const program = join(homedir(), 'go/bin/base')
@@ -16,20 +17,15 @@ export async function startPocketBase(): Promise<Peer | string> {
   // It also writes beside this folder.
   const folder = `--dir=${join(temporaryFolder('run'), 'data')}`
   execFileSync(program, ['superuser', 'upsert', identity, password, folder], { stdio: 'ignore' })
-  const port = await freePort()
-  const args = ['serve', `--http=127.0.0.1:${port}`, folder]
-  const running = await startProgram(program, args, { url: `http://127.0.0.1:${port}`, ready: '/api/health' })
-  const post = async (path: string, body: object, token = '') => {
-    const answer = await fetch(`${running.url}/api/collections${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: token },
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(`PocketBase answered ${answer.status}: ${await answer.text()}`)
-    return answer.json()
-  }
-  const { token } = await post('/_superusers/auth-with-password', { identity, password })
-  await post('', collection(), token)
+  const address = `http://127.0.0.1:${await freePort()}`
+  const args = ['serve', `--http=${address.replace('http://', '')}`, folder]
+  const running = await startProgram(program, args, { address, ready: '/api/health' })
+  const { token } = await ask<{ token: string }>(address, {
+    path: '/api/collections/_superusers/auth-with-password',
+    key: '',
+    body: { identity, password },
+  })
+  await ask(address, { path: '/api/collections', key: token, body: collection })
   const records = '/api/collections/calls/records'
   const page = `${records}?perPage=100&sort=-createdAt,-id`
   return {
@@ -49,30 +45,21 @@ export async function startPocketBase(): Promise<Peer | string> {
   }
 }
 
-function collection() {
-  const texts = ['status', 'summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber']
-  return {
-    name: 'calls',
-    type: 'base',
-    fields: [
-      {
-        name: 'id',
-        type: 'text',
-        primaryKey: true,
-        required: true,
-        min: 1,
-        max: 100,
-        pattern: '^[a-z0-9-]+$',
-      },
-      ...texts.map((name) => ({ name, type: 'text', max: 100_000 })),
-      ...['createdAt', 'updatedAt'].map((name) => ({ name, type: 'date' })),
-      { name: 'duration', type: 'number' },
-      { name: 'isEngaged', type: 'bool' },
-      ...['transcript', 'callAnalysis'].map((name) => ({ name, type: 'json', maxSize: 10_000_000 })),
-    ],
-    indexes: [
-      'create index calls_page on calls (createdAt desc, id desc)',
-      'create index calls_filter on calls (status, evaluation, createdAt desc, id desc)',
-    ],
-  }
+const texts = ['status', 'summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber']
+const id = { primaryKey: true, required: true, min: 1, max: 100, pattern: '^[a-z0-9-]+$' }
+const collection = {
+  name: 'calls',
+  type: 'base',
+  fields: [
+    { name: 'id', type: 'text', ...id },
+    ...texts.map((name) => ({ name, type: 'text', max: 100_000 })),
+    ...['createdAt', 'updatedAt'].map((name) => ({ name, type: 'date' })),
+    { name: 'duration', type: 'number' },
+    { name: 'isEngaged', type: 'bool' },
+    ...['transcript', 'callAnalysis'].map((name) => ({ name, type: 'json', maxSize: 10_000_000 })),
+  ],
+  indexes: [
+    'create index calls_page on calls (createdAt desc, id desc)',
+    'create index calls_filter on calls (status, evaluation, createdAt desc, id desc)',
+  ],
 }

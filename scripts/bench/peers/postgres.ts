@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, globSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, startScript } from '../processes.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { fileURLToPath } from 'node:url'
+import { freePort, startProgram } from '../../processes.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import type { Peer } from './peer.ts'
+
+const server = fileURLToPath(new URL('postgres-server.ts', import.meta.url))
 
 /** Debian's Postgres behind a plain server; a sentence when it is not installed. */
 export async function startPostgres(): Promise<Peer | string> {
@@ -17,28 +20,28 @@ export async function startPostgres(): Promise<Peer | string> {
   }
   // Postgres refuses to run as root. It ends with its parent, however that ends.
   const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : []
-  const launcher = ['setpriv', ...user, '--pdeathsig', 'INT']
+  const launcher = [...user, '--pdeathsig', 'INT']
   const data = join(folder, 'data')
-  const [program = '', ...args] = launcher
-  execFileSync(program, [...args, join(programs, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'], {
-    cwd: folder,
-    stdio: 'ignore',
-  })
-  const key = crypto.randomUUID()
-  const port = String(await freePort())
+  execFileSync(
+    'setpriv',
+    [...launcher, join(programs, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'],
+    { cwd: folder, stdio: 'ignore' },
+  )
+  const [key, port] = [crypto.randomUUID(), String(await freePort())]
   const settings = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
     'unix_socket_directories=',
     'log_min_messages=fatal',
-  ]
-  const running = await startScript('peers/postgres-server.ts', [
-    ...[key, port, ...launcher, join(programs, 'postgres'), '-D', data],
-    ...settings.flatMap((setting) => ['-c', setting]),
-  ])
+  ].flatMap((setting) => ['-c', setting])
+  const postgres = ['setpriv', ...launcher, join(programs, 'postgres'), '-D', data, ...settings]
+  const running = await startProgram(process.execPath, [server, key, port, ...postgres], {
+    address: /^(http\S+)/m,
+  })
   const command = (sql: string) => {
     execFileSync(join(programs, 'psql'), ['-h', '127.0.0.1', '-p', port, '-U', 'postgres', '-qc', sql])
   }
+  const list = '/calls?limit=100'
   return {
     ...running,
     name: 'Postgres',
@@ -47,11 +50,9 @@ export async function startPostgres(): Promise<Peer | string> {
       put: (id, call) => ({ method: 'PUT', path: `/calls/${id}`, body: JSON.stringify(call) }),
       get: (id) => ({ path: `/calls/${id}` }),
       delete: (id) => ({ method: 'DELETE', path: `/calls/${id}` }),
-      list: () => ({ path: '/calls?limit=100' }),
-      filter: (status, evaluation) => ({
-        path: `/calls?status=${status}&evaluation=${evaluation}&limit=100`,
-      }),
-      word: (word) => ({ path: `/calls?text=${word}&limit=100` }),
+      list: () => ({ path: list }),
+      filter: (status, evaluation) => ({ path: `${list}&status=${status}&evaluation=${evaluation}` }),
+      word: (word) => ({ path: `${list}&text=${word}` }),
     },
     analyze: () => command('vacuum analyze calls'),
     checkpoint: () => command('checkpoint'),

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryOfTree, processOf } from '../memory.ts'
-import type { Running } from '../processes.ts'
-import { median } from '../rounds.ts'
+import { memoryOfTree, processOf } from '../../process-use.ts'
+import type { Running } from '../../processes.ts'
+import { type Row, row } from '../figures.ts'
+import { median } from '../load.ts'
 import type { Options } from '../runner.ts'
-import type { Row } from '../table.ts'
-import type { Texts } from '../texts.ts'
 import { startCallbook } from './callbook.ts'
 import { startChroma } from './chroma.ts'
 import { sideBySide } from './compare.ts'
@@ -14,50 +13,50 @@ import { startPostgres } from './postgres.ts'
 /** By then what follows a start is done. */
 export const restMs = 8_000
 const minuteMs = 60_000
-const freshMbMax = 90
-const readyMsMax = 180
-const idleMsMax = 60
+
+const all: { name: string; start: () => Promise<Running | string> }[] = [
+  { name: 'Callbook', start: startCallbook },
+  { name: 'Postgres', start: startPostgres },
+  { name: 'PocketBase', start: startPocketBase },
+  { name: 'Chroma', start: startChroma },
+]
 
 /** Servers without data: memory, time until they are ready, and what they use while nobody asks. */
-export async function benchRest(_: Texts, { main, rounds }: Options): Promise<Row[]> {
-  const all = [
-    { name: 'Callbook', start: () => startCallbook(main) },
-    { name: 'Postgres', start: startPostgres },
-    { name: 'PocketBase', start: startPocketBase },
-    { name: 'Chroma', start: startChroma },
-  ]
+export async function benchRest({ rounds }: Options): Promise<Row[]> {
   const servers: { name: string; running: Running; readyMs: number; processorMs: number }[] = []
   for (const { name, start } of all) {
-    const starts: { readyMs: number; processorMs: number }[] = []
+    const [readyMs, processorMs]: [number[], number[]] = [[], []]
     let running: Running | undefined
     for (let round = 0; round < rounds; round++) {
       await running?.stop()
       const started = await start()
       if (typeof started === 'string') break
       running = started
-      const processorMs = processOf(started.pid).processorSeconds * 1_000
-      starts.push({ readyMs: started.readyInMs, processorMs })
+      readyMs.push(started.readyInMs)
+      processorMs.push(processOf(started.pid).processorSeconds * 1_000)
     }
-    const medianOf = (figure: 'readyMs' | 'processorMs') => median(starts.map((each) => each[figure]))
-    if (running)
-      servers.push({ name, running, readyMs: medianOf('readyMs'), processorMs: medianOf('processorMs') })
+    if (running) servers.push({ name, running, readyMs: median(readyMs), processorMs: median(processorMs) })
   }
   await sleep(restMs)
   const memories = servers.map(({ running }) => memoryOfTree(running.pid))
   const idle = await idleMs(servers.map(({ running }) => running))
   for (const { running } of servers) await running.stop()
-  const row = (what: string, values: number[], unit: string, most: number): Row => {
-    const texts = values.map((value) => `${Math.round(value)} ${unit}`)
-    const isMet = (values[0] ?? 0) <= most
-    return { what, measured: sideBySide(servers, texts), target: `≤ ${most} ${unit}`, isMet }
+  const compared = (what: string, values: number[], unit: string, most?: number): Row => {
+    const measured = sideBySide(
+      servers,
+      values.map((value) => `${Math.round(value)} ${unit}`),
+    )
+    return most === undefined
+      ? row(what, measured)
+      : row(what, measured, `≤ ${most} ${unit}`, (values[0] ?? 0) <= most)
   }
   const ready = servers.map(({ readyMs }) => readyMs)
-  const used = servers.map(({ processorMs }) => `${Math.round(processorMs)} ms`)
+  const used = servers.map(({ processorMs }) => processorMs)
   return [
-    row('memory of a fresh start', memories, 'MB', freshMbMax),
-    row('start to ready', ready, 'ms', readyMsMax),
-    { what: '  its processor', measured: sideBySide(servers, used), target: 'reported', isMet: null },
-    row('processor of an idle minute', idle, 'ms', idleMsMax),
+    compared('memory of a fresh start', memories, 'MB', 90),
+    compared('start to ready', ready, 'ms', 180),
+    compared('  its processor', used, 'ms'),
+    compared('processor of an idle minute', idle, 'ms', 60),
   ]
 }
 

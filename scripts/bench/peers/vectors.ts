@@ -1,13 +1,13 @@
-import { applyLoad } from '../load.ts'
-import { memoryOfTree } from '../memory.ts'
-import { bodyOf } from '../requests.ts'
-import { cachedCorpus, copyProject } from '../retrieval/cached-corpus.ts'
-import { embedderOf, readChunks } from '../retrieval/items.ts'
-import { readQuestions } from '../retrieval/questions.ts'
+import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
+import { copyDataset, readRows } from '../../dataset.ts'
+import { memoryOfTree } from '../../process-use.ts'
+import { ask } from '../../requests.ts'
+import { corpusDataset } from '../corpus.ts'
+import { formatCount, type Row, row } from '../figures.ts'
+import { measure } from '../load.ts'
 import { type ChunkRow, recallOf } from '../retrieval/recall.ts'
 import type { Options } from '../runner.ts'
-import { formatCount, type Row } from '../table.ts'
-import type { Texts } from '../texts.ts'
+import { asPeer, searchRequest } from './callbook.ts'
 import { fillChroma, startChroma } from './chroma.ts'
 import { compare, sideBySide } from './compare.ts'
 import type { Peer } from './peer.ts'
@@ -15,93 +15,88 @@ import type { Peer } from './peer.ts'
 const questionsCount = 1_000
 const recallsCount = 100
 const neighbours = 10
-const ratioMin = 1.3
 const recallMin = 0.97
-const hybridSeconds = 5
 const hybridMsMax = { p50: 3, p99: 6 }
-const timeoutMs = 10_000
 
-/** Searches among the same chunks with the same vectors, which the service makes itself. */
-export async function benchVectors(texts: Texts, options: Options): Promise<Row[]> {
-  const { main, start, rounds, data } = options
-  const project = copyProject(await cachedCorpus(texts, main, options.chunks))
-  const chunks = readChunks(project)
-  const questions = readQuestions(data, texts).slice(0, questionsCount)
-  const embedder = await embedderOf(main)
-  const vectors = await embedder.embed(questions, 'query', AbortSignal.timeout(60_000))
-  const search = (query: string, mode: string) => ({
-    method: 'POST',
-    path: '/v1/knowledge/search',
-    body: JSON.stringify({ query, mode, limit: neighbours, timeoutMs }),
-  })
-  const service = await start(project)
-  const callbook: Peer = {
-    ...service,
-    name: 'Callbook',
-    key: project.key,
-    requests: { search: (query) => search(query, 'vector') },
-  }
+/** A question, and its vector, which the service makes itself. */
+interface Asked {
+  query: string
+  vector: Float32Array
+}
+
+/** Searches among the same chunks with the same vectors. */
+export async function benchVectors({ start, rounds, texts, chunks: count }: Options): Promise<Row[]> {
+  const dataset = copyDataset(await corpusDataset({ texts, chunks: count }))
+  const chunks = readChunks(dataset)
+  const queries = texts.questions.slice(0, questionsCount)
+  const vectors = await createBuiltinEmbedder().embed(queries, 'query', AbortSignal.timeout(60_000))
+  const asked = queries.map((query, at): Asked => ({ query, vector: vectors[at] ?? new Float32Array() }))
+  const callbook = asPeer(await start(dataset.folder), dataset)
   const running = await startChroma()
-  const chroma = typeof running === 'string' ? null : await fillChroma(running, chunks)
   if (typeof running === 'string') process.stderr.write(`${running}\n`)
-  const peers = chroma ? [callbook, chroma] : [callbook]
-  const asked = questions.map((query, index) => ({ query, vector: vectors[index] ?? new Float32Array() }))
+  const peers = typeof running === 'string' ? [callbook] : [callbook, await fillChroma(running, chunks)]
   const rows: Row[] = []
   for (const connections of [1, 8]) {
     const comparison = {
       what: `vector search among ${formatCount(chunks.length)} chunks`,
       connections,
-      requests: ({ requests }: Peer) =>
-        asked.flatMap(({ query, vector }) => requests.search?.(query, vector) ?? []),
-      target: { peer: 'Chroma', ratioMin },
+      requests: ({ requests: { search } }: Peer) =>
+        search && asked.map(({ query, vector }) => search(query, vector)),
+      target: { peer: 'Chroma', ratioMin: 1.3 },
     }
     rows.push(await compare(peers, comparison, rounds))
   }
   const recalls: number[] = []
-  for (const peer of peers) {
-    let sum = 0
-    for (const { query, vector } of asked.slice(0, recallsCount))
-      sum += recallOf(vector, { chunks, hits: await hitsOf(peer, { query, vector, chunks }), neighbours })
-    recalls.push(sum / recallsCount)
-  }
+  for (const peer of peers) recalls.push(await recallFor(peer, asked.slice(0, recallsCount), chunks))
   const memories = peers.map(({ pid }) => `${memoryOfTree(pid)} MB`)
-  const requests = questions.map((query) => search(query, 'hybrid'))
-  const hybrid = await applyLoad({
-    ...{ url: service.url, key: project.key, requests },
-    connections: 1,
-    seconds: hybridSeconds,
-  })
-  await chroma?.stop()
+  const requests = queries.map((query) => searchRequest(query, 'hybrid'))
+  const { p50Ms, p99Ms } = await measure(callbook, { key: dataset.key, requests, connections: 1, seconds: 5 })
+  for (const peer of peers.slice(1)) await peer.stop()
+  const recallTexts = recalls.map((recall) => recall.toFixed(3))
   return [
     ...rows,
-    {
-      what: `  recall@${neighbours} of ${recallsCount} questions`,
-      measured: sideBySide(
-        peers,
-        recalls.map((recall) => recall.toFixed(3)),
-      ),
-      target: `≥ ${recallMin}`,
-      isMet: (recalls[0] ?? 0) >= recallMin,
-    },
-    { what: '  memory after it', measured: sideBySide(peers, memories), target: 'reported', isMet: null },
-    {
-      what: '  hybrid search, 1 client',
-      measured: `p50 ${hybrid.p50Ms.toFixed(1)}, p99 ${hybrid.p99Ms.toFixed(1)} ms`,
-      target: `≤ ${hybridMsMax.p50}, ≤ ${hybridMsMax.p99} ms`,
-      isMet: hybrid.p50Ms <= hybridMsMax.p50 && hybrid.p99Ms <= hybridMsMax.p99,
-    },
+    row(
+      `  recall@${neighbours} of ${recallsCount} questions`,
+      sideBySide(peers, recallTexts),
+      `≥ ${recallMin}`,
+      (recalls[0] ?? 0) >= recallMin,
+    ),
+    row('  memory after it', sideBySide(peers, memories)),
+    row(
+      '  hybrid search, 1 client',
+      `p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`,
+      `≤ ${hybridMsMax.p50}, ≤ ${hybridMsMax.p99} ms`,
+      p50Ms <= hybridMsMax.p50 && p99Ms <= hybridMsMax.p99,
+    ),
   ]
 }
 
-async function hitsOf(
-  peer: Peer,
-  { query, vector, chunks }: { query: string; vector: Float32Array; chunks: readonly ChunkRow[] },
-) {
-  const { path = '', body = '{}' } = peer.requests.search?.(query, vector) ?? {}
-  const answer = JSON.parse(
-    await bodyOf(peer.url, { method: 'POST', path, key: peer.key, body: JSON.parse(body) }),
+function readChunks(dataset: { databaseFile: string }): ChunkRow[] {
+  const rows = readRows<Omit<ChunkRow, 'vector'> & { embedding: Buffer }>(
+    dataset,
+    `select knowledge_items.id as itemId, position, chunks.text, embedding
+      from chunks join knowledge_items on knowledge_items.seq = chunks.item_seq`,
   )
-  if (answer.data === undefined) return answer.ids[0].map((id: string) => chunks[Number(id)])
-  if (answer.mode !== 'vector') throw new Error(`A vector search was answered by ${answer.mode}`)
-  return answer.data
+  // Copied, because a float array has to start at a multiple of four bytes.
+  return rows.map(({ embedding, ...chunk }) => ({
+    ...chunk,
+    vector: new Float32Array(new Uint8Array(embedding).buffer),
+  }))
+}
+
+async function recallFor(peer: Peer, asked: readonly Asked[], chunks: ChunkRow[]): Promise<number> {
+  let sum = 0
+  for (const { query, vector } of asked) {
+    const { path = '', body = '{}' } = peer.requests.search?.(query, vector) ?? {}
+    const answer = await ask<{ data?: ChunkRow[]; mode?: string; ids?: string[][] }>(peer.url, {
+      path,
+      key: peer.key,
+      body: JSON.parse(body),
+    })
+    if (answer.data && answer.mode !== 'vector')
+      throw new Error(`A vector search was answered by ${answer.mode}`)
+    const hits = answer.data ?? answer.ids?.[0]?.flatMap((id) => chunks[Number(id)] ?? []) ?? []
+    sum += recallOf(vector, { chunks, hits, neighbours })
+  }
+  return sum / asked.length
 }

@@ -6,9 +6,9 @@ export interface Quality {
   mrr10: number
 }
 
-/** The best rank of the items, from 1, counting each item once at its first hit; null if none was found. */
-export function rankOf<Id>(itemIds: readonly Id[], hits: readonly { itemId: Id }[]): number | null {
-  const position = [...new Set(hits.map((hit) => hit.itemId))].findIndex((id) => itemIds.includes(id))
+/** The best rank of the answers, from 1, counting each item once at its first hit; null if none was found. */
+export function rankOf<Id>(answers: readonly Id[], found: readonly Id[]): number | null {
+  const position = [...new Set(found)].findIndex((id) => answers.includes(id))
   return position < 0 ? null : position + 1
 }
 
@@ -21,6 +21,10 @@ export function qualityOf(ranks: readonly (number | null)[]): Quality {
   }
 }
 
-function mean(values: number[]): number {
+export function formatQuality({ hit1, hit5, mrr10 }: Quality): string {
+  return `hit@1 ${hit1.toFixed(3)}, hit@5 ${hit5.toFixed(3)}, MRR@10 ${mrr10.toFixed(3)}`
+}
+
+export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }

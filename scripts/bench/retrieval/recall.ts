@@ -1,5 +1,3 @@
-import type { SearchHit } from '../../../src/knowledge/schemas.ts'
-
 export interface ChunkRow {
   itemId: string
   position: number
@@ -16,7 +14,7 @@ const tolerance = 1e-5
  */
 export function recallOf(
   query: Float32Array,
-  { chunks, hits, neighbours }: { chunks: ChunkRow[]; hits: SearchHit[]; neighbours: number },
+  { chunks, hits, neighbours }: { chunks: ChunkRow[]; hits: Omit<ChunkRow, 'vector'>[]; neighbours: number },
 ): number {
   const near = chunks.map((chunk) => ({ chunk, similarity: dot(query, chunk.vector) }))
   near.sort((a, b) => b.similarity - a.similarity)
@@ -28,7 +26,7 @@ export function recallOf(
   return Math.min(found.length, wanted) / wanted
 }
 
-function covers(hit: SearchHit, { itemId, position, text }: ChunkRow): boolean {
+function covers(hit: Omit<ChunkRow, 'vector'>, { itemId, position, text }: ChunkRow): boolean {
   return hit.itemId === itemId && hit.position <= position && hit.text.includes(text)
 }
 

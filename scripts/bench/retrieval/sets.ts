@@ -1,38 +1,34 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-
-export interface Passage {
-  doc_id: string
-  /** Empty if the set has no titles. */
-  title: string
-  text: string
-}
-
-export interface Question {
-  query: string
-  /** The passage that answers it. */
-  doc_id: string
-  /** All passages that answer it, where there are several. */
-  doc_ids?: string[]
-  /** The part of the set that it belongs to, if the set has parts. */
-  set?: string
-}
+import type { Services } from '../../../src/services/services.ts'
+import { readLines } from '../texts.ts'
 
 /** Passages and questions about them. */
 export interface QuestionSet {
   name: string
-  passages: Passage[]
-  questions: Question[]
+  /** Without a title if the set has none. */
+  passages: { doc_id: string; title: string; text: string }[]
+  /** With the passage, or all passages, that answer each. */
+  questions: { query: string; doc_id: string; doc_ids?: string[] }[]
 }
 
 /** Encyclopedia, help pages, search queries, and other languages; the last four have English titles. */
-const questionSets = [
-  ...['squad', 'help', 'nq', 'boolq', 'covid-faq', 'mtrag-govt', 'mtrag-clapnq'],
-  ...['xquad-de', 'xquad-ar', 'xquad-th', 'xquad-zh'],
+const names = [
+  'squad',
+  'help',
+  'nq',
+  'boolq',
+  'covid-faq',
+  'mtrag-govt',
+  'mtrag-clapnq',
+  'xquad-de',
+  'xquad-ar',
+  'xquad-th',
+  'xquad-zh',
 ]
 
 /** The question sets in the data folder. */
-export function readQuestionSets(data: string | null, names = questionSets): QuestionSet[] {
+export function readQuestionSets(data: string | null): QuestionSet[] {
   if (data === null) return []
   return names.flatMap((name) => {
     const fileOf = (kind: string) => join(data, 'retrieval', `${name}-${kind}.jsonl`)
@@ -41,17 +37,21 @@ export function readQuestionSets(data: string | null, names = questionSets): Que
   })
 }
 
-/** The name of a passage's item. */
-export function nameOf({ title }: Passage, index: number): string {
-  return title?.replace(/\s+/g, ' ').trim() || `Article ${index + 1}`
+/** Stores each passage as an item that has its id, and resolves when all are indexed. */
+export async function storeSet(
+  { knowledge, indexer }: Services,
+  projectId: number,
+  { passages }: QuestionSet,
+): Promise<void> {
+  for (const [at, { doc_id: id, title, text }] of passages.entries()) {
+    const name = title?.replace(/\s+/g, ' ').trim() || `Article ${at + 1}`
+    await knowledge.store(projectId, { name, text }, { id })
+  }
+  indexer.wake(projectId)
+  await indexer.idle()
 }
 
 /** The ids of the passages that answer a question. */
-export function answersOf({ doc_id, doc_ids = [doc_id] }: Question): string[] {
+export function answersOf({ doc_id, doc_ids = [doc_id] }: QuestionSet['questions'][number]): string[] {
   return doc_ids
-}
-
-function readLines<Line>(file: string): Line[] {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
 }

@@ -11,7 +11,5 @@ test('finds any word of title or text in any form, and treats query syntax as te
     query,
     doc_id: '',
   }))
-  const { found, latenciesMs } = searchByPlainBm25({ name: 'made up', passages, questions })
-  expect(found).toEqual([['ships'], ['bread'], ['ships', 'bread']])
-  expect(latenciesMs).toHaveLength(3)
+  expect(searchByPlainBm25({ passages, questions })).toEqual([['ships'], ['bread'], ['ships', 'bread']])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { qualityOf, rankOf } from '../../../../scripts/bench/retrieval/ranks.ts'
 
 test('an item with several hits takes one place, that of its first', () => {
-  const hits = ['a', 'a', 'b', 'a', 'c', 'b'].map((itemId) => ({ itemId }))
+  const hits = ['a', 'a', 'b', 'a', 'c', 'b']
   expect(['a', 'b', 'c', 'd'].map((itemId) => rankOf([itemId], hits))).toEqual([1, 2, 3, null])
   expect(rankOf(['d', 'c', 'b'], hits)).toBe(2)
   expect(rankOf(['a'], [])).toBeNull()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { corpusOf } from '../../../../scripts/bench/retrieval/corpus.ts'
-import { readTexts } from '../../../../scripts/bench/texts.ts'
-import { splitIntoChunks } from '../../../../src/knowledge/chunking/chunks.ts'
+import { corpusOf } from '../../../scripts/bench/corpus.ts'
+import { readTexts } from '../../../scripts/bench/texts.ts'
+import { splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 
 test('the corpus is the same each time, with the requested number of chunks and no chunk twice', () => {
   const texts = readTexts(null)
@@ -12,4 +12,4 @@ test('the corpus is the same each time, with the requested number of chunks and 
   expect(new Set(chunks).size).toBe(chunks.length)
   expect(items.some(({ name }) => name.includes('notes'))).toBe(true)
   expect([...corpusOf(texts, 15_000)]).toEqual(items)
-})
+}, 60_000)

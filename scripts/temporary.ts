@@ -17,5 +17,5 @@ export function removeTemporaryFolders(lifetime: 'case' | 'run'): void {
 }
 
 function runFolder(): string {
-  return join(tmpdir(), `callbook-bench-run-${process.pid}`)
+  return join(tmpdir(), `callbook-run-${process.pid}`)
 }
