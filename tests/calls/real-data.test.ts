@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { isFound, wordsSaid } from './finding/naive-find.ts'
+import { isFound, wordsSaid } from './rules.ts'
 
 const file = resolve(import.meta.dir, '../../../shared/data/calls.jsonl')
 const isThere = existsSync(file)

@@ -10,7 +10,7 @@ import { planOf, recording } from '../../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { putCalls } from '../put-calls.ts'
-import { besideOf, isListed, isFound as isSaid, wordsSaid } from './naive-find.ts'
+import { isListed, isFound as isSaid, type KnownCall, wordsSaid } from '../rules.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -86,6 +86,20 @@ const query: fc.Arbitrary<Query> = fc
   .subarray(Object.entries(filters), { maxLength: 3 })
   .chain((chosen) => fc.record(Object.fromEntries(chosen)))
 
+/** What the service says of the calls of these tests beside their fields. */
+function ownOf({ duration, summary }: Call) {
+  const labels = summary?.split(' ') ?? []
+  const review = {
+    evaluation: null,
+    note: null,
+    by: null,
+    at: time(1),
+    labels,
+    reviewed: labels.includes('alpha'),
+  }
+  return { source: duration === 0 ? null : `from ${duration}`, review }
+}
+
 describe('a list of calls', () => {
   test(
     'is what a look at each call finds, in every order, by pages, while calls change',
@@ -110,11 +124,11 @@ describe('a list of calls', () => {
           const project = await service.mintProject()
           const stored = new Map<string, Call>()
           const details = new Map<string, NonNullable<CallChange['details']>>()
-          const agentsOf = (id: string) => {
-            const { agent, timeline } = details.get(id) ?? {}
-            return [agent?.id ?? [], (timeline ?? []).map(({ agentId }) => agentId ?? [])].flat(2)
-          }
-          const isFound = (call: Call) => isListed(call, query, agentsOf(call.id))
+          const isFound = (call: Call) =>
+            isListed(
+              { call, details: { ...details.get(call.id), ...ownOf(call) } as KnownCall['details'] },
+              query,
+            )
           /** Of so many calls with the whole words, those that have only a beginning of one are left out. */
           const isFoundHere = (call: Call) => {
             const { text = [] } = query
@@ -130,11 +144,7 @@ describe('a list of calls', () => {
             if (!answer.ok) return
             const call: Call = await answer.json()
             stored.set(id, call)
-            const { source, labels, reviewed } = besideOf(call)
-            const own = {
-              source,
-              review: { ...{ evaluation: null, note: null, by: null }, labels, reviewed, at: time(1) },
-            }
+            const own = ownOf(call)
             const { updatedAt } = call
             await service.services.ingest.putAll(project.projectId, [{ id, change: { updatedAt }, own }])
             details.set(id, { ...details.get(id), ...change.details })

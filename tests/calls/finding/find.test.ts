@@ -9,7 +9,7 @@ import { foldText, wordsOf } from '../../../src/text/words.ts'
 import fc from '../../support/fast-check.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
-import { isFound, wordsSaid } from './naive-find.ts'
+import { isFound, wordsSaid } from '../rules.ts'
 
 type Input = CallChange & { id: string }
 

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
-import type { Call } from '../../../src/calls/schemas.ts'
+import type { Call, CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { readSettings } from '../../../src/db/project-settings.ts'
+import { merged } from '../../calls/rules.ts'
 import {
   agents,
   dayMs,
@@ -20,9 +21,9 @@ type Step = (world: World) => Promise<void>
 
 const by = { actor: { id: 'person', name: 'Ada' }, address: null }
 
-function turn({ chance }: World, chars = 0) {
+function turn({ chance }: World, chars = 0): Turn {
   const content = [chance.oneOf(words), chance.oneOf(words), 'x'.repeat(chars)].join(' ')
-  return { role: chance.oneOf(['user', 'assistant'] as const), content }
+  return { role: chance.happens(0.5) ? 'user' : 'assistant', content }
 }
 
 function idOf({ chance }: World): string {
@@ -32,7 +33,7 @@ function idOf({ chance }: World): string {
 }
 
 /** Any of a call's fields. */
-function changeOf(world: World): Record<string, unknown> {
+function changeOf(world: World): CallChange {
   const { chance } = world
   const all: Record<string, () => unknown> = {
     status: () => chance.oneOf(['live', 'completed', 'completed']),
@@ -61,16 +62,30 @@ function changeOf(world: World): Record<string, unknown> {
 
 const put: Step = async (world) => {
   const [id, change] = [idOf(world), changeOf(world)]
+  const before = world.calls.get(id)?.call
   const answer = await world.send('PUT', `/ingest/calls/${id}`, change)
   world.log.push(`put ${id} ${JSON.stringify(change).slice(0, 300)} → ${answer.status}`)
   if (world.deleted.has(id)) {
     expect(answer.status).toBe(410)
     return
   }
-  expect(answer.status).toBe(world.calls.has(id) ? 200 : 201)
+  expect(answer.status).toBe(before ? 200 : 201)
   const call = await answer.json()
+  expectMerged(world, { before, change, call })
+  world.note(id, change)
   await world.learn([id])
   expect(world.calls.get(id)?.call).toEqual(call)
+}
+
+/** Checks an answer by the rules, unless the event may have come late. */
+function expectMerged(
+  { timed, dated, isRedacting }: World,
+  { before, change, call }: { before: Call | undefined; change: CallChange; call: Call },
+): void {
+  if (timed.has(call.id)) return
+  const { summary } = change
+  const stored = isRedacting && summary ? { summary: summary.replace('me@example.com', '[email]') } : {}
+  expect(call).toMatchObject({ ...merged(before, { ...change, ...stored }, dated.has(call.id)) })
 }
 
 const putLines: Step = async (world) => {
@@ -92,7 +107,9 @@ const putLines: Step = async (world) => {
   for (const [at, { id, status }] of results.entries()) {
     expect(id).toBe(lines[at]?.id ?? '')
     expect([id, status]).toEqual([id, world.deleted.has(id) ? 410 : known.has(id) ? 200 : 201])
-    if (!world.deleted.has(id)) known.add(id)
+    if (world.deleted.has(id)) continue
+    known.add(id)
+    world.note(id, lines[at] ?? {})
   }
   await world.learn(lines.map(({ id }) => id))
 }
@@ -102,17 +119,20 @@ const append: Step = async (world) => {
   if (id === undefined) return
   // Often enough that the document is written as a whole again.
   for (let left = world.chance.oneOf([1, 1, 3, 70]) ?? 1; left > 0; left--) {
-    const at = world.calls.get(id)?.call.transcript.length ?? 0
+    const before = world.calls.get(id)?.call
+    const length = before?.transcript.length ?? 0
+    const at = world.chance.happens(0.1) ? Math.max(0, length + world.chance.between(-2, 2)) : length
     const turns = Array.from({ length: world.chance.between(0, 2) }, () => turn(world))
-    const others = world.chance.happens(0.1) ? { createdAt: world.chance.oneOf(times) } : {}
-    const answer = await world.send('PUT', `/ingest/calls/${id}`, {
-      appendTranscript: { at, turns },
-      ...others,
-    })
+    const others = world.chance.happens(0.1) ? { createdAt: times[0] ?? '' } : {}
+    const change = { appendTranscript: { at, turns }, ...others }
+    const goesOn = merged(before, change, true) !== null
+    const answer = await world.send('PUT', `/ingest/calls/${id}`, change)
     world.log.push(`append ${id} at ${at}: ${turns.length} turns → ${answer.status}`)
-    expect(answer.status).toBe(200)
+    expect(answer.status).toBe(goesOn ? 200 : 409)
+    if (!goesOn) continue
     const call: Call = await answer.json()
-    expect(call.transcript.length).toBe(at + turns.length)
+    expectMerged(world, { before, change, call })
+    world.note(id, change)
     await world.learn([id])
     expect(world.calls.get(id)?.call).toEqual(call)
   }
@@ -126,6 +146,7 @@ const putEvent: Step = async (world) => {
   if (world.deleted.has(id))
     return expect((await result.catch((error) => error)).code).toBe('call_was_deleted')
   await result
+  world.note(id, change)
   await world.learn([id])
 }
 
@@ -231,14 +252,18 @@ const together: Step = async (world) => {
   const deleted: string[] = []
   const doOne = async (id: string) => {
     const isDeletion = world.chance.happens(0.15)
+    const change = changeOf(world)
     const answer = await (isDeletion
       ? world.send('DELETE', `/v1/calls/${id}`)
-      : world.send('PUT', `/ingest/calls/${id}`, changeOf(world)))
+      : world.send('PUT', `/ingest/calls/${id}`, change))
     const text = await answer.text()
     world.log.push(`together ${isDeletion ? 'delete' : 'put'} ${id} → ${answer.status}`)
     if (answer.status >= 500) throw new Error(text)
     if (isDeletion && answer.ok) deleted.push(id)
-    else if (answer.ok) answers.set(id, [...(answers.get(id) ?? []), text])
+    else if (answer.ok) {
+      answers.set(id, [...(answers.get(id) ?? []), text])
+      world.note(id, change)
+    }
   }
   await Promise.all(ids.map(doOne))
   world.act('call_deleted', deleted.length)
@@ -308,6 +333,7 @@ const redact: Step = async (world) => {
   const before = await readSettings(services.database.read, project.projectId)
   await services.settings.change(project.projectId, { redact, keepNumbers })
   const isChanged = before.keepNumbers !== keepNumbers || before.redact.join() !== redact.join()
+  world.isRedacting = redact.length > 0
   if (isChanged) world.act('settings_changed')
   world.log.push(`redact ${redact.join()}, numbers ${keepNumbers}`)
 }

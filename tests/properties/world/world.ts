@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Chance } from '../../../scripts/torture/chance.ts'
-import type { Call, CallDetails } from '../../../src/calls/schemas.ts'
+import type { Call, CallChange, CallDetails } from '../../../src/calls/schemas.ts'
+import type { KnownCall } from '../../calls/rules.ts'
 import { type Receiver, receiverEnv, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
-import type { KnownCall } from './naive.ts'
 
 export interface Item {
   id: string
@@ -21,6 +21,11 @@ export class World {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'callbook-world-'))
   readonly calls = new Map<string, KnownCall>()
   readonly deleted = new Set<string>()
+  /** Calls whose `createdAt` a request has named. */
+  readonly dated = new Set<string>()
+  /** Calls of which an event may have come late. */
+  readonly timed = new Set<string>()
+  isRedacting = false
   /** What each hold covers, by its id. */
   readonly holds = new Map<string, { callId?: string; number?: string }>()
   readonly items = new Map<string, Item>()
@@ -121,6 +126,12 @@ export class World {
       if (this.deleted.has(id)) expect((await this.fetch(`/v1/calls/${id}`)).status).toBe(404)
       else this.calls.set(id, await this.read(id))
     }
+  }
+
+  /** Notes what no answer tells of a change that was accepted. */
+  note(id: string, { createdAt, occurredAt }: CallChange): void {
+    if (createdAt !== undefined) this.dated.add(id)
+    if (occurredAt !== undefined) this.timed.add(id)
   }
 
   gone(ids: Iterable<string>): void {

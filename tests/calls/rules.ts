@@ -1,0 +1,130 @@
+import type { Call, CallChange, CallDetails, Turn } from '../../src/calls/schemas.ts'
+import { foldText, stemOf, wordsOf } from '../../src/text/words.ts'
+
+// The rules of calls, said in another way than the service says them: what a change makes of a call, which calls a list
+// has and in which order.
+
+/** Every word that is said in a call, folded, and every stem. */
+export interface Said {
+  words: string[]
+  stems: Set<string>
+}
+
+export function wordsSaid({ summary, transcript }: Pick<CallChange, 'summary' | 'transcript'>): Said {
+  const contents = [summary ?? '', ...(transcript ?? []).map(({ content }) => content)]
+  const words = contents.flatMap((content) => wordsOf(content).map((word) => foldText(word.text)))
+  // The last character of a script without spaces stands alone as well.
+  const last = words.filter((word) => /\p{Script=Han}$/u.test(word)).map((word) => word.slice(-1))
+  const all = [...new Set([...words, ...last])]
+  return { words: all, stems: new Set(all.map(stemOf)) }
+}
+
+/** What finding means, said in another way: each word of the text is one of the call's in some form. */
+export function isFound({ words, stems }: Said, text: string, { asWhole = false } = {}): boolean {
+  const asked = wordsOf(text).map((word) => ({ ...word, text: foldText(word.text) }))
+  return asked.every(({ text: word, isPrefix }, n) => {
+    const isBeginning = !asWhole && n === asked.length - 1 && (word.length > 1 || isPrefix)
+    return stems.has(stemOf(word)) || (isBeginning && words.some((other) => other.startsWith(word)))
+  })
+}
+
+/** A call and what belongs to it. */
+export interface KnownCall {
+  call: Call
+  details: CallDetails
+}
+
+const mergedFields = ['duration', 'summary', 'evaluation', 'endedReason', 'isEngaged', 'transcript'] as const
+
+/**
+ * What a change makes of a call, where events come in their order. Null if its turns do not go on where those of the
+ * call end.
+ * @param before undefined for a new call
+ * @param isDated whether a request has named when the call was created
+ */
+export function merged(before: Call | undefined, change: CallChange, isDated: boolean): Partial<Call> | null {
+  const after: Partial<Call> = {}
+  for (const field of mergedFields) {
+    const value = change[field] === undefined ? before?.[field] : change[field]
+    if (value !== undefined) Object.assign(after, { [field]: value })
+  }
+  after.status = change.status === 'completed' ? 'completed' : (before?.status ?? 'live')
+  if (change.createdAt && !isDated) after.createdAt = new Date(change.createdAt).toISOString()
+  else if (before) after.createdAt = before.createdAt
+  if (!change.appendTranscript) return after
+  const transcript = continued(before?.transcript ?? [], change.appendTranscript)
+  return transcript && { ...after, transcript }
+}
+
+/** A turn that is there already is told again, or is another. */
+function continued(there: Turn[], { at, turns }: { at: number; turns: Turn[] }): Turn[] | null {
+  const isAnother = turns.some(({ role, content }, n) => {
+    const known = there[at + n]
+    return known !== undefined && (known.role !== role || known.content !== content)
+  })
+  return at > there.length || isAnother ? null : [...there, ...turns.slice(there.length - at)]
+}
+
+/** Of one time by id, bytewise descending. */
+export function newestFirst(calls: Iterable<KnownCall>): KnownCall[] {
+  const key = ({ call }: KnownCall) => `${call.createdAt} ${call.id}`
+  return [...calls].sort((a, b) => (key(a) < key(b) ? 1 : -1))
+}
+
+/** A person's evaluation takes precedence over the platform's. */
+export function evaluationOf({ call, details }: KnownCall): string | null {
+  return details.review?.evaluation ?? call.evaluation
+}
+
+type Values = readonly string[]
+type Meets = (known: KnownCall, values: Values) => boolean
+
+/** Whether one of a call's values is asked for; `none` asks for calls without any. */
+const isAny = (own: readonly (string | null | undefined)[], values: Values) => {
+  const some = own.filter((value) => value !== null && value !== undefined)
+  return values.some((value) => (value === 'none' ? some.length === 0 : some.includes(value)))
+}
+
+const isMarked = (mark: boolean | undefined, values: Values) => values.includes(String(mark ?? false))
+const digits = (number: string | null) => (number ?? '').replace(/[ +\-()./]/g, '')
+
+/** What each filter means. */
+const meanings: Record<string, Meets> = {
+  status: ({ call }, values) => values.includes(call.status),
+  evaluation: (known, values) => isAny([evaluationOf(known)], values),
+  endedReason: ({ call }, values) => isAny([call.endedReason], values),
+  isEngaged: ({ call }, values) => isMarked(call.isEngaged, values),
+  from: ({ call }, [time = '']) => call.createdAt >= time,
+  to: ({ call }, [time = '']) => call.createdAt < time,
+  updatedFrom: ({ call }, [time = '']) => call.updatedAt >= time,
+  minDuration: ({ call }, [least]) => call.duration >= Number(least),
+  maxDuration: ({ call }, [most]) => call.duration <= Number(most),
+  callerNumber: ({ call }, values) => call.callerNumber !== null && values.includes(call.callerNumber),
+  calledNumber: ({ call }, values) => call.calledNumber !== null && values.includes(call.calledNumber),
+  number: ({ call }, values) =>
+    [call.callerNumber, call.calledNumber].some((number) =>
+      values.some((value) => {
+        const asked = value.replace(/\D/g, '')
+        return digits(number).startsWith(asked) || digits(number).endsWith(asked)
+      }),
+    ),
+  agentId: ({ details: { agent, timeline } }, values) =>
+    isAny([agent?.id, ...(timeline ?? []).map(({ agentId }) => agentId)], values),
+  source: ({ details }, values) => isAny([details.source], values),
+  label: ({ details }, values) => isAny(details.review?.labels ?? [], values),
+  reviewed: ({ details }, values) => isMarked(details.review?.reviewed, values),
+  noted: ({ details }, values) => isMarked(typeof details.review?.note === 'string', values),
+  flagged: ({ details }, values) => isMarked((details.review?.flaggedTurns ?? []).length > 0, values),
+  text: ({ call }, values) => values.some((text) => isFound(wordsSaid(call), text)),
+}
+
+/** Whether a call is in the list that these parameters ask for. */
+export function isListed(known: KnownCall, query: Readonly<Record<string, Values>>): boolean {
+  return Object.entries(query).every(([name, values]) => {
+    const meets = meanings[name]
+    if (meets) return meets(known, values)
+    const value = known.call.callAnalysis?.[name.slice('analysis.'.length)]
+    if (typeof value === 'number') return values.some((text) => text.trim() !== '' && Number(text) === value)
+    return (typeof value === 'string' || typeof value === 'boolean') && values.includes(String(value))
+  })
+}
