@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,8 @@ export async function startService(
   environment: Record<string, string> = {},
   args: string[] = [],
 ): Promise<Running> {
-  const log = openSync(join(folder, 'service.log'), 'w')
+  const logFile = join(folder, 'service.log')
+  const log = openSync(logFile, 'w')
   const starting = startProgram(process.execPath, [join(repository, 'src/main.ts'), ...args], {
     address: /^\s*Callbook\s+(http\S+)/m,
     ready: '/ready',
@@ -37,7 +38,9 @@ export async function startService(
     },
   })
   closeSync(log)
-  return await starting
+  return await starting.catch((error: Error) => {
+    throw new Error(`${error.message}: ${readFileSync(logFile, 'utf8').slice(-500)}`)
+  })
 }
 
 interface ProgramOptions {

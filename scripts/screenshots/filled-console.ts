@@ -2,7 +2,7 @@ import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
 import { madeCalls } from './made-calls.ts'
-import { madeItems } from './made-items.ts'
+import practice from './practice.json' with { type: 'json' }
 
 const plain = { allowedIps: [], expiresAt: null }
 
@@ -68,7 +68,7 @@ export async function fillConsole(
 
 async function addKnowledge(service: TestService, project: TestProject, owner: TestPerson): Promise<string> {
   let first = ''
-  for (const document of madeItems) {
+  for (const document of practice.items) {
     const { item } = await service.services.knowledge.add(project.projectId, document)
     first ||= item.id
   }

@@ -1,114 +1,14 @@
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { createRandom } from '../random.ts'
+import practice from './practice.json' with { type: 'json' }
 
 const dayMs = 86_400_000
 const days = 58
 const called = '+15555640100'
+/** Each kind of call, how often it comes, and what is said; `{…}` is filled in. */
+const { kinds } = practice
 
-type Line = readonly [speaker: 'caller' | 'agent', text: string]
-
-/** The template of one kind of call; `{…}` is filled in. */
-interface Kind {
-  weight: number
-  evaluation: string | null
-  endedReason: string
-  summary: string
-  intent: string
-  lines: readonly Line[]
-}
-
-const kinds: readonly Kind[] = [
-  {
-    weight: 9,
-    evaluation: 'success',
-    endedReason: 'customer-ended-call',
-    summary: 'Moved the check-up from {day} to Friday at 10:40.',
-    intent: 'reschedule',
-    lines: [
-      ['agent', 'Lakeside Dental, good morning. How can I help?'],
-      ['caller', 'Hi, this is {name}. I have a check-up on {day} and I can’t make it.'],
-      ['agent', 'No problem. Let me see what is free. Would Friday at 10:40 suit you?'],
-      ['caller', 'Friday is good. Is it still with Doctor Okafor?'],
-      ['agent', 'It is. I have moved it, and you get a text message in a minute.'],
-      ['caller', 'Wonderful, thank you.'],
-    ],
-  },
-  {
-    weight: 7,
-    evaluation: 'success',
-    endedReason: 'customer-ended-call',
-    summary: 'Booked a cleaning for {day} at 14:20.',
-    intent: 'book',
-    lines: [
-      ['agent', 'Lakeside Dental, hello. What can I do for you?'],
-      ['caller', 'I’d like to book a cleaning, some time this week.'],
-      ['agent', 'I have {day} at 14:20 or Thursday at 9:00.'],
-      ['caller', '{day}, please. My name is {name}.'],
-      ['agent', 'Booked. Please come five minutes early.'],
-    ],
-  },
-  {
-    weight: 4,
-    evaluation: 'success',
-    endedReason: 'assistant-ended-call',
-    summary: 'Asked about opening hours and parking.',
-    intent: 'question',
-    lines: [
-      ['agent', 'Lakeside Dental, good afternoon.'],
-      ['caller', 'Are you open on Saturdays? And can I park there?'],
-      ['agent', 'We are open from nine to one on Saturdays. There are four places behind the house.'],
-      ['caller', 'Great, that’s all I wanted to know.'],
-    ],
-  },
-  {
-    weight: 3,
-    evaluation: 'fail',
-    endedReason: 'silence-timed-out',
-    summary: 'Asked twice about a refund for a missed appointment; the agent had no answer.',
-    intent: 'refund',
-    lines: [
-      ['agent', 'Lakeside Dental, how can I help?'],
-      ['caller', 'You charged me for an appointment that you cancelled. I want a refund.'],
-      ['agent', 'I am sorry to hear that. Could you tell me your date of birth?'],
-      ['caller', 'I already gave it to your colleague. Do I get the refund or not?'],
-      ['agent', 'I can help you to book or move an appointment.'],
-      ['caller', 'That is not what I asked.'],
-    ],
-  },
-  {
-    weight: 2,
-    evaluation: 'fail',
-    endedReason: 'assistant-error',
-    summary: 'The booking system did not answer while {name} wanted to cancel.',
-    intent: 'cancel',
-    lines: [
-      ['agent', 'Lakeside Dental, hello.'],
-      ['caller', 'This is {name}, I need to cancel {day}.'],
-      ['agent', 'One moment, please.'],
-      ['caller', 'Hello? Are you still there?'],
-    ],
-  },
-  {
-    weight: 2,
-    evaluation: null,
-    endedReason: 'voicemail',
-    summary: 'Reached a voicemail; left the reminder for {day}.',
-    intent: 'reminder',
-    lines: [['agent', 'This is Lakeside Dental with a reminder of your appointment on {day}.']],
-  },
-  {
-    weight: 1,
-    evaluation: 'partly',
-    endedReason: 'assistant-forwarded-call',
-    summary: 'Tooth pain since the weekend; passed on to the emergency line.',
-    intent: 'emergency',
-    lines: [
-      ['agent', 'Lakeside Dental, how can I help?'],
-      ['caller', 'My daughter has had terrible tooth pain since Saturday.'],
-      ['agent', 'I am sorry. I am putting you through to the dentist on duty right now.'],
-    ],
-  },
-]
+type Kind = (typeof kinds)[number]
 
 const names = [
   'Maria Jensen',
@@ -171,9 +71,9 @@ function madeCall(
 ): MadeCall {
   const words: Record<string, string> = { name: pick(names), day: pick(weekdays) }
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? word)
-  const transcript = kind.lines.map(([speaker, text]) => ({
-    role: speaker === 'caller' ? ('user' as const) : ('assistant' as const),
-    content: fill(text),
+  const transcript = kind.lines.map((line) => ({
+    role: line.startsWith('caller: ') ? ('user' as const) : ('assistant' as const),
+    content: fill(line.slice(line.indexOf(': ') + 2)),
   }))
   let clock = 1.2
   const timeline = transcript.map(({ content }, turn) => {
