@@ -89,7 +89,7 @@ function textOf(children: { type: string; content: string }[]): string {
 }
 
 /** The anchor of a heading, as GitHub makes it, so that links work there too. */
-export function anchorOf(title: string): string {
+function anchorOf(title: string): string {
   return title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

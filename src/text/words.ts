@@ -5,7 +5,7 @@ import { stemmer } from 'stemmer'
  * become overlapping pairs of characters, as in Lucene's CJKAnalyzer. A dictionary would split better, but a query
  * split by another version of it would find nothing.
  */
-export function toIndexedWords(text: string): string {
+function toIndexedWords(text: string): string {
   const composed = compose(text)
   // All scripts below U+0E00 have spaces.
   if (!/[^\x00-\u0dff]/.test(composed)) return composed

@@ -41,7 +41,7 @@ export async function queueChanges({ read, write, projectId, webhookId, after }:
 }
 
 /** The change number where the page ends: up to it, no table has more than a page of changes. */
-export function endOfPage(projectId: number, after: number, newest: number): SQL {
+function endOfPage(projectId: number, after: number, newest: number): SQL {
   const end = (table: string) => sql`
     coalesce((
       select change_seq from ${sql.raw(table)}

@@ -21,7 +21,8 @@ let dataDir: string
 
 beforeEach(() => {
   folder = freshFolder()
-  dataDir = folder.folder
+  // What the commands write beside it goes with the folder.
+  dataDir = join(folder.folder, 'data')
 })
 
 afterEach(() => folder.remove())

@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { commandLine } from '../../scripts/commands/command-line.ts'
 import { Shell } from '../../scripts/commands/shell.ts'
 import { loadConfig } from '../../src/config.ts'
-import { anchorOf, guidePages } from '../../src/guide/guide.ts'
+import { guidePages } from '../../src/guide/guide.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -51,6 +51,14 @@ function readDocument(path: string): Document {
       .flatMap(({ content }) => content.replaceAll('\\\n', ' ').split('\n')),
     code: [...blocks, ...inline.filter(({ type }) => type === 'code_inline')].map(({ content }) => content),
   }
+}
+
+/** As GitHub makes the anchor of a heading, and the guide as well. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
 }
 
 /** What the pattern finds in the code of all documents, as `path: found`. */

@@ -102,13 +102,13 @@ export class Silence {
 }
 
 /** The projects with this setting that have live calls of which nothing was heard since a time. */
-export function dueProjects(after: string, before: number): SQL {
+function dueProjects(after: string, before: number): SQL {
   return sql`select id as projectId from ${projects} where end_silent_after = ${after} and deleted_at is null
     and exists (select 1 from ${calls} where project_id = projects.id and status = 'live' and heard_at <= ${before})`
 }
 
 /** Such calls of a project that still has the setting, the longest silent first, after the previous ones. */
-export function dueCalls(
+function dueCalls(
   projectId: number,
   after: string,
   before: number,

@@ -4,7 +4,7 @@ import { findHeadings, type Heading, readTitle } from './headings.ts'
 import { passageText } from './passage-text.ts'
 
 /** Smaller chunks are merged with a neighbour under the same parent heading. */
-export const chunkCharsMin = 200
+const chunkCharsMin = 200
 
 /**
  * Splits a Markdown or plain text at its headings. Sections that are too long are split at paragraphs, lines, sentences

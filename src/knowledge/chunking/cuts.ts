@@ -6,7 +6,7 @@ export const chunkCharsMax = 1_600
 /** Sections over the limit are cut into pieces of about this size. */
 const chunkCharsTarget = 1_200
 /** How much of the previous piece is repeated, at most. */
-export const chunkOverlapCharsMax = 120
+const chunkOverlapCharsMax = 120
 
 const pieceCharsMax = chunkCharsMax - chunkOverlapCharsMax
 
