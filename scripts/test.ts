@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -29,7 +29,11 @@ const args = [
   ...slowFiles.map((path) => `--path-ignore-patterns=${path}`),
   ...given,
 ]
-const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
+// Programs that tests kill, such as browsers, cannot clean up after themselves.
+const temporary = mkdtempSync(join(tmpdir(), 'callbook-'))
+process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
+const env = { ...process.env, TMPDIR: temporary }
+const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env })
 process.exit(status ?? 1)
 
 function isSlow(path: string): boolean {

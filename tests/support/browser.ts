@@ -38,7 +38,8 @@ export async function openBrowser(): Promise<TestBrowser> {
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    // It ends by a signal, and then leaves what it keeps in the temporary folder.
+    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, TMPDIR: profile } },
   )
   let stderr = ''
   child.stderr.on('data', (data) => {

@@ -52,7 +52,15 @@ export async function startService({ env = {}, dataDir, now }: StartOptions = {}
     },
     { write: (line) => logs.push(JSON.parse(line)) },
   )
-  const services = await openServices({ config, log, role: 'service', ...(now ? { now } : {}) })
+  const removeFolder = () => {
+    if (!dataDir) rmSync(folder, { recursive: true, force: true })
+  }
+  const services = await openServices({ config, log, role: 'service', ...(now ? { now } : {}) }).catch(
+    (error) => {
+      removeFolder()
+      throw error
+    },
+  )
   await services.start()
   const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
   const server = Bun.serve({
@@ -93,7 +101,7 @@ export async function startService({ env = {}, dataDir, now }: StartOptions = {}
       await server.stop(true)
       await services.close()
       await database.release()
-      if (!dataDir) rmSync(folder, { recursive: true, force: true })
+      removeFolder()
     },
   }
 }
