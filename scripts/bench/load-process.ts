@@ -8,10 +8,7 @@ import { type Load, type LoadRequest, type LoadResult, percentile } from './load
 const answersWithinSeconds = 30
 
 const load = (await json(process.stdin)) as Load
-const result: LoadResult = {
-  ...{ sent: 0, served: 0, refused: 0, failed: 0 },
-  ...{ perSecond: 0, bytesEach: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 },
-}
+const counts = { sent: 0, served: 0, refused: 0, failed: 0 }
 const latenciesMs: number[] = []
 let bytes = 0
 const messages = load.requests.map(messageOf)
@@ -19,11 +16,14 @@ const startedAt = performance.now()
 await Promise.all(Array.from({ length: load.connections }, useConnection))
 const seconds = (performance.now() - startedAt) / 1_000
 latenciesMs.sort((a, b) => a - b)
-result.perSecond = result.served / seconds
-result.bytesEach = bytes / result.served
-result.p50Ms = percentile(latenciesMs, 0.5)
-result.p99Ms = percentile(latenciesMs, 0.99)
-result.maxMs = percentile(latenciesMs, 1)
+const result: LoadResult = {
+  ...counts,
+  perSecond: counts.served / seconds,
+  bytesEach: bytes / counts.served,
+  p50Ms: percentile(latenciesMs, 0.5),
+  p99Ms: percentile(latenciesMs, 0.99),
+  maxMs: percentile(latenciesMs, 1),
+}
 process.stdout.write(JSON.stringify(result))
 
 function messageOf({ method = 'GET', path, body = '', key = load.key }: LoadRequest) {
@@ -43,14 +43,14 @@ function messageOf({ method = 'GET', path, body = '', key = load.key }: LoadRequ
 
 /** The next request and when it is due; null when there are no more. */
 function next(): { message: Buffer; dueAt: number } | null {
-  const number = result.sent
+  const number = counts.sent
   const now = performance.now()
   const dueAt = load.perSecond === undefined ? now : startedAt + (number * 1_000) / load.perSecond
   if (number >= (load.count ?? Number.POSITIVE_INFINITY) || dueAt >= startedAt + load.seconds * 1_000)
     return null
   const message = messages[number % messages.length]?.(number)
   if (!message) return null
-  result.sent++
+  counts.sent++
   return { message, dueAt }
 }
 
@@ -89,23 +89,23 @@ function useConnection(): Promise<void> {
         },
         data: (socket, part) => {
           if (!answer.add(part)) return
-          if (answer.status === 503) result.refused++
+          if (answer.status === 503) counts.refused++
           else if (answer.status >= 200 && answer.status < 300) {
-            result.served++
+            counts.served++
             bytes += answer.bytes
             latenciesMs.push(performance.now() - dueAt)
-          } else result.failed++
+          } else counts.failed++
           answer = new Answer()
           sendNext(socket)
         },
         close: () => {
-          if (!isDone) result.failed++
+          if (!isDone) counts.failed++
           resolve()
         },
         timeout: (socket) => socket.terminate(),
       },
     }).catch(() => {
-      result.failed++
+      counts.failed++
       resolve()
     })
   })

@@ -18,12 +18,10 @@ export interface ExportOptions {
 
 /** Prints the calls that the options ask for. */
 export async function exportCalls(
-  { projects, calls, reading }: Services,
-  shell: Shell,
-  { project, query = '', csv, json }: ExportOptions,
+  { calls, reading }: Services,
+  { shell, projectId, query = '', csv, json }: ExportOptions & { shell: Shell; projectId: number },
 ): Promise<void> {
   if (csv && json) throw new Error('Use either --csv or --json, not both.')
-  const { projectId } = await projects.find(project)
   const unknown = Object.keys(readParameters(`?${query}`)).filter((name) => !isListParameter(name))
   if (unknown.length > 0) throw new Error(`--query has unknown parameters: ${unknown.join(', ')}.`)
   const parameters = { order: ['createdAt'], ...readParameters(`?${query}`) }

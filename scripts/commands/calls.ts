@@ -18,10 +18,9 @@ export function addCallsCommands(program: Command, shell: Shell): void {
     .option('--json', 'print {"imported","updated","failed","seconds","errors"}')
     .action(async (file: string, { project, json }: { project: string; json?: true }) => {
       const { CallsImport } = await import('./calls-import.ts')
-      const summary = await shell.withServices(async (services) => {
-        const { projectId } = await services.projects.find(project)
-        return await new CallsImport(services, shell, projectId).run(file)
-      })
+      const summary = await shell.inProject(project, (services, projectId) =>
+        new CallsImport(services, shell, projectId).run(file),
+      )
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
         shell.say('Interrupted. Run the import again: calls that are already stored stay as they are.')
@@ -37,7 +36,9 @@ export function addCallsCommands(program: Command, shell: Shell): void {
     .option('--json', 'print one array instead of lines')
     .action(async (options: ExportOptions) => {
       const { exportCalls } = await import('./calls-export.ts')
-      await shell.withServices((services) => exportCalls(services, shell, options))
+      await shell.inProject(options.project, (services, projectId) =>
+        exportCalls(services, { shell, projectId, ...options }),
+      )
     })
 }
 

@@ -30,9 +30,9 @@ export function addEraseCommand(program: Command, shell: Shell): void {
     .option('--dry-run', 'only count the calls')
     .option('--json', 'print {"id","calls","deleted","onHold","doneAt"}, or {"calls","onHold"} of a dry run')
     .action(async ({ project, number, before, dryRun, json }: EraseOptions) => {
-      await shell.withServices(
-        async (services) => {
-          const { projectId } = await services.projects.find(project)
+      await shell.inProject(
+        project,
+        async (services, projectId) => {
           const asked = { number, before, dryRun }
           const answer = await services.erasureRequests
             .request(projectId, asked)

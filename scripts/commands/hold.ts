@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { columns, shown } from './sentences.ts'
+import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface SetOptions {
@@ -28,10 +28,9 @@ export function addHoldCommands(program: Command, shell: Shell): void {
     .action(async ({ project, call, number, reason, json }: SetOptions) => {
       if ((call === undefined) === (number === undefined))
         throw new Error('Use exactly one of --call and --number.')
-      const made = await shell.withServices(async ({ projects, holds }) => {
-        const { projectId } = await projects.find(project)
-        return await holds.set(projectId, { callId: call, number, reason })
-      })
+      const made = await shell.inProject(project, ({ holds }, projectId) =>
+        holds.set(projectId, { callId: call, number, reason }),
+      )
       await shell.answer(json, made, `${shown(call ?? number ?? '')} is on hold (${made.id}).`)
     })
 
@@ -41,14 +40,13 @@ export function addHoldCommands(program: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print an array')
     .action(async ({ project, json }: { project: string; json?: true }) => {
-      const all = await shell.withServices(async ({ projects, holds }) =>
-        holds.list((await projects.find(project)).projectId),
-      )
-      const rows = all.map(({ id, callId, number, reason, createdAt }) => [
-        ...[id, callId === null ? 'number' : 'call', callId ?? number ?? '', createdAt, reason],
-      ])
+      const all = await shell.inProject(project, ({ holds }, projectId) => holds.list(projectId))
+      const rows = all.map(({ id, callId, number, reason, createdAt }) => {
+        const kind = callId === null ? 'number' : 'call'
+        return [id, kind, callId ?? number ?? '', createdAt, reason]
+      })
       const head = ['ID', 'KIND', 'ON HOLD', 'SINCE', 'REASON']
-      await shell.answer(json, all, rows.length > 0 ? columns([head, ...rows]) : 'Nothing is on hold.')
+      await shell.answerList(json, all, { head, rows, none: 'Nothing is on hold.' })
     })
 
   hold
@@ -58,9 +56,7 @@ export function addHoldCommands(program: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print {"id","lifted"}')
     .action(async (id: string, { project, json }: { project: string; json?: true }) => {
-      const done = await shell.withServices(async ({ projects, holds }) =>
-        holds.lift((await projects.find(project)).projectId, id),
-      )
+      const done = await shell.inProject(project, ({ holds }, projectId) => holds.lift(projectId, id))
       await shell.answer(json, done, `Lifted the hold ${shown(id)}.`)
     })
 }

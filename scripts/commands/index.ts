@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services/services.ts'
 import type { IndexCheck } from './index-check.ts'
-import { columns, shown } from './sentences.ts'
+import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface Options {
@@ -31,8 +31,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
         }
         return all
       })
-      if (checks.some(({ ok }) => !ok)) shell.exitCode = 1
-      await shell.answer(json, checks, checks.length > 0 ? tableOf(checks) : 'There are no projects yet.')
+      await answer(shell, json, checks)
       if (json) return
       for (const { ok, project, faults } of checks) {
         if (!ok) shell.say(`${shown(project.name)}: ${faults.join('; ')}. ${rebuildAdvice(project.id)}`)
@@ -59,8 +58,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
         },
         { takesFolder: true },
       )
-      if (checks.some(({ ok }) => !ok)) shell.exitCode = 1
-      await shell.answer(json, checks, checks.length > 0 ? tableOf(checks) : 'There are no projects yet.')
+      await answer(shell, json, checks)
     })
 }
 
@@ -72,7 +70,8 @@ async function chosen({ projects }: Services, project: string | undefined): Prom
   return project === undefined ? await projects.list() : [await projects.find(project)]
 }
 
-function tableOf(checks: readonly IndexCheck[]): string[] {
+async function answer(shell: Shell, json: true | undefined, checks: readonly IndexCheck[]): Promise<void> {
+  if (checks.some(({ ok }) => !ok)) shell.exitCode = 1
   const rows = checks.map((check) => [
     check.ok ? '✓' : '✗',
     check.project.name,
@@ -84,5 +83,5 @@ function tableOf(checks: readonly IndexCheck[]): string[] {
     check.recallAt10 === null ? '-' : check.recallAt10.toFixed(3),
   ])
   const head = ['', 'PROJECT', 'IN FILE', 'IN ROWS', 'WITHOUT ROW', 'NOT SAVED', 'PENDING', 'RECALL@10']
-  return columns([head, ...rows])
+  await shell.answerList(json, checks, { head, rows, none: 'There are no projects yet.' })
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { KeyRecord } from '../../src/auth/key-record.ts'
 import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
-import { columns, namingOptions, shown } from './sentences.ts'
+import { namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const msPerDay = 86_400_000
@@ -69,12 +69,11 @@ function addCreate(key: Command, shell: Shell): void {
         allowedOrigins: allowOrigin,
         expiresAt: expires === undefined ? null : readTime(expires),
       }
-      const made = await shell.withServices(async ({ projects, keys }) => {
-        const { projectId } = await projects.find(project)
-        return await keys
+      const made = await shell.inProject(project, ({ keys }, projectId) =>
+        keys
           .create(projectId, { name, kind, scope, ...rules })
-          .catch(namingOptions(toOption({ allowIp, allowOrigin })))
-      })
+          .catch(namingOptions(toOption({ allowIp, allowOrigin }))),
+      )
       const { id, key, allowedIps, expiresAt } = made
       await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
         key,
@@ -91,9 +90,7 @@ function addList(key: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print an array')
     .action(async ({ project, json }: { project: string; json?: true }) => {
-      const all = await shell.withServices(async ({ projects, keys }) =>
-        keys.list((await projects.find(project)).projectId),
-      )
+      const all = await shell.inProject(project, ({ keys }, projectId) => keys.list(projectId))
       const rows = all.map((record) => [
         record.id,
         record.name,
@@ -103,13 +100,8 @@ function addList(key: Command, shell: Shell): void {
         [record.allowedIps.join(' ') || '*', ...record.allowedOrigins].join(' '),
         stateOf(record, Date.now()),
       ])
-      await shell.answer(
-        json,
-        all,
-        rows.length > 0
-          ? columns([['ID', 'NAME', 'KIND', 'SCOPE', 'KEY', 'ALLOWED', 'STATE'], ...rows])
-          : 'The project has no keys yet.',
-      )
+      const head = ['ID', 'NAME', 'KIND', 'SCOPE', 'KEY', 'ALLOWED', 'STATE']
+      await shell.answerList(json, all, { head, rows, none: 'The project has no keys yet.' })
     })
 }
 

@@ -24,10 +24,9 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     )
     .action(async (paths: string[], { project, json }: { project: string; json?: true }) => {
       const { KnowledgeImport } = await import('./knowledge-import.ts')
-      const summary = await shell.withServices(async (services) => {
-        const { projectId } = await services.projects.find(project)
-        return await new KnowledgeImport(services, shell, projectId).run(paths)
-      })
+      const summary = await shell.inProject(project, (services, projectId) =>
+        new KnowledgeImport(services, shell, projectId).run(paths),
+      )
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
         shell.say('Interrupted. Run the import again: files that are already stored are skipped.')
@@ -58,12 +57,10 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .action(async (folder: string, flags: SyncFlags) => {
       const { project, name, prune = false, yes = false, include, exclude, json } = flags
       const { KnowledgeSync } = await import('./knowledge-sync.ts')
-      const summary = await shell.withServices(async (services) => {
-        const { projectId } = await services.projects.find(project)
-        const choice = { include, exclude }
-        const options = { services, shell, projectId, folder, name, prune, yes, choice }
-        return await new KnowledgeSync(options).run()
-      })
+      const choice = { include, exclude }
+      const summary = await shell.inProject(project, (services, projectId) =>
+        new KnowledgeSync({ services, shell, projectId, folder, name, prune, yes, choice }).run(),
+      )
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
         shell.say('Interrupted. Run the sync again: files that are already stored are skipped.')
@@ -85,10 +82,9 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .action(async (file: string, { project, minHit5, json }: CheckFlags) => {
       const { KnowledgeCheck, shareOf } = await import('./knowledge-check.ts')
       const least = minHit5 === undefined ? 0 : shareOf(minHit5)
-      const summary = await shell.withServices(async (services) => {
-        const { projectId } = await services.projects.find(project)
-        return await new KnowledgeCheck(services, shell, projectId).run(file)
-      })
+      const summary = await shell.inProject(project, (services, projectId) =>
+        new KnowledgeCheck(services, shell, projectId).run(file),
+      )
       if (summary.hit5 < least) shell.complain(`hit5 is ${summary.hit5.toFixed(3)}, below ${least}.`)
       await shell.answer(json, summary, checkTextOf(summary))
     })

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { Config } from '../../src/config.ts'
 import { type Role, roles } from '../../src/identity.ts'
 import { servedAt } from './folder.ts'
-import { columns, shown } from './sentences.ts'
+import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface InviteOptions {
@@ -34,13 +34,11 @@ function addList(person: Command, shell: Shell): void {
         ownsConsole ? 'owner' : '',
         projects.map((project) => `${project.name} (${project.role})`).join(', ') || 'no project',
       ])
-      await shell.answer(
-        json,
-        all,
-        rows.length > 0
-          ? columns([['NAME', 'EMAIL', 'CONSOLE', 'PROJECTS'], ...rows])
-          : 'No one has an account yet. Use the setup link, or create a new one: bun callbook person setup',
-      )
+      await shell.answerList(json, all, {
+        head: ['NAME', 'EMAIL', 'CONSOLE', 'PROJECTS'],
+        rows,
+        none: 'No one has an account yet. Use the setup link, or create a new one: bun callbook person setup',
+      })
     })
 }
 
@@ -63,8 +61,8 @@ function addInvite(person: Command, shell: Shell): void {
     .option('--json', 'print {"id","role","link","expiresAt"}')
     .action(async ({ project, role, json }: InviteOptions) => {
       const baseUrl = consoleOrigin(shell.loadConfig())
-      const { id, link, expiresAt } = await shell.withServices(async ({ projects, console }) =>
-        console.invitations.create((await projects.find(project)).projectId, role, baseUrl),
+      const { id, link, expiresAt } = await shell.inProject(project, ({ console }, projectId) =>
+        console.invitations.create(projectId, role, baseUrl),
       )
       await shell.answer(json, { id, role, link, expiresAt }, [
         link,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addSet } from './project-settings.ts'
-import { columns, shown } from './sentences.ts'
+import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 export function addProjectCommands(program: Command, shell: Shell): void {
@@ -37,14 +37,12 @@ function addList(project: Command, shell: Shell): void {
     .option('--json', 'print an array of {"id","name"}')
     .action(async ({ json }: { json?: true }) => {
       const all = await shell.withServices(({ projects }) => projects.list())
-      const rows = [['ID', 'NAME'], ...all.map(({ id, name }) => [id, name])]
-      await shell.answer(
-        json,
-        all.map(({ id, name }) => ({ id, name })),
-        all.length > 0
-          ? columns(rows)
-          : 'There are no projects yet. Create one: bun callbook project create NAME',
-      )
+      const values = all.map(({ id, name }) => ({ id, name }))
+      await shell.answerList(json, values, {
+        head: ['ID', 'NAME'],
+        rows: all.map(({ id, name }) => [id, name]),
+        none: 'There are no projects yet. Create one: bun callbook project create NAME',
+      })
     })
 }
 
@@ -56,8 +54,8 @@ function addRename(project: Command, shell: Shell): void {
     .argument('<name>', 'its new name; its owner must not have another project with this name')
     .option('--json', 'print {"id","name"}')
     .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
-      const { id, name } = await shell.withServices(async ({ projects }) =>
-        projects.rename((await projects.find(wanted)).projectId, newName),
+      const { id, name } = await shell.inProject(wanted, ({ projects }, projectId) =>
+        projects.rename(projectId, newName),
       )
       await shell.answer(json, { id, name }, `Renamed the project to ${shown(name)} (${id}).`)
     })

@@ -1,9 +1,16 @@
 import { loadConfig } from '../../src/config.ts'
 import type { Services } from '../../src/services/services.ts'
-import { sentenceOf } from './sentences.ts'
+import { columns, sentenceOf } from './sentences.ts'
 
 /** How long a command may take to stop after it is asked to. */
 const stopWithinMs = 10_000
+
+interface Table {
+  head: string[]
+  rows: string[][]
+  /** What to say where there are no rows. */
+  none: string
+}
 
 /** A command's surroundings: environment, terminal, signals, services. */
 export class Shell {
@@ -59,6 +66,24 @@ export class Shell {
     } finally {
       await closeLog()
     }
+  }
+
+  /** The same for one project. @param project its id or name */
+  async inProject<Result>(
+    project: string,
+    action: (services: Services, projectId: number) => Promise<Result>,
+    options: { takesFolder?: boolean } = {},
+  ): Promise<Result> {
+    return await this.withServices(
+      async (services) => action(services, (await services.projects.find(project)).projectId),
+      options,
+    )
+  }
+
+  /** A command's result that is a list: JSON, or a table for people; a sentence says that there is nothing. */
+  async answerList(isJson: boolean | undefined, values: readonly unknown[], table: Table): Promise<void> {
+    const { head, rows, none } = table
+    await this.answer(isJson, values, rows.length > 0 ? columns([head, ...rows]) : none)
   }
 
   /** The command's result: one JSON value, or lines for people. */

@@ -1,10 +1,10 @@
+import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
 import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
-import { InputLines } from './input-lines.ts'
 import { consoleOrigin } from './person.ts'
-import { columns, namingOptions, shown } from './sentences.ts'
+import { namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface CreateOptions {
@@ -56,11 +56,10 @@ function addCreate(source: Command, shell: Shell): void {
       const input = new InputLines(shell)
       const given = await secretOf(secret, input)
       const options = await readOptions(option, input)
-      const made = await shell.withServices(async ({ projects, sources }) => {
-        const { projectId } = await projects.find(project)
-        const wanted = { platform, name, secret: given, options }
-        return await sources.create(projectId, wanted).catch(toOptions)
-      })
+      const wanted = { platform, name, secret: given, options }
+      const made = await shell.inProject(project, ({ sources }, projectId) =>
+        sources.create(projectId, wanted).catch(toOptions),
+      )
       const { id, secret: shownOnce } = made
       const url = `${consoleOrigin(shell.loadConfig())}/ingest/from/${id}`
       const lines = [`Created the source ${shown(made.name)} (${id}).`, '', `URL     ${url}`]
@@ -96,19 +95,15 @@ function addList(source: Command, shell: Shell): void {
       const all = await shell.withServices(async ({ projects, sources }) =>
         sources.list(project === undefined ? undefined : (await projects.find(project)).projectId),
       )
-      const rows = all.map(({ id, platform, name, events, failures, lastEventAt, hasSecret }) => [
-        ...[id, platform, name, String(events), String(failures)],
-        lastEventAt ?? (hasSecret ? 'waiting' : 'no secret yet'),
-      ])
-      await shell.answer(
-        json,
-        all.map(({ id, platform, name, projectId, events, failures, lastEventAt }) => ({
-          ...{ id, platform, name, projectId, events, failures, lastEventAt },
-        })),
-        rows.length > 0
-          ? columns([['ID', 'PLATFORM', 'NAME', 'EVENTS', 'FAILURES', 'LAST EVENT'], ...rows])
-          : 'There are no sources yet.',
-      )
+      const rows = all.map(({ id, platform, name, events, failures, lastEventAt, hasSecret }) => {
+        const last = lastEventAt ?? (hasSecret ? 'waiting' : 'no secret yet')
+        return [id, platform, name, String(events), String(failures), last]
+      })
+      const values = all.map(({ id, platform, name, projectId, events, failures, lastEventAt }) => {
+        return { id, platform, name, projectId, events, failures, lastEventAt }
+      })
+      const head = ['ID', 'PLATFORM', 'NAME', 'EVENTS', 'FAILURES', 'LAST EVENT']
+      await shell.answerList(json, values, { head, rows, none: 'There are no sources yet.' })
     })
 }
 
@@ -162,11 +157,11 @@ function addFailures(source: Command, shell: Shell): void {
         sourceFailures.list(await sources.projectOf(id), id),
       )
       const rows = all.map(({ at, callId, field, message }) => [at, callId ?? '-', `${field} ${message}`])
-      await shell.answer(
-        json,
-        all,
-        rows.length > 0 ? columns([['TIME', 'CALL', 'WHY'], ...rows]) : 'Every event could be read.',
-      )
+      await shell.answerList(json, all, {
+        head: ['TIME', 'CALL', 'WHY'],
+        rows,
+        none: 'Every event could be read.',
+      })
     })
 }
 
@@ -183,6 +178,39 @@ function addReadAgain(source: Command, shell: Shell): void {
       const { read, failed } = counted
       await shell.answer(json, counted, `Read ${read} events. ${failed} still cannot be read.`)
     })
+}
+
+/** Values that are given as `-`: the lines of standard input, one each, which no list of processes shows. */
+class InputLines {
+  readonly #shell: Shell
+  #lines: AsyncIterator<string> | undefined
+
+  constructor(shell: Shell) {
+    this.#shell = shell
+  }
+
+  /** The value of an option, or the next line for `-`. @throws invalid_request if there is none */
+  async valueOf(option: string, value: string): Promise<string> {
+    if (value !== '-') return value
+    this.#lines ??= createInterface({ input: process.stdin, signal: this.#shell.signal })[
+      Symbol.asyncIterator
+    ]()
+    const { value: line = '' } = await this.#lines.next()
+    if (line !== '') return line
+    throw invalidRequest([{ field: option, message: 'was not given on standard input' }])
+  }
+
+  /** The same for a secret, with a warning if the command itself holds it. */
+  async secretOf(option: string, value: string): Promise<string> {
+    if (value !== '-') {
+      const instead = option.includes(' ') ? `${option}=-` : `${option} -`
+      this.#shell.say(
+        'Other users of this machine can see the secret in the list of processes, and the shell may keep it in its ' +
+          `history. Give it on standard input instead: ${instead}`,
+      )
+    }
+    return await this.valueOf(option, value)
+  }
 }
 
 function collect(entry: string, entries: string[]): string[] {

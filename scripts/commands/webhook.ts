@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { webhookEvents } from '../../src/webhooks/events.ts'
 import type { WebhookRecord } from '../../src/webhooks/webhooks.ts'
-import { columns, namingOptions, shown } from './sentences.ts'
+import { namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface CreateOptions {
@@ -39,10 +39,9 @@ function addCreate(webhook: Command, shell: Shell): void {
     .option('--details', 'send calls with their details')
     .option('--json', 'print {"id","url","events","secret"}')
     .action(async ({ project, url, event, details, json }: CreateOptions) => {
-      const made = await shell.withServices(async ({ projects, webhooks }) => {
-        const { projectId } = await projects.find(project)
-        return await webhooks.create(projectId, { url, events: event, details }).catch(toOptions)
-      })
+      const made = await shell.inProject(project, ({ webhooks }, projectId) =>
+        webhooks.create(projectId, { url, events: event, details }).catch(toOptions),
+      )
       await shell.answer(json, made, [
         made.secret,
         '',
@@ -72,15 +71,11 @@ function addList(webhook: Command, shell: Shell): void {
         String(record.pending),
         stateOf(record),
       ])
-      await shell.answer(
-        json,
-        all.map(({ id, url, events, enabled, pending, failures, lastSuccessAt }) => ({
-          ...{ id, url, events, enabled, pending, failures, lastSuccessAt },
-        })),
-        rows.length > 0
-          ? columns([['ID', 'URL', 'EVENTS', 'PENDING', 'STATE'], ...rows])
-          : 'There are no webhooks yet.',
-      )
+      const values = all.map(({ id, url, events, enabled, pending, failures, lastSuccessAt }) => {
+        return { id, url, events, enabled, pending, failures, lastSuccessAt }
+      })
+      const head = ['ID', 'URL', 'EVENTS', 'PENDING', 'STATE']
+      await shell.answerList(json, values, { head, rows, none: 'There are no webhooks yet.' })
     })
 }
 
@@ -96,16 +91,12 @@ function addDeliveries(webhook: Command, shell: Shell): void {
       const tries = await shell.withServices(async ({ webhooks }) =>
         webhooks.tries(await webhooks.projectOf(id), id),
       )
-      const rows = tries.map(({ at, event, seq, attempt, status, error, durationMs, bytes }) => [
-        ...[at, event, String(seq), String(attempt), String(status ?? error ?? '')],
-        ...[`${durationMs} ms`, `${bytes} B`],
-      ])
+      const rows = tries.map(({ at, event, seq, attempt, status, error, durationMs, bytes }) => {
+        const answer = String(status ?? error ?? '')
+        return [at, event, String(seq), String(attempt), answer, `${durationMs} ms`, `${bytes} B`]
+      })
       const head = ['AT', 'EVENT', 'SEQ', 'TRY', 'ANSWER', 'TIME', 'SIZE']
-      await shell.answer(
-        json,
-        tries,
-        rows.length > 0 ? columns([head, ...rows]) : 'Nothing has been sent yet.',
-      )
+      await shell.answerList(json, tries, { head, rows, none: 'Nothing has been sent yet.' })
     })
 }
 

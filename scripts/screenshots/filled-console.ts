@@ -59,9 +59,15 @@ export async function fillConsole(
     owner,
     viewer,
     addresses: {
-      ...{ project: project.id, empty: empty.id, call, item, source: source.id },
-      ...{ held: calls[0]?.id ?? '', key: project.keyId, webhook: hooks.id },
-      ...{ invitation: new URL(link).hash.slice(1) },
+      project: project.id,
+      empty: empty.id,
+      call,
+      item,
+      source: source.id,
+      held: calls[0]?.id ?? '',
+      key: project.keyId,
+      webhook: hooks.id,
+      invitation: new URL(link).hash.slice(1),
     },
   }
 }

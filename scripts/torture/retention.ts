@@ -36,7 +36,11 @@ export class AgedCalls {
     const callerNumber = `+${phoneNumberOf(marker)}`
     const createdAt = '2024-01-01T00:00:00Z'
     const calls = Array.from({ length: callsPerRound }, (_, at) => ({
-      ...{ id: `due-${marker}-${at}`, status: 'completed', createdAt, duration: at, callerNumber },
+      id: `due-${marker}-${at}`,
+      status: 'completed',
+      createdAt,
+      duration: at,
+      callerNumber,
       transcript: [{ role: 'user', content: `turn ${at} ${marker}` }],
     }))
     const file = `${this.#dataDir}.aged.jsonl`

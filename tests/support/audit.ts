@@ -7,8 +7,12 @@ export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): 
   return new AuditTrail({
     read,
     store: () => ({
-      ...{ read, readForSearch: read, readAside: read, readForPeople: read },
-      ...{ write, freeing: write },
+      read,
+      readForSearch: read,
+      readAside: read,
+      readForPeople: read,
+      write,
+      freeing: write,
     }),
     write,
     now: Date.now,

@@ -105,7 +105,9 @@ async function checkFigures(world: World): Promise<void> {
   })
   const day = (at: number) => new Date(at + ahead).toISOString().slice(0, 10)
   const { data } = await services.overview.days(project.projectId, {
-    ...{ from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString(), zone },
+    from: new Date(period.from).toISOString(),
+    to: new Date(period.to).toISOString(),
+    zone,
   })
   const counted = data.filter(
     ({ success, fail, other, unevaluated }) => success + fail + other + unevaluated > 0,
@@ -127,7 +129,9 @@ async function checkKnowledge(world: World): Promise<void> {
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   expect(items.toSorted(byId) as unknown[]).toEqual([...world.items.values()].sort(byId))
   const answer = await world.send('POST', '/v1/knowledge/search', {
-    ...{ query: 'amber', limit: 50, mode: world.chance.oneOf(['keyword', 'vector']) },
+    query: 'amber',
+    limit: 50,
+    mode: world.chance.oneOf(['keyword', 'vector']),
   })
   world.questions.push({ callId: null })
   const { data } = (await answer.json()) as { data: { itemId: string; text: string }[] }
@@ -193,16 +197,36 @@ function checkHead(world: World, head: Record<string, unknown>): void {
   const { call, details } = world.calls.get(String(head.id)) as KnownCall
   const text = JSON.stringify(call)
   const wanted = toHead({
-    ...{ call, document: text, details: null, metadata: null, redactions: null },
-    ...{ review: marksOf(details.review), source: details.source, agentId: details.agent?.id ?? null },
-    ...{ occurredAt: null, createdOnArrival: false, engagementSaid: false, completedAt: null, heardAt: null },
+    call,
+    document: text,
+    details: null,
+    metadata: null,
+    redactions: null,
+    review: marksOf(details.review),
+    source: details.source,
+    agentId: details.agent?.id ?? null,
+    occurredAt: null,
+    createdOnArrival: false,
+    engagementSaid: false,
+    completedAt: null,
+    heardAt: null,
   })
   expect(head).toMatchObject({
-    ...{ id: call.id, created_at: Date.parse(call.createdAt), updated_at: wanted.updatedAt },
-    ...{ status: wanted.status, evaluation: wanted.evaluation, is_engaged: wanted.isEngaged },
-    ...{ duration: wanted.duration, caller_number: wanted.callerNumber, called_number: wanted.calledNumber },
-    ...{ ended_reason: wanted.endedReason, source: wanted.source, agent_id: wanted.agentId },
-    ...{ review: wanted.review, document_chars: wanted.documentChars, value_list: wanted.valueList },
+    id: call.id,
+    created_at: Date.parse(call.createdAt),
+    updated_at: wanted.updatedAt,
+    status: wanted.status,
+    evaluation: wanted.evaluation,
+    is_engaged: wanted.isEngaged,
+    duration: wanted.duration,
+    caller_number: wanted.callerNumber,
+    called_number: wanted.calledNumber,
+    ended_reason: wanted.endedReason,
+    source: wanted.source,
+    agent_id: wanted.agentId,
+    review: wanted.review,
+    document_chars: wanted.documentChars,
+    value_list: wanted.valueList,
   })
   expect(head.heard_at !== null).toBe(call.status === 'live')
   expect(head.completed_at === null).toBe(call.status === 'live')

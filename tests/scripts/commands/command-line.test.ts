@@ -84,7 +84,9 @@ describe('every command', () => {
     const callbook = new CommandLine()
     const run = () => callbook.run(['calls', 'export', '--project', 'nobody'])
     const refused = (there: string) => ({
-      ...{ code: 1, out: '', err: `No project has the id or name nobody. ${there}\n` },
+      code: 1,
+      out: '',
+      err: `No project has the id or name nobody. ${there}\n`,
     })
     const first = await callbook.project('Acme')
     const second = await callbook.project('Billing')

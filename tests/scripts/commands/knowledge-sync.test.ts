@@ -179,7 +179,8 @@ describe('callbook knowledge sync', () => {
     expect(await sync('--include', 'deep/', '--exclude', 'drafts')).toEqual(deep)
     expect(await sync('--exclude', 'deep/**')).toMatchObject({ created: 1, deleted: 0 })
     expect(await sync('--include', '**/plan.md', '--include', './refunds.md')).toMatchObject({
-      ...{ created: 1, deleted: 0 },
+      created: 1,
+      deleted: 0,
     })
     rmSync(join(folder, 'hours.txt'))
     expect(await sync('--exclude', '*')).toMatchObject({ created: 0, deleted: 1 })

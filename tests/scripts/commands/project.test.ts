@@ -67,14 +67,23 @@ describe('callbook project', () => {
     const callbook = new CommandLine()
     const id = await callbook.project('Acme')
     const off = {
-      ...{ id, name: 'Acme', retainDays: null, redact: [], country: null },
-      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
-      ...{ timeZone: null, endSilentAfter: '24h' },
+      id,
+      name: 'Acme',
+      retainDays: null,
+      redact: [],
+      country: null,
+      keepNumbers: 'all',
+      keepQuestionsDays: null,
+      notesReading: false,
+      membersMayDelete: true,
+      timeZone: null,
+      endSilentAfter: '24h',
     }
     expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
     const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']
     expect(await callbook.json([...set, '--country', 'us', '--note-reading', 'on'])).toMatchObject({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       value: {
         ...off,
         retainDays: 90,
@@ -98,8 +107,13 @@ describe('callbook project', () => {
       'off',
     ]
     expect((await callbook.json(['project', 'set', id, ...more])).value).toEqual({
-      ...{ ...off, country: 'US', keepNumbers: 'last4', keepQuestionsDays: 30, notesReading: true },
-      ...{ timeZone: 'Europe/Berlin', endSilentAfter: null },
+      ...off,
+      country: 'US',
+      keepNumbers: 'last4',
+      keepQuestionsDays: 30,
+      notesReading: true,
+      timeZone: 'Europe/Berlin',
+      endSilentAfter: null,
     })
     for (const [option, value, says] of [
       ['--retain-days', '0', 'must be at least 1'],

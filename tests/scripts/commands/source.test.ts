@@ -33,8 +33,13 @@ describe('callbook source', () => {
       const listed = await callbook.json(['source', 'list'])
       expect(listed.value).toEqual([
         {
-          ...{ id: made.id, platform: 'dograh', name: 'Dograh', projectId: project },
-          ...{ events: 2, failures: 1, lastEventAt: expect.any(String) },
+          id: made.id,
+          platform: 'dograh',
+          name: 'Dograh',
+          projectId: project,
+          events: 2,
+          failures: 1,
+          lastEventAt: expect.any(String),
         },
       ])
       expect(listed.out).not.toContain(made.secret)
@@ -115,7 +120,8 @@ describe('callbook source', () => {
       const both = ['telnyx', '--secret', '-', '--option', 'summaryInsight=-']
       const second = await callbook.json([...create, ...both], { stdin: `${telnyx}\n${summaryInsight}` })
       expect(await services.sources.open(second.value.id)).toMatchObject({
-        ...{ secrets: [telnyx], options: { summaryInsight } },
+        secrets: [telnyx],
+        options: { summaryInsight },
       })
       for (const args of [
         [...create, 'dograh'],

@@ -31,8 +31,13 @@ describe('callbook webhook', () => {
         const list = await callbook.json(['webhook', 'list'])
         expect(list.value).toEqual([
           {
-            ...{ id, url: receiver.url, events: ['call.completed', 'call.deleted'], enabled: true },
-            ...{ pending: 0, failures: 0, lastSuccessAt: expect.stringMatching(/Z$/) },
+            id,
+            url: receiver.url,
+            events: ['call.completed', 'call.deleted'],
+            enabled: true,
+            pending: 0,
+            failures: 0,
+            lastSuccessAt: expect.stringMatching(/Z$/),
           },
         ])
         expect(list.out).not.toContain(made.value.secret)

@@ -10,7 +10,12 @@ function chunk(position: number, text: string, similarity: number) {
 
 function hit(position: number, text: string, itemId = 'item') {
   return {
-    ...{ itemId, name: 'Item', heading: null, text, position, score: 1 },
+    itemId,
+    name: 'Item',
+    heading: null,
+    text,
+    position,
+    score: 1,
     matched: { keyword: true, vector: true },
   }
 }
