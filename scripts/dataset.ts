@@ -26,7 +26,7 @@ const makesRows = [
   'calls',
   'knowledge/chunking',
   'knowledge/embedding',
-  'knowledge/index',
+  'knowledge/indexing/index',
   'knowledge/knowledge.ts',
   'text',
 ]

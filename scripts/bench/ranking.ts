@@ -1,5 +1,5 @@
 import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
-import type { VectorHit } from '../../src/knowledge/index/rows.ts'
+import type { VectorHit } from '../../src/knowledge/indexing/index/rows.ts'
 import { fuseRanks } from '../../src/knowledge/search/fusion.ts'
 import { KeywordSearch } from '../../src/knowledge/search/keyword.ts'
 import {
