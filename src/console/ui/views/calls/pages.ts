@@ -1,4 +1,4 @@
-import type { CallRows } from '../../../../calls/reading/call-rows.ts'
+import type { CallRow, CallRows } from '../../../../calls/reading/call-rows.ts'
 import { asCount, counted } from '../../components/figures.ts'
 
 /** What sorts a call in the list. */
@@ -9,11 +9,51 @@ interface Place {
 
 type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 
+/** The list of calls as it is shown. */
+export interface ListState<Row extends Place = CallRow> {
+  pages: Page<Row>[]
+  /** Calls that may have changed since they were loaded. */
+  changed: ReadonlySet<string>
+}
+
+export type ListEvent<Row extends Place = CallRow> =
+  /** The newest calls were loaded again. While somebody reads the list, nothing in it moves. */
+  | { type: 'newest loaded'; newest: Page<Row>; isNewestFirst: boolean; isReading: boolean }
+  /** The calls with the ids in `asked` were loaded again. */
+  | { type: 'changed loaded'; asked: readonly string[]; answer: Page<Row> }
+  /** The person wants to see the new calls. */
+  | { type: 'waiting asked for'; newest: Page<Row> }
+
+/** The list after an event. */
+export function nextList<Row extends Place>(
+  { pages, changed }: ListState<Row>,
+  event: ListEvent<Row>,
+): ListState<Row> {
+  switch (event.type) {
+    case 'newest loaded': {
+      const { newest, isNewestFirst, isReading } = event
+      const how = !isNewestFirst ? withChanged : isReading ? withoutNew : withNewestPage
+      const loaded = new Set(newest.data.map(({ id }) => id))
+      const others = rowsOf(pages).filter(({ id }) => !loaded.has(id))
+      return { pages: how(pages, newest), changed: new Set(others.map(({ id }) => id)) }
+    }
+    case 'changed loaded': {
+      const { data, nextCursor } = event.answer
+      // If another page follows, missing calls may be on that one.
+      const answered = nextCursor === null ? event.asked : data.map(({ id }) => id)
+      const left = [...changed].filter((id) => !answered.includes(id))
+      return { pages: withAnswered(pages, answered, data), changed: new Set(left) }
+    }
+    case 'waiting asked for':
+      return { pages: withNewestPage(pages, event.newest), changed }
+  }
+}
+
 /**
  * The pages after the first one was loaded again: new calls come on top, known ones are updated, and calls that
  * disappeared from the reloaded part are removed. Cursors stay valid, because they name a place.
  */
-export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
+function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const [first, ...rest] = pages
   const last = newest.data.at(-1)
   if (!first || newest.nextCursor === null) return [newest]
@@ -34,26 +74,26 @@ export function newRows<Row extends Place>(pages: Page<Row>[], newest: Page<Row>
 }
 
 /** The pages with updated calls but without new ones, so that nothing that is being read moves. */
-export function withoutNew<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
+function withoutNew<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const fresh = new Set(newRows(pages, newest).map(({ id }) => id))
   const data = newest.data.filter(({ id }) => !fresh.has(id))
   return data.length === 0 && fresh.size > 0 ? pages : withNewestPage(pages, { ...newest, data })
 }
 
 /** The pages with the calls of one page updated, wherever they are. */
-export function withChanged<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
+function withChanged<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const now = new Map(newest.data.map((row) => [row.id, row]))
   return pages.map((page) => ({ ...page, data: page.data.map((row) => now.get(row.id) ?? row) }))
 }
 
 /** The pages with some calls updated, or removed if they no longer match. */
-export function withAsked<Row extends Place>(
+function withAnswered<Row extends Place>(
   pages: Page<Row>[],
-  asked: readonly string[],
+  answered: readonly string[],
   rows: readonly Row[],
 ): Page<Row>[] {
   const now = new Map(rows.map((row) => [row.id, row]))
-  const isGone = (id: string) => asked.includes(id) && !now.has(id)
+  const isGone = (id: string) => answered.includes(id) && !now.has(id)
   return pages.map((page) => ({
     ...page,
     data: page.data.flatMap((row) => (isGone(row.id) ? [] : [now.get(row.id) ?? row])),

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { callsQuery, firstQuery, type Pages, rowsQuery, seenQuery } from './call-queries.ts'
 import { type ChosenFilters, faultsOf } from './chosen-filters.ts'
-import { newRows, rowsOf, withAsked, withChanged, withNewestPage, withoutNew } from './pages.ts'
+import { type ListEvent, newRows, nextList, rowsOf } from './pages.ts'
 
 export type CallListData = ReturnType<typeof useCallList>
 
@@ -29,25 +29,22 @@ export function useCallList(project: string, filters: ChosenFilters, isReading: 
   })
   const { data: page, dataUpdatedAt, isFetched } = newest
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set())
-  const change = (how: (pages: CallRows[]) => CallRows[]) => {
+  const dispatch = (event: ListEvent) => {
+    const data = queryClient.getQueryData<Pages>(options.queryKey)
+    if (!data) return
+    const next = (before: typeof changed) => nextList({ pages: data.pages, changed: before }, event)
+    setChanged((before) => next(before).changed)
+    const { pages } = next(changed)
     queryClient.setQueryData<Pages>(
       options.queryKey,
-      (data) => {
-        if (!data) return data
-        const pages = how(data.pages)
-        return { pages, pageParams: data.pageParams.slice(0, pages.length) }
-      },
+      { pages, pageParams: data.pageParams.slice(0, pages.length) },
       // The list itself has not been reloaded.
       { updatedAt: list.dataUpdatedAt },
     )
   }
   const take = useEffectEvent(() => {
-    const before = queryClient.getQueryData<Pages>(options.queryKey)
-    if (!page || !before || !isFetched) return
-    const how = !isNewestFirst ? withChanged : isReading() ? withoutNew : withNewestPage
-    change((pages) => how(pages, page))
-    const known = new Set(page.data.map(({ id }) => id))
-    setChanged(new Set(rowsOf(before.pages).flatMap(({ id }) => (known.has(id) ? [] : [id]))))
+    if (page && isFetched)
+      dispatch({ type: 'newest loaded', newest: page, isNewestFirst, isReading: isReading() })
   })
   useEffect(() => {
     if (dataUpdatedAt > 0) take()
@@ -61,17 +58,11 @@ export function useCallList(project: string, filters: ChosenFilters, isReading: 
     changed,
     /** Requests such calls. */
     changedQuery: (ids: readonly string[]) => rowsQuery(project, filters, ids, dataUpdatedAt),
-    /** Applies the answer: updates these calls, or removes them from the list. */
-    take: (ids: readonly string[], answer: CallRows) => {
-      // If another page follows, missing calls may be on that one.
-      const told = answer.nextCursor === null ? ids : answer.data.map(({ id }) => id)
-      change((pages) => withAsked(pages, told, answer.data))
-      setChanged((before) => new Set([...before].filter((id) => !told.includes(id))))
-    },
+    take: (asked: readonly string[], answer: CallRows) => dispatch({ type: 'changed loaded', asked, answer }),
     /** How many new calls are not shown yet. */
     waiting: isShown && page && loaded && filters.order !== 'createdAt' ? newRows(loaded, page).length : 0,
     showWaiting: () => {
-      if (isNewestFirst && page) return change((pages) => withNewestPage(pages, page))
+      if (isNewestFirst && page) return dispatch({ type: 'waiting asked for', newest: page })
       void queryClient.resetQueries({ queryKey: seenQuery(project, filters).queryKey })
       void queryClient.resetQueries({ queryKey: options.queryKey })
     },
