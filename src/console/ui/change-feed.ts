@@ -1,5 +1,6 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { callKeys, knowledgeKeys, overviewKeys } from './query-keys.ts'
 
 /** How often the visible data is reloaded, at most. */
 const settleMs = 1_000
@@ -87,7 +88,7 @@ type Refresher = ReturnType<typeof createRefresher>
 
 /** Collects changes for a while, so that a busy project does not cause constant requests. */
 function createRefresher(queryClient: QueryClient, project: string) {
-  let dirty = new Map<string, readonly string[]>()
+  let dirty = new Map<string, QueryKey>()
   let timer: number | null = null
   const flush = () => {
     const keys = [...dirty.values()]
@@ -95,31 +96,31 @@ function createRefresher(queryClient: QueryClient, project: string) {
     dirty = new Map()
     for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey })
   }
-  const add = (keys: (readonly string[])[], withinMs = 0) => {
+  const add = (keys: QueryKey[], withinMs = 0) => {
     for (const key of keys) dirty.set(key.join('\n'), key)
     // The first change is shown at once.
     timer ??= window.setTimeout(flush, withinMs)
   }
-  const lists = [['first'], ['live'], ['newest'], ['neighbours']].map((what) => ['calls', project, ...what])
-  const allCalls = [['one'], ['details']].map((what) => ['calls', project, ...what])
+  const lists = [callKeys.first, callKeys.live, callKeys.newest, callKeys.neighbours].map((keys) =>
+    keys(project),
+  )
+  const eachCall = [callKeys.one, callKeys.details]
+  const allCalls = eachCall.map((keys) => keys(project))
   return {
     changed(type: string, data: string) {
       if (knowledgeEvents.includes(type)) {
-        return add([
-          ['knowledge', project, 'items'],
-          ['overview', project, 'knowledge'],
-        ])
+        return add([knowledgeKeys.items(project), overviewKeys.knowledge(project)])
       }
       const { id }: { id?: string } = JSON.parse(data)
       // The change of a deleted call does not have its id.
-      const one = id === undefined ? allCalls : allCalls.map((key) => [...key, id])
-      add([...lists, ...one, ['overview', project]])
+      const one = id === undefined ? allCalls : eachCall.map((keys) => keys(project, id))
+      add([...lists, ...one, overviewKeys.all(project)])
     },
     /** @param isFirst whether the visible data has just been loaded */
     caughtUp(isFirst: boolean) {
       // The page that a person waits for goes first.
       if (isFirst) return add(lists, settleMs)
-      add([...lists, ...allCalls, ['overview', project], ['knowledge', project, 'items']])
+      add([...lists, ...allCalls, overviewKeys.all(project), knowledgeKeys.items(project)])
     },
     stop() {
       if (timer !== null) clearTimeout(timer)

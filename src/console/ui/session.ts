@@ -4,16 +4,15 @@ import { mayDo, type Right } from '../../identity.ts'
 import type { Person } from '../people/credentials.ts'
 import type { ProjectOfPerson, SessionAnswer } from '../people/session-answer.ts'
 import { api, unwrap } from './api.ts'
+import { personKeys } from './query-keys.ts'
 
 const freshForMs = 60_000
 
-const sessionKey = ['session']
-
 /** The signed-in person and their projects. */
 export const sessionQuery = queryOptions({
-  queryKey: sessionKey,
+  queryKey: personKeys.session,
   queryFn: async ({ client, signal }) => {
-    const before = client.getQueryData<SessionAnswer>(sessionKey)
+    const before = client.getQueryData<SessionAnswer>(personKeys.session)
     const now = await unwrap(api.session.get({ fetch: { signal } }))
     if (!before?.person) return now
     // The page stays as it is until the person signs in again.
@@ -30,7 +29,7 @@ export const sessionQuery = queryOptions({
 
 /** Whether an answer said that the session of this page has ended. */
 export const sessionEndedQuery = queryOptions({
-  queryKey: ['session-ended'],
+  queryKey: personKeys.sessionEnded,
   queryFn: () => false,
   initialData: false,
   staleTime: Number.POSITIVE_INFINITY,

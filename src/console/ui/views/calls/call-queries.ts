@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
+import { callKeys, overviewKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
 import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
 import { withoutCall } from './pages.ts'
@@ -16,7 +17,7 @@ export interface Pages {
 /** A list of calls, in pages. Only `firstQuery` requests new calls; pages are not requested twice. */
 export function callsQuery(project: string, filters: ChosenFilters) {
   return infiniteQueryOptions({
-    queryKey: ['calls', project, 'list', nameOf(filters)],
+    queryKey: callKeys.list(project, nameOf(filters)),
     queryFn: ({ pageParam, signal }) => fetchPage(project, filters, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
@@ -29,7 +30,7 @@ export function callsQuery(project: string, filters: ChosenFilters) {
 export function firstQuery(project: string, filters: ChosenFilters) {
   const { order: _, ...anyOrder } = filters
   return queryOptions({
-    queryKey: ['calls', project, 'first', nameOf(anyOrder)],
+    queryKey: callKeys.first(project, nameOf(anyOrder)),
     queryFn: ({ signal }) => fetchPage(project, anyOrder, null, signal),
     // Not kept: when the list is shown again, its cached pages tell what it showed.
     gcTime: 0,
@@ -40,7 +41,7 @@ export function firstQuery(project: string, filters: ChosenFilters) {
 export function seenQuery(project: string, filters: ChosenFilters) {
   const { queryFn } = firstQuery(project, filters)
   return queryOptions({
-    queryKey: ['calls', project, 'seen', nameOf(filters)],
+    queryKey: callKeys.seen(project, nameOf(filters)),
     queryFn,
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -49,7 +50,7 @@ export function seenQuery(project: string, filters: ChosenFilters) {
 /** The current rows of some calls, without those that no longer match. @param at when they had changed */
 export function rowsQuery(project: string, filters: ChosenFilters, ids: readonly string[], at: number) {
   return queryOptions({
-    queryKey: ['calls', project, 'rows', nameOf(filters), at, ids],
+    queryKey: callKeys.rows(project, nameOf(filters), at, ids),
     queryFn: ({ signal }) => fetchRows(project, { ...filters, id: ids, limit: rowsPerPage }, signal),
     enabled: ids.length > 0,
     gcTime: 0,
@@ -59,7 +60,7 @@ export function rowsQuery(project: string, filters: ChosenFilters, ids: readonly
 /** One call, whole. */
 export function callQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: ['calls', project, 'one', id],
+    queryKey: callKeys.one(project, id),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).get({ fetch: { signal } })),
   })
 }
@@ -67,7 +68,7 @@ export function callQuery(project: string, id: string) {
 /** What is known about a call besides its document. */
 export function callDetailsQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: ['calls', project, 'details', id],
+    queryKey: callKeys.details(project, id),
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).calls({ id }).details.get({ fetch: { signal } })),
   })
@@ -85,7 +86,7 @@ export function requestCall(queryClient: QueryClient, project: string, id: strin
 /** The legal holds on a call. */
 export function holdsQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: ['calls', project, 'holds', id],
+    queryKey: callKeys.holds(project, id),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).holds.get({ fetch: { signal } })),
   })
 }
@@ -93,7 +94,7 @@ export function holdsQuery(project: string, id: string) {
 /** The values that filters suggest. */
 export function facetsQuery(project: string) {
   return queryOptions({
-    queryKey: ['calls', project, 'facets'],
+    queryKey: callKeys.facets(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project })['call-facets'].get({ fetch: { signal } })),
     staleTime: 60_000,
   })
@@ -102,7 +103,7 @@ export function facetsQuery(project: string) {
 /** The calls that are live, the newest first. */
 export function liveCallsQuery(project: string, limit: number) {
   return queryOptions({
-    queryKey: ['calls', project, 'live', limit],
+    queryKey: callKeys.live(project, limit),
     queryFn: ({ signal }) => fetchPage(project, { status: 'live' }, null, signal, String(limit)),
   })
 }
@@ -110,7 +111,7 @@ export function liveCallsQuery(project: string, limit: number) {
 /** The newest call there is, whatever the period. */
 export function newestCallQuery(project: string) {
   return queryOptions({
-    queryKey: ['calls', project, 'newest'],
+    queryKey: callKeys.newest(project),
     queryFn: ({ signal }) => fetchPage(project, {}, null, signal, '1'),
   })
 }
@@ -118,7 +119,7 @@ export function newestCallQuery(project: string) {
 /** The previous and the next call of an open one that is not in a loaded page. */
 export function neighboursQuery(project: string, id: string | undefined, filters: ChosenFilters) {
   return queryOptions({
-    queryKey: ['calls', project, 'neighbours', id, nameOf(filters)],
+    queryKey: callKeys.neighbours(project, id, nameOf(filters)),
     queryFn: ({ signal }) =>
       unwrap(
         api
@@ -132,16 +133,16 @@ export function neighboursQuery(project: string, id: string | undefined, filters
 
 /** Removes a deleted call from every cached list. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
-  for (const what of ['one', 'details', 'neighbours'])
-    queryClient.removeQueries({ queryKey: ['calls', project, what, id] })
-  queryClient.setQueriesData<Pages>({ queryKey: ['calls', project, 'list'] }, (data) =>
+  for (const keys of [callKeys.one, callKeys.details, callKeys.neighbours])
+    queryClient.removeQueries({ queryKey: keys(project, id) })
+  queryClient.setQueriesData<Pages>({ queryKey: callKeys.list(project) }, (data) =>
     data ? { ...data, pages: withoutCall(data.pages, id) } : data,
   )
-  queryClient.setQueriesData<CallRows>({ queryKey: ['calls', project, 'first'] }, (data) =>
+  queryClient.setQueriesData<CallRows>({ queryKey: callKeys.first(project) }, (data) =>
     data ? withoutCall([data], id)[0] : data,
   )
-  void queryClient.invalidateQueries({ queryKey: ['calls', project, 'live'] })
-  void queryClient.invalidateQueries({ queryKey: ['overview', project] })
+  void queryClient.invalidateQueries({ queryKey: callKeys.live(project) })
+  void queryClient.invalidateQueries({ queryKey: overviewKeys.all(project) })
 }
 
 function fetchPage(

@@ -7,6 +7,7 @@ import { api, unwrap } from '../../api.ts'
 import { counted } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
+import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 
@@ -33,8 +34,8 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => unwrap(api.projects({ project: project.id }).calls.label.post({ ids, add, remove })),
     onSuccess: ({ changed, failed }) => {
-      for (const what of ['first', 'facets', 'details'])
-        void queryClient.invalidateQueries({ queryKey: ['calls', project.id, what] })
+      for (const keys of [callKeys.first, callKeys.facets, callKeys.details])
+        void queryClient.invalidateQueries({ queryKey: keys(project.id) })
       const refused =
         failed.length > 0 ? `. ${counted(failed.length, 'call')} failed: ${failed[0]?.message}` : ''
       notifications.show({ message: `${counted(changed.length, 'call')} labeled${refused}` })

@@ -5,6 +5,7 @@ import { api, unwrap } from '../../api.ts'
 import { asCount } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { useDates } from '../../components/use-dates.ts'
+import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { Duration } from './call-line.tsx'
 import { Evaluation, LiveBadge } from './evaluation.tsx'
@@ -16,7 +17,7 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
   const project = useProject()
   const dates = useDates()
   const { data } = useQuery({
-    queryKey: ['calls', project.id, 'of number', number],
+    queryKey: callKeys.ofNumber(project.id, number),
     queryFn: ({ signal }) =>
       unwrap(
         api.projects({ project: project.id }).calls.get({

@@ -3,6 +3,7 @@ import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/reac
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { CallDetails, Review } from '../../../../calls/schemas.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { callKeys } from '../../query-keys.ts'
 import { usePerson, useProject } from '../../session.ts'
 import { callDetailsQuery, facetsQuery } from './call-queries.ts'
 
@@ -28,14 +29,14 @@ export function useReview(id: string) {
     },
     onSuccess: (details, { addLabels, note }) => {
       queryClient.setQueryData<CallDetails>(queryKey, details)
-      if (note !== undefined) queryClient.setQueryData(unsavedNoteKey(project.id, id), null)
+      if (note !== undefined) queryClient.setQueryData(callKeys.unsavedNote(project.id, id), null)
       if (addLabels) void queryClient.invalidateQueries({ queryKey: facetsQuery(project.id).queryKey })
     },
     onError: (error, change, context) => {
       if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
       const hasChanged = error instanceof ApiProblem && error.code === 'note_has_changed'
       if (change.note !== undefined)
-        queryClient.setQueryData<UnsavedNote>(unsavedNoteKey(project.id, id), {
+        queryClient.setQueryData<UnsavedNote>(callKeys.unsavedNote(project.id, id), {
           note: change.note ?? '',
           hasChanged,
         })
@@ -59,17 +60,13 @@ interface UnsavedNote {
 export function useUnsavedNote(id: string) {
   const project = useProject()
   const queryClient = useQueryClient()
-  const queryKey = unsavedNoteKey(project.id, id)
+  const queryKey = callKeys.unsavedNote(project.id, id)
   const { data } = useQuery<UnsavedNote | null>({
     queryKey,
     queryFn: skipToken,
     gcTime: Number.POSITIVE_INFINITY,
   })
   return { unsaved: data ?? null, forget: () => queryClient.setQueryData(queryKey, null) }
-}
-
-function unsavedNoteKey(project: string, id: string) {
-  return ['calls', project, 'unsaved-note', id]
 }
 
 /** The expected review, until the service answers. */

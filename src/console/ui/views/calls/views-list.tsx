@@ -8,6 +8,7 @@ import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
+import { callKeys } from '../../query-keys.ts'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
@@ -40,7 +41,7 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const views = api.projects({ project: project.id }).views
-  const queryKey = ['views', project.id]
+  const queryKey = callKeys.views(project.id)
   const { data, error } = useQuery({ queryKey, queryFn: () => unwrap(views.get()) })
   const remove = useMutation({
     mutationFn: (id: string) => unwrap(views({ id }).delete()),

@@ -7,6 +7,7 @@ import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { knowledgeKeys } from '../../query-keys.ts'
 import { type Draft, useDrafts } from './drafts.ts'
 import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
@@ -56,7 +57,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
       ),
     onSuccess: async (saved) => {
       drafts.drop(id)
-      await queryClient.invalidateQueries({ queryKey: ['knowledge', project] })
+      await queryClient.invalidateQueries({ queryKey: knowledgeKeys.all(project) })
       notifications.show({ message: `Saved “${saved.name}”` })
       onSaved()
     },
@@ -64,7 +65,7 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
       if (!(error instanceof ApiProblem)) return
       form.setErrors(fieldErrors(error))
       if (error.code === 'item_has_changed')
-        await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'item', id] })
+        await queryClient.invalidateQueries({ queryKey: knowledgeKeys.item(project, id) })
     },
   })
   const isOutdated = item.changeSeq !== changeSeq

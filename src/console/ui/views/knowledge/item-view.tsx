@@ -16,6 +16,7 @@ import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { knowledgeKeys } from '../../query-keys.ts'
 import { useRefusal } from '../../session.ts'
 import { AskForm } from '../playground/ask-form.tsx'
 import { ChunkCard } from './chunk-card.tsx'
@@ -39,8 +40,8 @@ export function ItemView() {
   const [isDeleting, setDeleting] = useState(false)
   const remove = async () => {
     await unwrap(api.projects({ project }).knowledge({ id }).delete())
-    queryClient.removeQueries({ queryKey: ['knowledge', project, 'item', id] })
-    await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
+    queryClient.removeQueries({ queryKey: knowledgeKeys.item(project, id) })
+    await queryClient.invalidateQueries({ queryKey: knowledgeKeys.items(project) })
     notifications.show({ message: 'Item deleted, with its chunks and vectors.' })
     // Going back skips the deleted item.
     await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })

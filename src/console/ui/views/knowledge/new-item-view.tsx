@@ -11,6 +11,7 @@ import { fieldErrors } from '../../components/field-errors.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { knowledgeKeys } from '../../query-keys.ts'
 import { useRefusal } from '../../session.ts'
 import { readableFiles, readDocument } from './documents.ts'
 import { type Drafts, useDrafts } from './drafts.ts'
@@ -55,7 +56,7 @@ function NewItem() {
     mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
     onSuccess: async (item) => {
       drafts.drop(name)
-      await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
+      await queryClient.invalidateQueries({ queryKey: knowledgeKeys.items(project) })
       notifications.show({ message: `Saved “${item.name}”` })
       await navigate({
         to: '/p/$project/knowledge/$item',

@@ -8,6 +8,7 @@ import type { ChunkFate } from '../../../../knowledge/chunking/chunk-changes.ts'
 import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
 import type { ChunkPreview } from '../../../../knowledge/schemas.ts'
 import { api, unwrap } from '../../api.ts'
+import { knowledgeKeys } from '../../query-keys.ts'
 
 /** How often a list is reloaded while items are being indexed. */
 const indexingPollMs = 1_500
@@ -16,7 +17,7 @@ const itemsPerPage = '50'
 /** The project's items whose names contain this, newest first, in pages; reloaded while some are being indexed. */
 export function itemsQuery(project: string, name = '') {
   return infiniteQueryOptions({
-    queryKey: ['knowledge', project, 'items', name],
+    queryKey: knowledgeKeys.items(project, name),
     queryFn: ({ pageParam }) =>
       unwrap(
         api.projects({ project }).knowledge.get({
@@ -32,7 +33,7 @@ export function itemsQuery(project: string, name = '') {
 
 export function itemQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: ['knowledge', project, 'item', id],
+    queryKey: knowledgeKeys.item(project, id),
     queryFn: () => unwrap(api.projects({ project }).knowledge({ id }).get()),
     refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? indexingPollMs : false),
   })
@@ -40,7 +41,7 @@ export function itemQuery(project: string, id: string) {
 
 export function chunksQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: ['knowledge', project, 'item', id, 'chunks'],
+    queryKey: knowledgeKeys.chunks(project, id),
     queryFn: () => unwrap(api.projects({ project }).knowledge({ id }).chunks.get()),
   })
 }
@@ -52,7 +53,7 @@ export function chunksQuery(project: string, id: string) {
 export function previewQuery(project: string, text: string, edited?: Edited) {
   const { knowledge } = api.projects({ project })
   return queryOptions({
-    queryKey: ['knowledge', project, 'preview', text, edited],
+    queryKey: knowledgeKeys.preview(project, text, edited),
     queryFn: async (): Promise<TextPreview> =>
       edited
         ? await unwrap(knowledge({ id: edited.id }).preview.post({ name: edited.name, text }))

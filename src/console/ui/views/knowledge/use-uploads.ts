@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { knowledgeKeys } from '../../query-keys.ts'
 import { type Document, readDocument } from './documents.ts'
 
 /** A file that is becoming an item. */
@@ -43,7 +44,7 @@ export function useUploads(project: string) {
     ])
     for (const { key, document } of queue) {
       await save(key, document)
-      await queryClient.invalidateQueries({ queryKey: ['knowledge', project, 'items'] })
+      await queryClient.invalidateQueries({ queryKey: knowledgeKeys.items(project) })
     }
   }
 

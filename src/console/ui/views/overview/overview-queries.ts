@@ -1,12 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
+import { overviewKeys } from '../../query-keys.ts'
 import type { Period } from './overview-search.ts'
 
 // One query per card, so that each card fails on its own. A card keeps its content until the next period has loaded.
 
 export function figuresQuery(project: string, { before, from, to }: Period) {
   return queryOptions({
-    queryKey: ['overview', project, 'figures', before, from, to],
+    queryKey: overviewKeys.figures(project, before, from, to),
     queryFn: ({ signal }) =>
       unwrap(overview(project).figures.get({ query: { before, from, to }, fetch: { signal } })),
     placeholderData: keepPreviousData,
@@ -16,7 +17,7 @@ export function figuresQuery(project: string, { before, from, to }: Period) {
 /** @param zone such as `Europe/Berlin` */
 export function daysQuery(project: string, { from, to }: Period, zone: string) {
   return queryOptions({
-    queryKey: ['overview', project, 'days', from, to, zone],
+    queryKey: overviewKeys.days(project, from, to, zone),
     queryFn: ({ signal }) =>
       unwrap(overview(project).days.get({ query: { from, to, zone }, fetch: { signal } })),
     placeholderData: keepPreviousData,
@@ -25,7 +26,7 @@ export function daysQuery(project: string, { from, to }: Period, zone: string) {
 
 export function durationsQuery(project: string, { from, to }: Period) {
   return queryOptions({
-    queryKey: ['overview', project, 'durations', from, to],
+    queryKey: overviewKeys.durations(project, from, to),
     queryFn: ({ signal }) =>
       unwrap(overview(project).durations.get({ query: { from, to }, fetch: { signal } })),
     placeholderData: keepPreviousData,
@@ -34,7 +35,7 @@ export function durationsQuery(project: string, { from, to }: Period) {
 
 export function endReasonsQuery(project: string, { from, to }: Period) {
   return queryOptions({
-    queryKey: ['overview', project, 'end-reasons', from, to],
+    queryKey: overviewKeys.endReasons(project, from, to),
     queryFn: ({ signal }) =>
       unwrap(overview(project)['end-reasons'].get({ query: { from, to }, fetch: { signal } })),
     placeholderData: keepPreviousData,
@@ -43,7 +44,7 @@ export function endReasonsQuery(project: string, { from, to }: Period) {
 
 export function originsQuery(project: string, { from, to }: Period) {
   return queryOptions({
-    queryKey: ['overview', project, 'origins', from, to],
+    queryKey: overviewKeys.origins(project, from, to),
     queryFn: ({ signal }) =>
       unwrap(overview(project).origins.get({ query: { from, to }, fetch: { signal } })),
     placeholderData: keepPreviousData,
@@ -52,7 +53,7 @@ export function originsQuery(project: string, { from, to }: Period) {
 
 export function knowledgeQuery(project: string) {
   return queryOptions({
-    queryKey: ['overview', project, 'knowledge'],
+    queryKey: overviewKeys.knowledge(project),
     queryFn: ({ signal }) => unwrap(overview(project).knowledge.get({ fetch: { signal } })),
     // While chunks are pending, their number keeps changing.
     refetchInterval: ({ state }) => (state.data && state.data.pendingChunks > 0 ? 5_000 : false),
@@ -62,7 +63,7 @@ export function knowledgeQuery(project: string) {
 /** The newest calls of a period that failed. */
 export function failedCallsQuery(project: string, { from, to }: Period, limit: number) {
   return queryOptions({
-    queryKey: ['overview', project, 'failed', from, to, limit],
+    queryKey: overviewKeys.failed(project, from, to, limit),
     queryFn: ({ signal }) => {
       const query = { evaluation: 'fail', from, to, limit: String(limit) }
       return unwrap(api.projects({ project }).calls.get({ query, fetch: { signal } }))

@@ -7,6 +7,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
+import { knowledgeKeys } from '../../query-keys.ts'
 import { Passages } from './passages.tsx'
 import { type AskRequest, toCurl } from './request.ts'
 
@@ -45,7 +46,7 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
 
   const request = { ...asked, ...(itemIds ? { itemIds } : {}) }
   const answer = useQuery({
-    queryKey: ['knowledge', project, 'ask', request],
+    queryKey: knowledgeKeys.answers(project, request),
     queryFn: () => unwrap(api.projects({ project }).knowledge.search.post(request)),
     enabled: request.query.trim() !== '',
     placeholderData: keepPreviousData,

@@ -11,6 +11,7 @@ import { PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { questionKeys } from '../../query-keys.ts'
 import { outcomes, questionsSearch } from './questions-search.ts'
 
 const route = getRouteApi('/p/$project/questions')
@@ -31,7 +32,7 @@ export function QuestionsView() {
   const { outcome: chosen, item } = route.useSearch()
   const navigate = useNavigate()
   const counts = useQuery({
-    queryKey: ['questions', project, 'counts'],
+    queryKey: questionKeys.counts(project),
     queryFn: () => unwrap(api.projects({ project }).questions.get()),
   })
   const show = (next: { outcome?: string | null; item?: string }) =>
@@ -125,7 +126,7 @@ interface AskedProps {
 
 function Asked({ project, outcome, item }: AskedProps) {
   const asked = useQuery({
-    queryKey: ['questions', project, 'asked', outcome, item],
+    queryKey: questionKeys.asked(project, outcome, item),
     queryFn: () =>
       unwrap(
         api

@@ -14,13 +14,12 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { personKeys } from '../../query-keys.ts'
 import { usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
 import { NameForm } from './name-form.tsx'
 import { TwoFactorPanel } from './two-factor.tsx'
-
-const sessionsKey = ['sessions']
 
 /** The person's own account, the same in every project. */
 export function AccountView() {
@@ -70,7 +69,7 @@ function Password() {
       setCurrent('')
       setNew('')
       notifications.show({ message: 'Password changed. Your other sessions have ended.' })
-      await queryClient.invalidateQueries({ queryKey: sessionsKey })
+      await queryClient.invalidateQueries({ queryKey: personKeys.sessions })
     },
   })
   const isReady = currentPassword !== '' && newPassword.length >= passwordCharsMin
@@ -106,7 +105,7 @@ function Password() {
 function Sessions() {
   const [isAsking, setAsking] = useState(false)
   const { data, error, refetch } = useQuery({
-    queryKey: sessionsKey,
+    queryKey: personKeys.sessions,
     queryFn: ({ signal }) => unwrap(api.sessions.get({ fetch: { signal } })),
   })
   const endAll = async () => {
@@ -192,7 +191,7 @@ function EndSession({ row: { id, isCurrent, userAgent } }: { row: SessionRow }) 
   const queryClient = useQueryClient()
   const { mutate, isPending } = useMutation({
     mutationFn: () => unwrap(api.sessions({ id }).delete()),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsKey }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: personKeys.sessions }),
   })
   if (isCurrent) return <StatusBadge tone="success">This session</StatusBadge>
   return (

@@ -10,6 +10,7 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { actionWords, nobodyWords } from './action-words.ts'
 import { AuditFilters } from './audit-filters.tsx'
@@ -31,7 +32,7 @@ function AuditTrail() {
   const filters = useSearch({ from: '/p/$project/settings/audit' })
   const navigate = useNavigate({ from: '/p/$project/settings/audit' })
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['project', project, 'audit', filters],
+    queryKey: settingsKeys.audit(project, filters),
     queryFn: ({ pageParam, signal }) => {
       const query = { ...filters, limit: rowsPerPage, ...(pageParam === null ? {} : { cursor: pageParam }) }
       return unwrap(api.projects({ project }).audit.get({ query, fetch: { signal } }))

@@ -8,6 +8,7 @@ import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 
 const pollMs = 1_000
@@ -42,7 +43,7 @@ export function ErasePanel() {
     if ('id' in accepted) setRequest(accepted.id)
     setNumber('')
     count.reset()
-    await queryClient.invalidateQueries({ queryKey: ['project', project] })
+    await queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) })
   }
   return (
     <Panel title="Erase a person">
@@ -90,7 +91,7 @@ export function ErasePanel() {
 function Receipt({ id }: { id: string }) {
   const { id: project } = useProject()
   const { data, error } = useQuery({
-    queryKey: ['project', project, 'erasure', id],
+    queryKey: settingsKeys.erasure(project, id),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).erasures({ id }).get({ fetch: { signal } })),
     refetchInterval: ({ state }) => (state.data?.status === 'done' ? false : pollMs),
   })

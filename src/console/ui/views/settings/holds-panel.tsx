@@ -11,12 +11,13 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 
 /** The project's legal holds. */
 function holdsQuery(project: string) {
   return queryOptions({
-    queryKey: ['project', project, 'holds'],
+    queryKey: settingsKeys.holds(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).holds.get({ fetch: { signal } })),
   })
 }
@@ -29,7 +30,7 @@ export function HoldsPanel() {
   const queryClient = useQueryClient()
   const lift = async ({ id }: HoldRecord) => {
     await unwrap(api.projects({ project }).holds({ id }).delete())
-    await queryClient.invalidateQueries({ queryKey: ['project', project] })
+    await queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) })
   }
   return (
     <Panel title="Legal holds">
@@ -110,7 +111,7 @@ function NewHold() {
       setWhat('')
       setReason('')
       notifications.show({ message: 'Hold set.' })
-      await queryClient.invalidateQueries({ queryKey: ['project', project] })
+      await queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) })
     },
   })
   const isReady = what.trim() !== '' && reason.trim() !== ''

@@ -2,11 +2,12 @@ import { queryOptions } from '@tanstack/react-query'
 import type { KeyRecord } from '../../../../auth/key-record.ts'
 import type { KeyScope } from '../../../../identity.ts'
 import { api, unwrap } from '../../api.ts'
+import { settingsKeys } from '../../query-keys.ts'
 
 /** The keys of a project, newest first, without their secrets. */
 export function keysQuery(project: string) {
   return queryOptions({
-    queryKey: ['project', project, 'keys'],
+    queryKey: settingsKeys.keys(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).keys.get({ fetch: { signal } })),
   })
 }

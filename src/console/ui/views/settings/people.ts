@@ -1,18 +1,19 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Role } from '../../../../identity.ts'
 import { api, unwrap } from '../../api.ts'
+import { personKeys, settingsKeys } from '../../query-keys.ts'
 
 /** The members of a project and its open invitations. */
 export function peopleQuery(project: string) {
   return queryOptions({
-    queryKey: ['project', project, 'people'],
+    queryKey: settingsKeys.people(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).people.get({ fetch: { signal } })),
   })
 }
 
 /** Everybody who can sign in. */
 export const accountsQuery = queryOptions({
-  queryKey: ['accounts'],
+  queryKey: personKeys.accounts,
   queryFn: ({ signal }) => unwrap(api.people.get({ fetch: { signal } })),
 })
 

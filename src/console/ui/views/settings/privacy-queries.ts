@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications'
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ProjectSettings } from '../../../../db/project-settings.ts'
 import { api, unwrap } from '../../api.ts'
+import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 
 const refetchMs = 15_000
@@ -9,7 +10,7 @@ const refetchMs = 15_000
 /** How the project keeps personal data. */
 export function settingsQuery(project: string) {
   return queryOptions({
-    queryKey: ['project', project, 'settings'],
+    queryKey: settingsKeys.privacy(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).settings.get({ fetch: { signal } })),
   })
 }
@@ -17,7 +18,7 @@ export function settingsQuery(project: string) {
 /** How many calls retention deletes next. */
 export function dueQuery(project: string) {
   return queryOptions({
-    queryKey: ['project', project, 'settings', 'due'],
+    queryKey: settingsKeys.due(project),
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).settings.due.get({ query: {}, fetch: { signal } })),
     refetchInterval: refetchMs,
@@ -28,7 +29,7 @@ export function dueQuery(project: string) {
 export function expiredQuery(project: string) {
   const query = { action: 'calls_expired', limit: '5' }
   return queryOptions({
-    queryKey: ['project', project, 'settings', 'expired'],
+    queryKey: settingsKeys.expired(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).audit.get({ query, fetch: { signal } })),
     refetchInterval: refetchMs,
   })

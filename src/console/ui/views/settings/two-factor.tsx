@@ -13,8 +13,8 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useFocus } from '../../components/use-focus.ts'
+import { personKeys } from '../../query-keys.ts'
 
-const twoFactorKey = ['two-factor']
 const formProps = { 'aria-label': 'Two-factor sign-in', noValidate: true }
 
 /** What the panel shows in place of its state. */
@@ -27,13 +27,13 @@ type Step =
 export function TwoFactorPanel() {
   const queryClient = useQueryClient()
   const { data, error, refetch } = useQuery({
-    queryKey: twoFactorKey,
+    queryKey: personKeys.twoFactor,
     queryFn: ({ signal }) => unwrap(api['two-factor'].get({ fetch: { signal } })),
   })
   const [step, setStep] = useState<Step | null>(null)
   const close = () => {
     setStep(null)
-    void queryClient.invalidateQueries({ queryKey: twoFactorKey })
+    void queryClient.invalidateQueries({ queryKey: personKeys.twoFactor })
   }
   const aside = data?.isOn && <StatusBadge tone="success">On</StatusBadge>
   const show = () => {

@@ -1,6 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
+import { settingsKeys } from '../../query-keys.ts'
 
 const settledAfterMs = 200
 
@@ -21,7 +22,7 @@ export function useAddressCheck(project: string, written: string[], address: str
   const asked = JSON.stringify([written, address.trim()])
   const [settled] = useDebouncedValue(asked, settledAfterMs)
   const { data, error, isPlaceholderData } = useQuery({
-    queryKey: ['project', project, 'check-address', settled],
+    queryKey: settingsKeys.addressCheck(project, settled),
     queryFn: async ({ signal }) => {
       const [entries, tested] = readAsked(settled)
       const allowedIps = entries.map((entry) => entry.trim()).filter(Boolean)

@@ -1,13 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { WebhookEvent } from '../../../../webhooks/events.ts'
 import { api, unwrap } from '../../api.ts'
+import { settingsKeys } from '../../query-keys.ts'
 
 const refetchMs = 5_000
 
 /** The webhooks of a project, without their secrets. */
 export function webhooksQuery(project: string) {
   return queryOptions({
-    queryKey: ['project', project, 'webhooks'],
+    queryKey: settingsKeys.webhooks(project),
     queryFn: ({ signal }) => unwrap(api.projects({ project }).webhooks.get({ fetch: { signal } })),
     refetchInterval: refetchMs,
   })
@@ -16,7 +17,7 @@ export function webhooksQuery(project: string) {
 /** The newest tries to send events to a webhook. */
 export function triesQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: ['project', project, 'webhooks', id, 'tries'],
+    queryKey: settingsKeys.tries(project, id),
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).webhooks({ id }).tries.get({ fetch: { signal } })),
     refetchInterval: refetchMs,

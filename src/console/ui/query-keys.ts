@@ -1,0 +1,87 @@
+// Where queries cache their answers, one object a folder of views. A key with fewer parts names all that begin so.
+
+type Part = string | number | boolean | object | null | undefined
+
+const within =
+  (folder: string, ...what: string[]) =>
+  (project: string, ...parts: Part[]): Part[] => [folder, project, ...what, ...parts]
+
+/** A list is named by its filters: `nameOf(filters)`. */
+export const callKeys = {
+  /** The loaded pages of a list. */
+  list: within('calls', 'list'),
+  /** The newest page of a list. */
+  first: within('calls', 'first'),
+  /** The newest page when the list was requested. */
+  seen: within('calls', 'seen'),
+  /** Some calls of a list, when they may have changed. */
+  rows: within('calls', 'rows'),
+  one: within('calls', 'one'),
+  details: within('calls', 'details'),
+  holds: within('calls', 'holds'),
+  unsavedNote: within('calls', 'unsaved-note'),
+  neighbours: within('calls', 'neighbours'),
+  ofNumber: within('calls', 'of number'),
+  facets: within('calls', 'facets'),
+  live: within('calls', 'live'),
+  /** The newest call there is, or of a source. */
+  newest: within('calls', 'newest'),
+  views: within('views'),
+}
+
+export const overviewKeys = {
+  all: within('overview'),
+  figures: within('overview', 'figures'),
+  days: within('overview', 'days'),
+  durations: within('overview', 'durations'),
+  endReasons: within('overview', 'end-reasons'),
+  origins: within('overview', 'origins'),
+  failed: within('overview', 'failed'),
+  knowledge: within('overview', 'knowledge'),
+}
+
+export const knowledgeKeys = {
+  all: within('knowledge'),
+  items: within('knowledge', 'items'),
+  /** An item, and what belongs to it. */
+  item: within('knowledge', 'item'),
+  chunks: (project: string, id: string) => [...knowledgeKeys.item(project, id), 'chunks'],
+  preview: within('knowledge', 'preview'),
+  /** Of the playground. */
+  answers: within('knowledge', 'ask'),
+}
+
+export const questionKeys = {
+  counts: within('questions', 'counts'),
+  asked: within('questions', 'asked'),
+}
+
+export const settingsKeys = {
+  /** All that belongs to the project. */
+  all: within('project'),
+  keys: within('project', 'keys'),
+  addressCheck: within('project', 'check-address'),
+  sources: within('project', 'sources'),
+  /** A source, and what belongs to it. */
+  source: within('project', 'source'),
+  failures: (project: string, id: string) => [...settingsKeys.source(project, id), 'failures'],
+  webhooks: within('project', 'webhooks'),
+  tries: (project: string, id: string) => [...settingsKeys.webhooks(project, id), 'tries'],
+  people: within('project', 'people'),
+  audit: within('project', 'audit'),
+  holds: within('project', 'holds'),
+  erasure: within('project', 'erasure'),
+  /** How long calls are kept and what is redacted, and what that removes. */
+  privacy: within('project', 'settings'),
+  due: within('project', 'settings', 'due'),
+  expired: within('project', 'settings', 'expired'),
+}
+
+/** Of the person who is signed in, whatever the project. */
+export const personKeys = {
+  session: ['session'],
+  sessionEnded: ['session-ended'],
+  sessions: ['sessions'],
+  twoFactor: ['two-factor'],
+  accounts: ['accounts'],
+}
