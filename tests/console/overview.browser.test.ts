@@ -95,7 +95,7 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     await open(`/p/${project.id}/overview`)
     const link = page.locator('a[href*="/calls/failed"]').first()
     await link.waitFor()
-    const code = page.waitForResponse((response) => /\/assets\/call-\w+\.js$/.test(response.url()))
+    const code = page.waitForResponse((response) => /\/assets\/call-view-\w+\.js$/.test(response.url()))
     await link.hover()
     await code
     expect(requested.filter((path) => path.includes('/calls/failed'))).toEqual([])
