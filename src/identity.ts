@@ -59,13 +59,16 @@ export interface Membership {
 export type Actor = { id: string; name: string | null } | { keyId: string }
 
 /** Who acts, and from where. Functions that take one as optional are called without it by the command line. */
-export interface By {
+export interface ActedBy {
   readonly actor: Actor
   /** Null when it is unknown. */
   readonly address: string | null
 }
 
-export function byPerson({ personId, name, email }: Omit<SignedIn, 'sessionId'>, address: string | null): By {
+export function byPerson(
+  { personId, name, email }: Omit<SignedIn, 'sessionId'>,
+  address: string | null,
+): ActedBy {
   return { actor: { id: personId, name: personLabel({ name, email }) }, address }
 }
 

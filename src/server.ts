@@ -17,13 +17,13 @@ import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
 import { guideRoutes } from './guide/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
+import { authenticate, keyAuthentication } from './http/authenticate.ts'
+import { personAuthentication } from './http/authenticate-person.ts'
 import { createClientAddress, type PeerAddress } from './http/client-address.ts'
-import { consoleJudge } from './http/console-judge.ts'
 import { directRead } from './http/direct-read.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { ignoredNames, type Route } from './http/ignored-names.ts'
 import { jsonBody } from './http/json-body.ts'
-import { judge, keyJudge } from './http/judge.ts'
 import { openApi } from './http/openapi.ts'
 import { errorAnswers, problems } from './http/problems.ts'
 import { RateLimiter } from './http/rate-limit.ts'
@@ -58,10 +58,10 @@ export function createServer(
   recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
   keepOpen: (request: Request) => void = () => undefined,
 ) {
-  const { config, log, metrics, database, askedSearch, changeTags } = services
+  const { config, log, metrics, database, recordedSearch, changeTags } = services
   const { publicUrl } = config
-  const judgement = createJudgement(services, peerAddress)
-  const { contexts, judgeConsole, judgeKey, peerOf } = judgement
+  const authentication = createAuthentication(services, peerAddress)
+  const { contexts, authenticatePerson, authenticateKey, peerOf } = authentication
   const buffers = new ResponseBuffers()
   const callAnswers = new CallAnswers(services.calls, changeTags, buffers)
   const logFailure = (message: string) => (error: unknown, request: Request) =>
@@ -75,7 +75,14 @@ export function createServer(
   const answerError = errorAnswers({ contexts, routes, onUnexpected })
   /** The parts that routes choose from. */
   const parts = {
-    ...{ ...services, ...judgement, search: askedSearch, buffers, publicUrl, version: packageJson.version },
+    ...{
+      ...services,
+      ...authentication,
+      search: recordedSearch,
+      buffers,
+      publicUrl,
+      version: packageJson.version,
+    },
     ...{ callAnswers, onUnexpected },
     onFailure: logFailure('internal'),
     keepOpen: (request: Request) => keepOpen(contexts.of(request).received),
@@ -85,17 +92,17 @@ export function createServer(
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(
       requestLog({
-        ...{ ...judgement, routes, record, now: () => performance.now() },
+        ...{ ...authentication, routes, record, now: () => performance.now() },
         begin: () => metrics.probeLag(),
         answerDirectly: directRead({
-          ...{ prefix: '/v1/calls/', judgeKey, answerError },
+          ...{ prefix: '/v1/calls/', authenticateKey, answerError },
           answer: (request, projectId, id) => callAnswers.call(request, projectId, id),
         }),
         isSecure: publicUrl?.startsWith('https:') ?? false,
       }),
     )
     .use(problems(answerError))
-    .use(judge(parts))
+    .use(authenticate(parts))
     // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
     .use(mcpRoutes(parts))
     .use(ingestLinesRoutes(parts))
@@ -103,7 +110,7 @@ export function createServer(
     .use(sourceRoutes(parts))
     .use(
       jsonBody({
-        ...{ ...judgement, judge: judgeConsole },
+        ...{ ...authentication, authenticate: authenticatePerson },
         deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
         uploads: ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read'],
       }),
@@ -134,9 +141,9 @@ export function createServer(
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(changeRoutes({ ...parts, records: { Call, Item } }))
-    .use(vapiRoutes({ search: askedSearch, onFailure: logFailure('A search for Vapi failed') }))
+    .use(vapiRoutes({ search: recordedSearch, onFailure: logFailure('A search for Vapi failed') }))
     .use(difyRoutes(parts))
-    .use(toolRoutes({ search: askedSearch, onFailure: logFailure('A search for a tool failed') }))
+    .use(toolRoutes({ search: recordedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With their own buffers, so that clients that do not read their answers keep nobody from writing.
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
@@ -156,7 +163,7 @@ function once<Value extends object>(make: () => Value): () => Value {
 }
 
 /** What checks every request. */
-function createJudgement(services: Services, peerAddress: PeerAddress) {
+function createAuthentication(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
     surfaces({ protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol], docsHeaders }),
@@ -173,8 +180,8 @@ function createJudgement(services: Services, peerAddress: PeerAddress) {
     peerOf,
     clientAddress,
     admission,
-    judgeKey: keyJudge({ ...services, admission, rateLimiter, clientAddress }),
-    judgeConsole: consoleJudge({ ...services.console, contexts }),
+    authenticateKey: keyAuthentication({ ...services, admission, rateLimiter, clientAddress }),
+    authenticatePerson: personAuthentication({ ...services.console, contexts }),
   }
 }
 

@@ -4,7 +4,7 @@ export type Party = number | string
 interface SharedLimitOptions {
   max: number
   /** The most for each party that is not a project. */
-  ofStranger?: number
+  ofUnverified?: number
 }
 
 /**
@@ -25,10 +25,10 @@ export class SharedLimit {
   }
 
   hasRoom(party: Party, more = 1): boolean {
-    const { max, ofStranger = 0 } = this.#options
+    const { max, ofUnverified = 0 } = this.#options
     const own = this.#held.get(party) ?? 0
     const ofProject = own < this.#total ? max / 2 : (max * 3) / 4
-    return own + more <= (typeof party === 'number' ? ofProject : ofStranger) && this.#total + more <= max
+    return own + more <= (typeof party === 'number' ? ofProject : ofUnverified) && this.#total + more <= max
   }
 
   /** @param amount negative to give some back */

@@ -269,12 +269,12 @@ export function unfaithful(value: unknown, depth: number): string | null {
 }
 
 /** The problem with a value or a key, as a sentence without its subject; null if there is none. */
-type Judge = (value: unknown, depth: number) => string | null
+type Check = (value: unknown, depth: number) => string | null
 
 /** The first value or key that is wrong. */
-export function findProblem(root: unknown, judge: Judge): FieldError | null {
+export function findProblem(root: unknown, check: Check): FieldError | null {
   const path: (string | number)[] = []
-  const message = judgeAll(root, judge, path)
+  const message = checkAll(root, check, path)
   return message === null ? null : { field: fieldOf(path), message }
 }
 
@@ -282,8 +282,8 @@ export function findProblem(root: unknown, judge: Judge): FieldError | null {
  * Checks every value and key up to the first bad one, and leaves its path in `path`. Allocates nothing per value, since
  * the largest body has ten million. Values nested too deep are not visited.
  */
-function judgeAll(value: unknown, judge: Judge, path: (string | number)[]): string | null {
-  const problem = judge(value, path.length)
+function checkAll(value: unknown, check: Check, path: (string | number)[]): string | null {
+  const problem = check(value, path.length)
   if (problem !== null || typeof value !== 'object' || value === null || path.length > depthMax)
     return problem
   const keys = Array.isArray(value) ? null : Object.keys(value)
@@ -291,7 +291,7 @@ function judgeAll(value: unknown, judge: Judge, path: (string | number)[]): stri
   for (let index = 0; index < children.length; index++) {
     const key = keys?.[index] ?? index
     path.push(key)
-    const found = judge(key, 0) ?? judgeAll(children[index], judge, path)
+    const found = check(key, 0) ?? checkAll(children[index], check, path)
     if (found !== null) return found
     path.pop()
   }

@@ -3,7 +3,7 @@ import { type Party, SharedLimit } from '../src/shared-limit.ts'
 import fc from './support/fast-check.ts'
 
 const [one, two, three] = [1, 2, 3]
-const limit = (max = 100, ofStranger = 5) => new SharedLimit({ max, ofStranger })
+const limit = (max = 100, ofUnverified = 5) => new SharedLimit({ max, ofUnverified })
 
 /** Takes one at a time while there is room; returns how many. */
 function fill(shared: SharedLimit, party: Party): number {

@@ -4,7 +4,7 @@ import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest } from '../errors.ts'
-import type { Actor, By } from '../identity.ts'
+import type { ActedBy, Actor } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 import { csvLine } from '../text/csv.ts'
 
@@ -92,7 +92,7 @@ export interface AuditRows {
 
 export interface AuditEvent {
   /** Absent for the command line and for the service itself. */
-  by?: By | undefined
+  by?: ActedBy | undefined
   /** Null for events outside any project, such as a sign-in. */
   projectId: number | null
   action: AuditAction
@@ -216,7 +216,7 @@ export class AuditTrail {
     { limit, cursor }: { limit: number; cursor?: string | undefined },
     filter: AuditFilter = {},
   ): Promise<AuditRows> {
-    const { read, readForPeople } = this.#options.store(projectId)
+    const { read, readForConsole } = this.#options.store(projectId)
     // A filtered list may scan many entries.
     const isFiltered = Object.values(filter).some((value) => value !== undefined)
     const ofMember = sql`actor_id in (select person_id from ${members} where project_id = ${projectId})`
@@ -226,7 +226,7 @@ export class AuditTrail {
     const older = sql`${conditionOf(filter)} and ${last}`
     const page = (condition: SQL) => sql`select * from (
       select seq from ${auditEvents} where ${condition} and ${older} order by seq desc limit ${limit + 1})`
-    const rows = await (isFiltered ? readForPeople : read)
+    const rows = await (isFiltered ? readForConsole : read)
       .select(shownColumns)
       .from(auditEvents)
       .where(

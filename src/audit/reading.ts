@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ProjectWasDeleted } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 import type { AuditAction, AuditTrail } from './audit-trail.ts'
 
@@ -35,7 +35,7 @@ export class ReadingNotes {
     this.#options = options
   }
 
-  async opened(projectId: number, by: By | undefined, callId: string): Promise<void> {
+  async opened(projectId: number, by: ActedBy | undefined, callId: string): Promise<void> {
     await this.#note(projectId, by, 'call_opened', this.#options.recordHash(projectId, 'call', callId))
   }
 
@@ -45,7 +45,7 @@ export class ReadingNotes {
    */
   async exported(
     projectId: number,
-    by: By | undefined,
+    by: ActedBy | undefined,
     { type, parameters }: { type: string | null; parameters: readonly string[] },
   ): Promise<void> {
     const form = exportForms.find((known) => type?.startsWith(known))
@@ -54,7 +54,12 @@ export class ReadingNotes {
     await this.#note(projectId, by, 'calls_exported', (form + restricted).slice(0, targetCharsMax))
   }
 
-  async #note(projectId: number, by: By | undefined, action: AuditAction, target: string): Promise<void> {
+  async #note(
+    projectId: number,
+    by: ActedBy | undefined,
+    action: AuditAction,
+    target: string,
+  ): Promise<void> {
     const { settingsOf, audit, now, log } = this.#options
     const settings = await settingsOf(projectId).catch((error) => {
       // A project that was just deleted has no trail.

@@ -5,7 +5,7 @@ import { ownsProject, type Requirement } from '../db/requirements.ts'
 import { keys } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { type AppError, invalidRequest, notFound } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { toIso } from '../text/instant.ts'
 import {
@@ -59,7 +59,7 @@ export class KeyChanges {
    * @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project; not_found when it
    * has no such key, or it is revoked
    */
-  async edit(projectId: number, id: string, edit: KeyEdit, by?: By): Promise<KeyRecord> {
+  async edit(projectId: number, id: string, edit: KeyEdit, by?: ActedBy): Promise<KeyRecord> {
     const before = await this.#find(projectId, id)
     const { name, allowedIps, allowedOrigins, expiresAt } = edit
     const scope = before.scope ?? undefined
@@ -90,7 +90,7 @@ export class KeyChanges {
    * @throws invalid_request for a bad overlap, and for a key that has expired or was rotated before; forbidden unless
    * `by` owns the project; not_found for an unknown or revoked key
    */
-  async rotate(projectId: number, id: string, rotation: Rotation = {}, by?: By): Promise<CreatedKey> {
+  async rotate(projectId: number, id: string, rotation: Rotation = {}, by?: ActedBy): Promise<CreatedKey> {
     const { write, audit, now } = this.#options
     const { overlapHours = overlapHoursDefault, createdBy = null } = rotation
     if (!(overlapHours >= 0 && overlapHours <= overlapHoursMax)) {

@@ -7,7 +7,7 @@ import { keys, projects } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, notFound, ProjectWasDeleted } from '../errors.ts'
-import type { By, Caller, KeyScope } from '../identity.ts'
+import type { ActedBy, Caller, KeyScope } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { toIso } from '../text/instant.ts'
@@ -100,7 +100,7 @@ export class Keys {
   }
 
   /** @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project */
-  async create(projectId: number, input: NewKey, by?: By): Promise<CreatedKey> {
+  async create(projectId: number, input: NewKey, by?: ActedBy): Promise<CreatedKey> {
     checkKeyInput(input, this.#options.now())
     const key = generateKey(input.kind)
     const row = {
@@ -182,7 +182,7 @@ export class Keys {
    * Takes effect with the next request. @throws forbidden unless `by` owns the project; not_found for an unknown or
    * revoked key
    */
-  async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; revoked: true }> {
+  async revoke(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; revoked: true }> {
     const { read, write, audit, now } = this.#options
     const isThisKey = and(eq(keys.id, id), eq(keys.projectId, projectId))
     const [key] = await read

@@ -9,7 +9,7 @@ import type { Call } from './schemas.ts'
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
 const { documentChars, valueList, ...known } = written
-const { occurredAt, createdOnArrival, engagementSaid, completedAt, heardAt, ...shown } = known
+const { occurredAt, createdOnArrival, engagementStated, completedAt, heardAt, ...shown } = known
 const { source, agentId, review } = shown
 
 /**
@@ -22,7 +22,7 @@ export const listedColumns = { id, createdAt, ...shown }
 export const unservedColumns = {
   occurredAt,
   createdOnArrival,
-  engagementSaid,
+  engagementStated,
   completedAt,
   heardAt,
   source,

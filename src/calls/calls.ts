@@ -4,7 +4,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
 import { preparedQueries, type StoreOf } from '../db/store.ts'
 import type { AppError } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { callIsOnHold, callNotFound } from './call-head.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
@@ -110,12 +110,12 @@ export class Calls {
 
   /** A page of the calls that a search finds, as JSON. */
   async find(projectId: number, { search, limit, offset }: PageRequest, parts: CallParts): Promise<CallPage> {
-    const { read, readAside } = this.#options.store(projectId)
+    const { read, readInBackground } = this.#options.store(projectId)
     const form = documentsOf(parts)
     const { order, after } = search
     if (!isFiltered(search) && !isByDuration(order))
       return await readPage(read, projectId, { limit, offset, order, after }, form)
-    const pages = new FoundPages(readAside, projectId, search)
+    const pages = new FoundPages(readInBackground, projectId, search)
     const { places, end } = await pages.page(limit, { offset })
     // A first page that is the last has all of them: counting would look through as many calls again.
     const isWhole = end === null && limit > 0 && offset === 0 && !search.after
@@ -128,27 +128,27 @@ export class Calls {
   rows(projectId: number, query: CallQuery): Promise<CallRows> {
     const { store, matcher } = this.#options
     const cursors = this.cursors(projectId)
-    return findRows(projectId, query, { db: store(projectId).readForPeople, matcher, cursors })
+    return findRows(projectId, query, { db: store(projectId).readForConsole, matcher, cursors })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */
   neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
-    return findNeighbours(this.#options.store(projectId).readForPeople, projectId, id, query)
+    return findNeighbours(this.#options.store(projectId).readForConsole, projectId, id, query)
   }
 
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
-    return (await readSearchBox(this.#options.store(projectId).readForPeople, projectId, query)).search
+    return (await readSearchBox(this.#options.store(projectId).readForConsole, projectId, query)).search
   }
 
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
-    return readFacets(this.#options.store(projectId).readForPeople, projectId)
+    return readFacets(this.#options.store(projectId).readForConsole, projectId)
   }
 
   /** How many calls a search finds, and whether there are more than were counted. */
   count(projectId: number, search: CallSearch): ReturnType<FoundPages['count']> {
-    return new FoundPages(this.#options.store(projectId).readAside, projectId, search).count()
+    return new FoundPages(this.#options.store(projectId).readInBackground, projectId, search).count()
   }
 
   /** All calls that a search finds, in parts. */
@@ -157,8 +157,8 @@ export class Calls {
     search: CallSearch,
     options: Omit<ExportOptions, 'read'>,
   ): AsyncGenerator<string | JsonBytes> {
-    const { read, readAside } = this.#options.store(projectId)
-    return exportCalls(new FoundPages(readAside, projectId, search), { ...options, read })
+    const { read, readInBackground } = this.#options.store(projectId)
+    return exportCalls(new FoundPages(readInBackground, projectId, search), { ...options, read })
   }
 
   /** The number of the call's last change. @throws not_found */
@@ -192,7 +192,7 @@ export class Calls {
   }
 
   /** Deletes calls for good. Returns which were deleted, and which stay because they are on hold. */
-  async deleteAll(projectId: number, ids: readonly string[], by?: By): Promise<DeletedCalls> {
+  async deleteAll(projectId: number, ids: readonly string[], by?: ActedBy): Promise<DeletedCalls> {
     const answer: DeletedCalls = { deleted: [], held: [] }
     const deleteOne = async (id: string) => {
       const refusal = await this.#deletions.add(projectId, { id, by })
@@ -205,7 +205,7 @@ export class Calls {
   }
 
   /** Deletes a call for good: its id cannot be ingested again. @throws not_found, call_on_hold */
-  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+  async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const refusal = await this.#deletions.add(projectId, { id, by })
     if (refusal) throw refusal
     return { id, deleted: true }
@@ -267,7 +267,7 @@ export class Calls {
 /** A call to delete, and who asks for it. */
 interface Asked {
   id: string
-  by: By | undefined
+  by: ActedBy | undefined
 }
 
 interface StoredDocument {

@@ -4,7 +4,7 @@ import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { members } from '../db/schema.ts'
 import { forbidden, invalidRequest } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import type { Project, Projects } from '../projects/projects.ts'
 import type { SettingsChange } from '../projects/schemas.ts'
 import type { Settings } from '../projects/settings.ts'
@@ -22,7 +22,7 @@ export async function createOwnProject(
   projects: Pick<Projects, 'create'>,
   personId: string,
   name: string,
-  by: By,
+  by: ActedBy,
 ): Promise<ProjectOfPerson> {
   const requirements = [mayCreate(personId), ownsFew(personId)]
   return asOwner(await projects.create(name, { ownerId: personId, by, requirements }), {
@@ -76,7 +76,7 @@ export async function changeSettings(
   { settings, settingsOf, retention }: PrivacyParts,
   projectId: number,
   { confirm, ...change }: SettingsChange & { confirm?: number },
-  by: By,
+  by: ActedBy,
 ): Promise<ProjectSettings> {
   const { retainDays } = change
   const kept = (await settingsOf(projectId)).retainDays

@@ -185,15 +185,15 @@ async function refuseWithoutForeignKeys(db: ReadDatabase): Promise<void> {
   if (row?.foreign_keys === 0) throw new Error('The database server does not enforce foreign keys')
 }
 
-interface SideReaders extends Record<'readAside' | 'readForPeople', SideReader> {
+interface SideReaders extends Record<'readInBackground' | 'readForConsole', SideReader> {
   forSearch: Reader
 }
 
 /** The threads run only while they are used. */
 function sideReaders(file: string): SideReaders {
   return {
-    readAside: new SideReader(file),
-    readForPeople: new SideReader(file),
+    readInBackground: new SideReader(file),
+    readForConsole: new SideReader(file),
     forSearch: openReader(file, { mapsFile: false }),
   }
 }
@@ -216,8 +216,8 @@ function toDatabase(
   writer.onWritten(() => commits.committed())
   // A server has its own threads.
   const asideOf = (projectId: number | null) => ({
-    readAside: sides?.readAside.of(projectId) ?? reader.db,
-    readForPeople: sides?.readForPeople.of(projectId) ?? reader.db,
+    readInBackground: sides?.readInBackground.of(projectId) ?? reader.db,
+    readForConsole: sides?.readForConsole.of(projectId) ?? reader.db,
   })
   const readForSearch = sides?.forSearch.db ?? reader.db
   const { db: write, freeing } = writer
@@ -254,7 +254,7 @@ function toDatabase(
       await writer.close()
       await replica?.close()
       // Last, since they wait for the queries that run.
-      await Promise.all([sides?.readAside.close(), sides?.readForPeople.close()])
+      await Promise.all([sides?.readInBackground.close(), sides?.readForConsole.close()])
     },
   }
 }

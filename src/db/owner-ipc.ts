@@ -104,7 +104,7 @@ function readLine(socket: Socket): Promise<string> {
     socket.on('data', (part) => {
       line += part
       if (line.endsWith('\n')) resolve(line.trimEnd())
-      else if (line.length > lineCharsMax) reject(strangerError())
+      else if (line.length > lineCharsMax) reject(foreignError())
     })
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('The other process has closed the connection')))
@@ -118,10 +118,10 @@ function toReply(line: string): object {
   } catch {
     // Not JSON: see below.
   }
-  throw strangerError()
+  throw foreignError()
 }
 
-function strangerError(): Error {
+function foreignError(): Error {
   return new Error('The other end of the socket is not a process of this service')
 }
 

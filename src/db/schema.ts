@@ -138,7 +138,7 @@ export const calls = sqliteTable(
     /** Whether `createdAt` is when the first request arrived, because no request has set it. */
     createdOnArrival: integer('created_on_arrival', { mode: 'boolean' }).notNull().default(false),
     /** Whether a request has set `isEngaged`. */
-    engagementSaid: integer('engagement_said', { mode: 'boolean' }).notNull().default(false),
+    engagementStated: integer('engagement_stated', { mode: 'boolean' }).notNull().default(false),
     status: text({ enum: ['live', 'completed'] }).notNull(),
     /** When it became completed, and never before `createdAt`: see src/calls/keeping/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
@@ -171,7 +171,7 @@ export const calls = sqliteTable(
   (table) => [
     uniqueIndex('calls_by_id').on(table.projectId, table.id),
     // Every column that lists filter by, so that a scan of 100,000 calls reads no rows.
-    index('calls_at_a_glance').on(
+    index('calls_by_created_at').on(
       table.projectId,
       table.createdAt,
       table.id,

@@ -12,9 +12,9 @@ export interface Store {
   readonly readForSearch: ReadDatabase
   readonly write: WriteDatabase
   /** For queries of programs that scan many rows: see side-reader.ts. */
-  readonly readAside: ReadDatabase
+  readonly readInBackground: ReadDatabase
   /** The same for people in the console, so that their figures do not hold up the programs' lists. */
-  readonly readForPeople: ReadDatabase
+  readonly readForConsole: ReadDatabase
   /** For deletions, which run even on a full disk. */
   readonly freeing: WriteDatabase
 }

@@ -7,7 +7,7 @@ import type { ReadDatabase } from '../db/reader.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { callViews, erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
@@ -95,11 +95,15 @@ export class ErasureRequests {
    * Accepts a request, or only counts its calls for a dry run. Calls that match later are not affected.
    * @param by absent for the command line @throws invalid_request
    */
-  async request(projectId: number, asked: ErasureRequest, by?: By): Promise<CountedCalls | AcceptedErasure> {
+  async request(
+    projectId: number,
+    asked: ErasureRequest,
+    by?: ActedBy,
+  ): Promise<CountedCalls | AcceptedErasure> {
     const { database, store, selections, audit, now } = this.#options
-    const { readAside, freeing: write } = store(projectId)
+    const { readInBackground, freeing: write } = store(projectId)
     // A replica may not have all of the calls yet.
-    const db = database.isLocal ? readAside : write
+    const db = database.isLocal ? readInBackground : write
     const selection = await selections.of(db, projectId, asked)
     const { slices, calls, onHold } = await this.#cut(db, projectId, selection)
     if (asked.dryRun) return counted(calls, onHold)

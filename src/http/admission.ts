@@ -4,11 +4,11 @@ import type { RequestContext, RequestContexts } from './request-context.ts'
 
 const requestsMax = 1_000
 /** Requests whose body is still arriving: they wait for their client and delay nobody. */
-const arriving = { max: 4_000, ofStranger: 200 }
+const arriving = { max: 4_000, ofUnverified: 200 }
 /** Changing requests from people who are not signed in, by network. */
-const people = { max: 400, ofStranger: 20 }
+const people = { max: 400, ofUnverified: 20 }
 /** Requests to sources that are not verified yet, by source: a platform sends all of them from few networks. */
-const sources = { max: 2_000, ofStranger: 200 }
+const sources = { max: 2_000, ofUnverified: 200 }
 /** Smaller bodies are not counted: the limit on requests bounds them. */
 export const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
@@ -32,16 +32,16 @@ export class Admission {
   readonly #bodyBytes: SharedLimit
   /** Bytes held by each request's body, beyond the free ones, and for whom. */
   readonly #bodies = new Map<Request, { party: Party; bytes: number }>()
-  /** The limit that each stranger's request counts against, and for whom. */
-  readonly #strangers = new Map<Request, { limit: SharedLimit; party: Party }>()
-  readonly #limitsOfStrangers = { people: new SharedLimit(people), sources: new SharedLimit(sources) }
+  /** The limit that each unverified request counts against, and for whom. */
+  readonly #unverified = new Map<Request, { limit: SharedLimit; party: Party }>()
+  readonly #unverifiedLimits = { people: new SharedLimit(people), sources: new SharedLimit(sources) }
   readonly #arriving = new SharedLimit(arriving)
   #requests = 0
 
   /** @param bodyBytesMax the most that one body may have */
   constructor(contexts: RequestContexts, bodyBytesMax: number, limits: readonly WorkLimit[]) {
     this.#contexts = contexts
-    this.#bodyBytes = new SharedLimit({ max: bodyBytesMax * largestBodiesMax, ofStranger: bodyBytesMax })
+    this.#bodyBytes = new SharedLimit({ max: bodyBytesMax * largestBodiesMax, ofUnverified: bodyBytesMax })
     this.#limits = limits
   }
 
@@ -78,31 +78,31 @@ export class Admission {
    * @param party the network of a person (see `networkOf`), or the id of a source
    * @throws unavailable
    */
-  enterAsStranger(request: Request, kind: 'people' | 'sources', party: string): void {
-    const limit = this.#limitsOfStrangers[kind]
+  enterUnverified(request: Request, kind: 'people' | 'sources', party: string): void {
+    const limit = this.#unverifiedLimits[kind]
     if (!limit.hasRoom(party)) throw unavailable('Too many requests of unknown senders are being checked.')
     limit.add(party)
-    this.#strangers.set(request, { limit, party })
+    this.#unverified.set(request, { limit, party })
     this.#contexts.of(request).party = party
     this.#requests--
   }
 
-  /** Ends that a request counts as a stranger's. */
+  /** The request no longer counts as unverified. */
   recognize(request: Request): void {
-    const stranger = this.#strangers.get(request)
-    if (!stranger) return
-    stranger.limit.add(stranger.party, -1)
-    this.#strangers.delete(request)
+    const unverified = this.#unverified.get(request)
+    if (!unverified) return
+    unverified.limit.add(unverified.party, -1)
+    this.#unverified.delete(request)
     this.#requests++
   }
 
-  isStranger(request: Request): boolean {
-    return this.#strangers.has(request)
+  isUnverified(request: Request): boolean {
+    return this.#unverified.has(request)
   }
 
   /** Frees the request's slot while its body arrives. @throws unavailable */
   async whileArriving<Value>(request: Request, receive: () => Promise<Value>): Promise<Value> {
-    if (this.isStranger(request)) return await receive()
+    if (this.isUnverified(request)) return await receive()
     const { party } = this.#contexts.of(request)
     if (!this.#arriving.hasRoom(party)) throw unavailable('Too many request bodies are arriving.')
     this.#arriving.add(party)

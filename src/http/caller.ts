@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
-import type { By, Caller } from '../identity.ts'
+import type { ActedBy, Caller } from '../identity.ts'
 
-/** Gives handlers `caller`, which judge.ts sets on every request that needs a key. */
+/** Gives handlers `caller`, which authenticate.ts sets on every request that needs a key. */
 export function callerContext() {
   return new Elysia({ name: 'caller' }).decorate('caller', nobody())
 }
@@ -13,6 +13,6 @@ function nobody(): Caller {
 }
 
 /** The holder of a key, for the audit trail. */
-export function byKey({ keyId, clientAddress }: Caller): By {
+export function byKey({ keyId, clientAddress }: Caller): ActedBy {
   return { actor: { keyId }, address: clientAddress() }
 }

@@ -6,7 +6,7 @@ const nobody: SignedIn = { personId: '', name: '', email: '', sessionId: '' }
 const nowhere: Membership = { projectId: 0, publicId: '', role: 'viewer', membersMayDelete: false }
 
 /**
- * Gives handlers `person`, `member` and, for the audit trail, the client's `address`, which judge.ts sets on requests
+ * Gives handlers `person`, `member` and, for the audit trail, the client's `address`, which authenticate.ts sets on requests
  * under /console/api.
  */
 export function consoleContext() {

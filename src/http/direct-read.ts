@@ -1,4 +1,4 @@
-import type { KeyJudge } from './judge.ts'
+import type { AuthenticateKey } from './authenticate.ts'
 import type { AnswerError } from './problems.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -7,7 +7,7 @@ interface DirectReadOptions {
   prefix: string
   /** The route's own answer. */
   answer: (request: Request, projectId: number, id: string) => Promise<Response>
-  judgeKey: KeyJudge
+  authenticateKey: AuthenticateKey
   answerError: AnswerError
 }
 
@@ -18,10 +18,10 @@ const plainId = /^[A-Za-z0-9._:-]+$/
  * Answers the most frequent read, of one record by its id, without Elysia, whose hooks cost as much as all the rest.
  * Judgement, answer and errors are those of the route. Null for any other request, which Elysia answers.
  */
-export function directRead({ prefix, answer, judgeKey, answerError }: DirectReadOptions) {
+export function directRead({ prefix, answer, authenticateKey, answerError }: DirectReadOptions) {
   const read = async (request: Request, context: RequestContext, id: string) => {
     try {
-      const { projectId } = await judgeKey('live', request, context)
+      const { projectId } = await authenticateKey('live', request, context)
       return await answer(request, projectId, id)
     } catch (error) {
       return answerError(error, request)

@@ -7,7 +7,7 @@ import type { RequestContexts } from './request-context.ts'
 
 /** How long a body may take to arrive; each `bytesPerSecondMin` that have arrived add a second. */
 const arrivalMs = 30_000
-const strangersArrivalMs = 5_000
+const unverifiedArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
 /** Longer malformed bodies are not parsed again to find the position, which would delay others. */
 const locatedCharsMax = 1_048_576
@@ -55,18 +55,18 @@ interface JsonBodyOptions {
   /** Patterns of the routes that take an `Upload`. */
   uploads: readonly string[]
   /** Checks the sender again, whose rights may have ended while the body arrived. */
-  judge: (request: Request) => Promise<unknown>
+  authenticate: (request: Request) => Promise<unknown>
 }
 
 /** Reads JSON bodies, for every route that takes one. */
-export function jsonBody({ admission, contexts, deletesWithBody, uploads, judge }: JsonBodyOptions) {
+export function jsonBody({ admission, contexts, deletesWithBody, uploads, authenticate }: JsonBodyOptions) {
   return new Elysia({ name: 'json-body' }).onParse({ as: 'global' }, async ({ request, route }) => {
     // Elysia reads a body for every method but GET and HEAD.
     if (request.method === 'DELETE' && !deletesWithBody.includes(route)) return null
     const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
     const isUpload = uploads.includes(route)
     const body = await (isUpload ? readUpload(request, limits) : readJson(request, limits))
-    await judge(request)
+    await authenticate(request)
     if (!isUpload) contexts.of(request).body = body
     return body
   })
@@ -186,7 +186,7 @@ function checkEncoding(headers: Headers): void {
 
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
   const length = checkLength(request.headers, bytesMax)
-  const withinMs = admission.isStranger(request) ? strangersArrivalMs : arrivalMs
+  const withinMs = admission.isUnverified(request) ? unverifiedArrivalMs : arrivalMs
   // Reading it part by part takes an eighth of the main thread's time for a PUT.
   if (length <= freeBodyBytes)
     return new Uint8Array(await arrivesWithin(withinMs, withinMs, () => request.arrayBuffer()))

@@ -83,8 +83,8 @@ export class IndexedItems {
 
   /** The item's chunks in order. */
   async chunks(projectId: number, id: string): Promise<{ data: StoredChunk[] }> {
-    const { readForPeople } = this.#options.store(projectId)
-    const rows = await readForPeople
+    const { readForConsole } = this.#options.store(projectId)
+    const rows = await readForConsole
       .select({
         position: chunks.position,
         heading: chunks.heading,
@@ -109,7 +109,7 @@ export class IndexedItems {
     const ids = JSON.stringify(items.map(({ id }) => id))
     const rows = await this.#options
       .store(projectId)
-      .readForPeople.select({
+      .readForConsole.select({
         id: sql<string>`id`,
         chunks: sql<number>`(select count(*) from chunks where item_seq = seq)`,
         pending: sql<number>`count(label)`,

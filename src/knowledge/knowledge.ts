@@ -5,7 +5,7 @@ import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '.
 import type { SizedRow } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { type Chunk, sha256 } from './chunking/chunk.ts'
@@ -156,9 +156,9 @@ export class Knowledge {
     projectId: number,
     { limit = pageLimitDefault, cursor, name = '' }: ItemsRequest,
   ): Promise<ItemPage> {
-    const { read, readAside } = this.#options.store(projectId)
+    const { read, readInBackground } = this.#options.store(projectId)
     // Only a search by name scans many rows, so it runs aside.
-    const { page } = itemQueries(name ? readAside : read)
+    const { page } = itemQueries(name ? readInBackground : read)
     const found = await page.all({ projectId, name, rows: limit + 1, ...readCursor(cursor) })
     const { rows, next: nextCursor } = cutPage(found, limit)
     const data = rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
@@ -167,8 +167,8 @@ export class Knowledge {
 
   /** How many items have this in their names; all items without a name. */
   async count(projectId: number, name = ''): Promise<number> {
-    const { readAside } = this.#options.store(projectId)
-    return (await itemQueries(readAside).count.get({ projectId, name }))?.items ?? 0
+    const { readInBackground } = this.#options.store(projectId)
+    return (await itemQueries(readInBackground).count.get({ projectId, name }))?.items ?? 0
   }
 
   /** The name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
@@ -180,7 +180,7 @@ export class Knowledge {
   async figures(projectId: number): Promise<KnowledgeFigures> {
     const [figures = { items: 0, chunks: 0, pendingChunks: 0 }] = await this.#options
       .store(projectId)
-      .readAside.select({
+      .readInBackground.select({
         items: sql<number>`(select count(*) from ${knowledgeItems} where project_id = ${projectId})`,
         chunks: sql<number>`count(*)`,
         pendingChunks: sql<number>`count(*) filter (where embedding_space is null)`,
@@ -228,7 +228,7 @@ export class Knowledge {
   async delete(
     projectId: number,
     id: string,
-    by?: By,
+    by?: ActedBy,
     isWanted?: Precondition,
   ): Promise<{ id: string; deleted: true }> {
     const { read, freeing: write } = this.#options.store(projectId)

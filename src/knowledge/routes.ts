@@ -14,7 +14,7 @@ import type { IdempotentCreates, Outcome } from './idempotent-creates.ts'
 import type { ChangedItem, ItemChanges } from './item-changes.ts'
 import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
 import type { Knowledge, Precondition } from './knowledge.ts'
-import { type AskedSearch, callIdOf } from './questions/asked-search.ts'
+import { callIdOf, type RecordedSearch } from './questions/recorded-search.ts'
 import { ItemChange, NewItem, PreviewRequest, SearchRequest, UploadedFile } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
 
@@ -23,7 +23,7 @@ interface KnowledgeRoutesOptions {
   itemChanges: ItemChanges
   idempotentCreates: IdempotentCreates
   files: FileReader
-  search: Pick<AskedSearch, 'search'>
+  search: Pick<RecordedSearch, 'search'>
   tags: Tags
   buffers: ResponseBuffers
   contexts: RequestContexts

@@ -8,7 +8,7 @@ import { ownsProject, personIdOf, type Requirement } from '../db/requirements.ts
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { nameProblem } from '../validation.ts'
 
@@ -40,7 +40,7 @@ interface ProjectsOptions {
 interface NewProject {
   /** A person's id; null for a project that only keys and the command line use. */
   ownerId?: string | null
-  by?: By | undefined
+  by?: ActedBy | undefined
   /** Further conditions for creating the project. */
   requirements?: readonly Requirement[]
 }
@@ -121,7 +121,7 @@ export class Projects {
    * @throws invalid_request when the name is blank, too long or taken by another project of the owner; forbidden unless
    * the actor owns the project
    */
-  async rename(projectId: number, name: string, by?: By): Promise<Project> {
+  async rename(projectId: number, name: string, by?: ActedBy): Promise<Project> {
     checkName(name)
     const ownerId = by ? personIdOf(by) : firstOwner(projectId)
     const requirements = [ownsProject(projectId, by), isNameFree(name, ownerId, projectId)]
@@ -142,7 +142,7 @@ export class Projects {
    */
   async delete(
     projectId: number,
-    { confirm, by }: { confirm?: string; by?: By } = {},
+    { confirm, by }: { confirm?: string; by?: ActedBy } = {},
   ): Promise<{ id: string; deleted: true }> {
     const found = await this.#find(projectId)
     if (!found) throw noSuchProject()

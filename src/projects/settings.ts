@@ -6,7 +6,7 @@ import { ownsProject } from '../db/requirements.ts'
 import { projects } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest, ProjectWasDeleted } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { zoneName } from '../text/zone.ts'
 import { compileCheck } from '../validation.ts'
 import { SettingsChange } from './schemas.ts'
@@ -34,7 +34,7 @@ export class Settings {
    * Changes settings and records each change in the audit trail. Takes effect with the next request.
    * @throws invalid_request naming each bad field; forbidden unless `by` owns the project
    */
-  async change(projectId: number, change: SettingsChange, by?: By): Promise<ProjectSettings> {
+  async change(projectId: number, change: SettingsChange, by?: ActedBy): Promise<ProjectSettings> {
     const { read, write, audit } = this.#options
     const wanted = normalized(check(change))
     // Not the cached settings, which may be those from before a change of this very moment.

@@ -40,9 +40,9 @@ import { countPending, Indexer } from '../knowledge/indexing/indexer.ts'
 import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { LookUps } from '../knowledge/protocols/look-ups.ts'
-import { AskedSearch } from '../knowledge/questions/asked-search.ts'
 import { QuestionGroups } from '../knowledge/questions/question-groups.ts'
 import { Questions } from '../knowledge/questions/questions.ts'
+import { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
 import { Search } from '../knowledge/search/search.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
@@ -275,7 +275,7 @@ function createKnowledge(
     search,
     questions,
     // The console's playground and `knowledge check` use `search`, because no agent asks those questions.
-    askedSearch: new AskedSearch({ search, questions }),
+    recordedSearch: new RecordedSearch({ search, questions }),
     knowledge,
     earlyEmbedder,
     itemChanges: new ItemChanges({
@@ -339,7 +339,7 @@ function createWebhooks(
 
 function createSources(
   common: Common,
-  { erasure, ingest, askedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
+  { erasure, ingest, recordedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
 ) {
   const { config, read, write, freeing, store, audit, recordHash, settingsOf, now, log } = common
   // A source can be deleted on a full disk, too.
@@ -367,7 +367,7 @@ function createSources(
       failures: sourceFailures,
       counts: eventCounts,
       ingest,
-      lookUps: new LookUps({ search: askedSearch, log }),
+      lookUps: new LookUps({ search: recordedSearch, log }),
       now,
     }),
     expiry: createExpiry({ sources, sourceFailures, webhooks, questions, log }),

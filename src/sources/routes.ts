@@ -26,7 +26,7 @@ export function sourceRoutes({ sources, sourceEvents, admission, contexts }: Sou
       const limit = contexts.bodyBytesMaxOf(request)
       const bytesMax = isKnown ? limit : Math.min(signedBodyBytesMax, limit)
       if (isKnown) contexts.of(request).party = source.projectId
-      else admission.enterAsStranger(request, 'sources', source.id)
+      else admission.enterUnverified(request, 'sources', source.id)
       // Read as bytes: these are what is signed, and some platforms send JSON under other media types.
       const body = await readUncompressed(request, { bytesMax, admission })
       checkMembers(body)

@@ -9,7 +9,7 @@ import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { type AppError, invalidRequest, notFound, refuseFields } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
 import { isPlatform, type PlatformName, platformNames, setUpOf } from './catalog.ts'
@@ -77,7 +77,7 @@ export class Sources {
   }
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
-  async create(projectId: number, input: NewSource, by?: By): Promise<MadeSource> {
+  async create(projectId: number, input: NewSource, by?: ActedBy): Promise<MadeSource> {
     const { platform, options = {}, createdBy = null } = input
     if (!isPlatform(platform))
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
@@ -120,7 +120,7 @@ export class Sources {
    * @param secret by default a new one; required if the platform makes it
    * @throws invalid_request, not_found
    */
-  async rotate(projectId: number, id: string, secret?: string, by?: By): Promise<MadeSource> {
+  async rotate(projectId: number, id: string, secret?: string, by?: ActedBy): Promise<MadeSource> {
     const record = await this.get(projectId, id)
     const { secretFrom, secretName } = setUpOf(record.platform)
     const isMissing = secret === undefined && secretFrom === 'platform'
@@ -152,7 +152,7 @@ export class Sources {
   }
 
   /** Takes effect with the next request. Secrets and failures are erased like a deleted record. @throws not_found */
-  async delete(projectId: number, id: string, by?: By): Promise<{ id: string; deleted: true }> {
+  async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const { write, audit, erasure } = this.#options
     const record = await this.get(projectId, id)
     const { deleted } = await write.batchIf([ownsProject(projectId, by)], {

@@ -7,7 +7,7 @@ import { ownsProject } from '../db/requirements.ts'
 import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
-import type { By } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { toIso } from '../text/instant.ts'
@@ -81,7 +81,7 @@ export class Webhooks {
   }
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
-  async create(projectId: number, input: NewWebhook, by?: By): Promise<CreatedWebhook> {
+  async create(projectId: number, input: NewWebhook, by?: ActedBy): Promise<CreatedWebhook> {
     const { url, events = webhookEvents, details = false, createdBy = null } = input
     const { read, write, audit, addresses, now } = this.#options
     const problem = await addresses.problemOf(url)
@@ -130,7 +130,7 @@ export class Webhooks {
   }
 
   /** Makes a new secret and returns it. For a day, the previous one also signs. @throws not_found, forbidden */
-  async rotate(projectId: number, id: string, by?: By): Promise<{ id: string; secret: string }> {
+  async rotate(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; secret: string }> {
     const secret = newSecret()
     const previousSecretUntil = this.#options.now() + rotationMs
     const changes = sql`previous_secret = secret, previous_secret_until = ${previousSecretUntil}, secret = ${secret}`
@@ -160,7 +160,7 @@ export class Webhooks {
    * Enables a webhook that was switched off, and queues what it has missed. If that fails, the next call does it.
    * @throws not_found, forbidden
    */
-  async enable(projectId: number, id: string, by?: By): Promise<{ id: string; queued: number }> {
+  async enable(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
     const { missedAfter } = await this.#find(projectId, id)
     const changes = sql`disabled_at = null, disabled_reason = null, failures = 0, failing_since = null`
     await this.#change(projectId, id, { changes, action: 'webhook_enabled', by })
@@ -180,7 +180,7 @@ export class Webhooks {
     projectId: number,
     id: string,
     after: number,
-    by?: By,
+    by?: ActedBy,
   ): Promise<{ id: string; queued: number }> {
     const { disabledAt } = await this.#find(projectId, id)
     if (disabledAt !== null)
@@ -194,7 +194,7 @@ export class Webhooks {
   }
 
   /** @throws not_found, forbidden */
-  async remove(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
+  async remove(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; removed: true }> {
     const { write, queue, erasure, now } = this.#options
     const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being removed.'`
     await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
@@ -281,7 +281,7 @@ export class Webhooks {
 interface WebhookChange {
   changes: SQL
   action: 'webhook_secret_rotated' | 'webhook_enabled' | 'webhook_replayed' | 'webhook_removed'
-  by: By | undefined
+  by: ActedBy | undefined
 }
 
 function eventProblems(events: readonly string[]): FieldError[] {

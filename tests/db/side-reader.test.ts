@@ -18,7 +18,7 @@ describe('the side reader', () => {
       { name: 'a', value: '1' },
       { name: 'b', value: 'é👋' },
     ])
-    for (const db of [database.readAside, database.read]) {
+    for (const db of [database.readInBackground, database.read]) {
       const all = db
         .select()
         .from(meta)
@@ -45,7 +45,7 @@ describe('the side reader', () => {
 
   test('sees what was just committed', async () => {
     const read = async (name: string) =>
-      await database.readAside.select().from(meta).where(sql`name = ${name}`)
+      await database.readInBackground.select().from(meta).where(sql`name = ${name}`)
     for (let n = 0; n < 50; n++) {
       await database.write.insert(meta).values({ name: `committed ${n}`, value: `${n}` })
       expect(await read(`committed ${n}`)).toEqual([{ name: `committed ${n}`, value: `${n}` }])
@@ -53,9 +53,10 @@ describe('the side reader', () => {
   })
 
   test('answers each of many concurrent queries with its own rows, even when one of them fails', async () => {
-    const ask = (n: number) => database.readAside.select({ n: sql<number>`${n}` }).from(sql`(select 1)`)
+    const ask = (n: number) =>
+      database.readInBackground.select({ n: sql<number>`${n}` }).from(sql`(select 1)`)
     const asked = Array.from({ length: 100 }, async (_, n) => (await ask(n))[0]?.n)
-    const failed = failureOf(database.readAside.select({ n: sql`1` }).from(sql`nowhere`).execute())
+    const failed = failureOf(database.readInBackground.select({ n: sql`1` }).from(sql`nowhere`).execute())
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 100 }, (_, n) => n))
     expect(await failed).toBeInstanceOf(Error)
     expect((await ask(7))[0]?.n).toBe(7)
@@ -79,16 +80,16 @@ describe('the side reader', () => {
     const count = (limit: number) =>
       sql`select count(*) from (with recursive n(i) as (select 1 union all select i + 1 from n limit ${limit}) select i from n)`
     // Starts both threads.
-    await Promise.all([database.readAside.all(count(1)), database.readForPeople.all(count(1))])
-    const person = database.readForPeople.all(count(5_000_000)).then(() => done.push('person'))
-    await database.readAside.all(count(1)).then(() => done.push('program'))
+    await Promise.all([database.readInBackground.all(count(1)), database.readForConsole.all(count(1))])
+    const person = database.readForConsole.all(count(5_000_000)).then(() => done.push('person'))
+    await database.readInBackground.all(count(1)).then(() => done.push('program'))
     await person
     expect(done).toEqual(['program', 'person'])
   })
 
   test('writes nothing', async () => {
     const failure = await failureOf(
-      database.readAside.insert(meta).values({ name: 'written', value: '' }).execute(),
+      database.readInBackground.insert(meta).values({ name: 'written', value: '' }).execute(),
     )
     expect(failure).toBeInstanceOf(Error)
     expect(await database.read.select().from(meta).where(sql`name = 'written'`)).toEqual([])

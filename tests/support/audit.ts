@@ -9,8 +9,8 @@ export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): 
     store: () => ({
       read,
       readForSearch: read,
-      readAside: read,
-      readForPeople: read,
+      readInBackground: read,
+      readForConsole: read,
       write,
       freeing: write,
     }),

@@ -63,5 +63,5 @@ function newestSeq(projectId: number): SQL {
   return sql`case when exists (select 1 from call_counts ${among} and until = ${Number.MAX_SAFE_INTEGER}
       and name = 'agentId' and value = json_quote(wanted.value) and is_few)
     then (select seq from call_values ${among} and value = ${value} ${newest})
-    else (select seq from calls indexed by calls_at_a_glance ${among} and agent_id = wanted.value ${newest}) end`
+    else (select seq from calls indexed by calls_by_created_at ${among} and agent_id = wanted.value ${newest}) end`
 }

@@ -109,7 +109,7 @@ function ofValues(toValue: (value: string) => string, values: readonly string[])
 const isUnlabelled = sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`
 const unlabelled: Condition = {
   check: isUnlabelled,
-  path: { ranges: [{ table: 'calls', index: 'calls_at_a_glance', where: isUnlabelled }], isOrdered: true },
+  path: { ranges: [{ table: 'calls', index: 'calls_by_created_at', where: isUnlabelled }], isOrdered: true },
 }
 
 /** Calls that meet one of two conditions; with one value, none meets both. */
@@ -122,7 +122,7 @@ function either(a: Condition, b: Condition, { length }: readonly unknown[]): Con
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
   const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
-  const range: Range = { table: 'calls', index: 'calls_at_a_glance', where: check }
+  const range: Range = { table: 'calls', index: 'calls_by_created_at', where: check }
   return { check, path: { ranges: [range], isOrdered: true } }
 }
 

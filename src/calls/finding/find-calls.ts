@@ -503,7 +503,7 @@ const nothing = { name: '', values: [] }
 
 /** All calls, in each order. */
 const byTime: Path = {
-  ranges: [{ table: 'calls', index: 'calls_at_a_glance', where: sql`true` }],
+  ranges: [{ table: 'calls', index: 'calls_by_created_at', where: sql`true` }],
   isOrdered: true,
 }
 const byDuration: Path = {

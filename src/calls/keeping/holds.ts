@@ -6,7 +6,7 @@ import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { calls, erasures, holds, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
-import type { By } from '../../identity.ts'
+import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import { callNotFound } from '../call-head.ts'
 
@@ -62,7 +62,7 @@ export class Holds {
   }
 
   /** @throws invalid_request; not_found for an unknown call; forbidden unless `by` owns the project */
-  async set(projectId: number, input: NewHold, by?: By): Promise<HoldRecord> {
+  async set(projectId: number, input: NewHold, by?: ActedBy): Promise<HoldRecord> {
     const { store, audit, now } = this.#options
     const { write } = store(projectId)
     const { callId = null, number = null, reason, createdBy = null } = input
@@ -86,7 +86,7 @@ export class Holds {
   }
 
   /** Lifts a hold. Its number and reason are erased like a deleted call. @throws not_found, forbidden */
-  async lift(projectId: number, id: string, by?: By): Promise<{ id: string; lifted: true }> {
+  async lift(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; lifted: true }> {
     const { store, audit, erasure, now } = this.#options
     const { write } = store(projectId)
     const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))

@@ -75,10 +75,10 @@ export class Retention {
   /** How many calls would be deleted if calls were kept for so many days. */
   async countDue(projectId: number, retainDays: number): Promise<number> {
     const { store, holds } = this.#options
-    const { readAside } = store(projectId)
+    const { readInBackground } = store(projectId)
     const due = isDue(projectId, this.#dueBefore(retainDays))
-    const [row] = await readAside.select({ calls: count() }).from(calls).where(due)
-    const held = await holds.among(readAside, projectId, sql`select seq from ${calls} where ${due}`)
+    const [row] = await readInBackground.select({ calls: count() }).from(calls).where(due)
+    const held = await holds.among(readInBackground, projectId, sql`select seq from ${calls} where ${due}`)
     return (row?.calls ?? 0) - held.seqs.size
   }
 
@@ -161,7 +161,7 @@ export class Retention {
     const { createdAt, id } = last ?? { createdAt: -1, id: '' }
     return await this.#options
       .store(projectId)
-      .readAside.select({
+      .readInBackground.select({
         seq: calls.seq,
         id: calls.id,
         createdAt: calls.createdAt,

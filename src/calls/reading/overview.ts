@@ -216,7 +216,7 @@ export class Overview {
   }
 
   #read(projectId: number): ReadDatabase {
-    return this.#store(projectId).readForPeople
+    return this.#store(projectId).readForConsole
   }
 }
 

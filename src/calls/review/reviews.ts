@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
-import type { By, SignedIn } from '../../identity.ts'
+import type { ActedBy, SignedIn } from '../../identity.ts'
 import type { Review } from '../schemas.ts'
 import type { Ingest } from '../writing/ingest.ts'
 import { actionsOf, changeReview } from './review.ts'
@@ -12,7 +12,7 @@ const callsPerWrite = 50
 /** Who reviews a call. */
 export interface Reviewer {
   person: Pick<SignedIn, 'name'>
-  by: By
+  by: ActedBy
 }
 
 /** The result of labelling calls. */

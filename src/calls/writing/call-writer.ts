@@ -4,7 +4,7 @@ import { preparedSql } from '../../db/prepared-sql.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import { calls, erasures, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
-import type { By } from '../../identity.ts'
+import type { ActedBy } from '../../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
 import { isLong } from '../document.ts'
 import type { CallWords } from '../finding/call-words.ts'
@@ -26,7 +26,7 @@ export interface PendingWrite {
 
 /** What the audit trail records of a write. */
 export interface Audited {
-  by: By
+  by: ActedBy
   actions: readonly AuditAction[]
 }
 

@@ -81,7 +81,8 @@ export function mergeCall(
     counted[field] = redactions.parts[field] ?? {}
   }
   // A stored false does not tell whether a request has set it, so that is stored as well.
-  if (change.isEngaged !== undefined && !(isLate && before.engagementSaid)) call.isEngaged = change.isEngaged
+  if (change.isEngaged !== undefined && !(isLate && before.engagementStated))
+    call.isEngaged = change.isEngaged
   if (before.createdOnArrival && times.createdAt !== null)
     call.createdAt = new Date(times.createdAt).toISOString()
   // A call never becomes live again, so even a late event may complete it.
@@ -109,7 +110,7 @@ export function mergeCall(
     document: withUpdatedAt(document, call.updatedAt),
     occurredAt,
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
-    engagementSaid: before.engagementSaid || change.isEngaged !== undefined,
+    engagementStated: before.engagementStated || change.isEngaged !== undefined,
     completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
     heardAt:
       isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heard(before, now) : null,
@@ -183,7 +184,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     },
     occurredAt: null,
     createdOnArrival: true,
-    engagementSaid: false,
+    engagementStated: false,
     completedAt: null,
     heardAt: null,
     details: null,

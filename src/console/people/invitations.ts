@@ -2,7 +2,7 @@ import { and, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { ownsProject, personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { type AppError, forbidden, invalidRequest, notFound } from '../../errors.ts'
-import { type By, personLabel, type Role } from '../../identity.ts'
+import { type ActedBy, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { Person } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
@@ -65,7 +65,7 @@ export class Invitations {
    * @param baseUrl PUBLIC_URL, or the origin of the request that asks for the link
    * @throws forbidden unless `by` owns the project; invalid_request when too many are open
    */
-  async create(projectId: number, role: Role, baseUrl: string, by?: By): Promise<CreatedInvitation> {
+  async create(projectId: number, role: Role, baseUrl: string, by?: ActedBy): Promise<CreatedInvitation> {
     const { write, audit, now } = this.#options
     const token = createLinkToken()
     const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
@@ -94,7 +94,7 @@ export class Invitations {
   }
 
   /** @throws forbidden unless `by` owns the project; not_found */
-  async revoke(projectId: number, id: string, by?: By): Promise<{ id: string; removed: true }> {
+  async revoke(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
     const { removed } = await write.batchIf([ownsProject(projectId, by)], {
       removed: write
@@ -124,7 +124,7 @@ export class Invitations {
     projectId: number,
     personId: string,
     baseUrl: string,
-    by: By,
+    by: ActedBy,
   ): Promise<PasswordLink> {
     const [person] = await this.#options.read
       .select({ id: people.id, name: people.name, email: people.email })
@@ -143,7 +143,7 @@ export class Invitations {
   async #createPasswordLink(
     person: Person,
     baseUrl: string,
-    { by, projectId, requirements }: { by: By; projectId: number | null; requirements: Requirement[] },
+    { by, projectId, requirements }: { by: ActedBy; projectId: number | null; requirements: Requirement[] },
   ): Promise<PasswordLink> {
     const { write, audit, now } = this.#options
     const token = createLinkToken()

@@ -3,7 +3,7 @@ import { personLabelSql } from '../../audit/audit-trail.ts'
 import { ownsProject } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { type AppError, invalidRequest, notFound } from '../../errors.ts'
-import type { By, Membership, Role } from '../../identity.ts'
+import type { ActedBy, Membership, Role } from '../../identity.ts'
 import type { PeopleOptions } from './options.ts'
 
 /** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
@@ -50,7 +50,7 @@ export class Members {
   }
 
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
-  async changeRole(projectId: number, personId: string, role: Role, by: By): Promise<{ id: string }> {
+  async changeRole(projectId: number, personId: string, role: Role, by: ActedBy): Promise<{ id: string }> {
     const { write, audit } = this.#options
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
     const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
@@ -67,7 +67,7 @@ export class Members {
   }
 
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
-  async remove(projectId: number, personId: string, by: By): Promise<{ id: string; removed: true }> {
+  async remove(projectId: number, personId: string, by: ActedBy): Promise<{ id: string; removed: true }> {
     const { write, audit } = this.#options
     const { removed } = await write.batchIf([ownsProject(projectId, by)], {
       removed: sql`

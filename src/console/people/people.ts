@@ -4,7 +4,7 @@ import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import { personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
 import { AppError, consoleOwnerOnly, invalidRequest, notFound, refuseFields } from '../../errors.ts'
-import type { By, Role, SignedIn } from '../../identity.ts'
+import type { ActedBy, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
 import { findPerson, type Person } from './credentials.ts'
 import { hasOtherOwner } from './members.ts'
@@ -31,7 +31,7 @@ export class People {
   }
 
   /** @throws invalid_request when the name is blank or too long */
-  async rename(person: SignedIn, name: string, by: By): Promise<Person> {
+  async rename(person: SignedIn, name: string, by: ActedBy): Promise<Person> {
     const { write, audit, now } = this.#options
     refuseFields({ name: nameProblem(name) })
     const renamed = { name: name.trim(), updatedAt: new Date(now()) }
@@ -77,7 +77,7 @@ export class People {
    * @throws forbidden unless `by` owns the console; invalid_request for the last owner of a project, and for oneself;
    * not_found
    */
-  async delete(personId: string, by?: By): Promise<{ id: string; deleted: true }> {
+  async delete(personId: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     if (personIdOf(by) === personId) {
       const message = 'is your own. Only whoever runs Callbook can delete it, on the command line'
       throw invalidRequest([{ field: 'id', message }])
@@ -130,7 +130,7 @@ export class People {
   }
 }
 
-function ownsConsole(by: By | undefined): Requirement {
+function ownsConsole(by: ActedBy | undefined): Requirement {
   return { condition: by ? isConsoleOwner(personIdOf(by)) : sql`true`, otherwise: consoleOwnerOnly }
 }
 

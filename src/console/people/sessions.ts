@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
 import { people, sessions, verifications } from '../../db/schema.ts'
 import { AppError, invalidRequest, notFound, refuseFields } from '../../errors.ts'
-import { type By, byPerson, personLabel, type SignedIn } from '../../identity.ts'
+import { type ActedBy, byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
 import type { ChangePassword, SignIn } from '../schemas.ts'
 import type { Auth } from './auth.ts'
@@ -153,7 +153,7 @@ export class Sessions {
   }
 
   /** @throws not_found for a session of somebody else */
-  async end(person: SignedIn, id: string, by: By): Promise<{ signedOut: true }> {
+  async end(person: SignedIn, id: string, by: ActedBy): Promise<{ signedOut: true }> {
     const { write, audit } = this.#options
     const { ended } = await write.batch({
       ended: write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),

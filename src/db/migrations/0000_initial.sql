@@ -121,7 +121,7 @@ CREATE TABLE `calls` (
 	`updated_at` integer NOT NULL,
 	`occurred_at` integer,
 	`created_on_arrival` integer DEFAULT false NOT NULL,
-	`engagement_said` integer DEFAULT false NOT NULL,
+	`engagement_stated` integer DEFAULT false NOT NULL,
 	`status` text NOT NULL,
 	`completed_at` integer,
 	`heard_at` integer,
@@ -148,7 +148,7 @@ CREATE INDEX `calls_by_updated_at` ON `calls` (`project_id`,`updated_at`,`create
 CREATE INDEX `calls_by_duration` ON `calls` (`project_id`,`duration`,`created_at`,`id`,`status`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE INDEX `calls_by_heard_at` ON `calls` (`project_id`,`heard_at`,`id`,`document_chars`) WHERE status = 'live';--> statement-breakpoint
-CREATE INDEX `calls_at_a_glance` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`,`caller_digits`,`called_digits`);--> statement-breakpoint
+CREATE INDEX `calls_by_created_at` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,

@@ -5,14 +5,14 @@ import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
 import type { ItemHead } from '../item-rows.ts'
 import type { Knowledge } from '../knowledge.ts'
-import type { AskedSearch } from '../questions/asked-search.ts'
+import type { RecordedSearch } from '../questions/recorded-search.ts'
 import { limitOf, toErrorBody, toRecords, UnknownKnowledge } from './dify.ts'
 import { itemFilterOf } from './dify-conditions.ts'
 import { DifyAnswer, DifyError, DifyRequest } from './dify-schemas.ts'
 import { toQuery } from './query-text.ts'
 
 interface DifyRoutesOptions {
-  search: Pick<AskedSearch, 'search'>
+  search: Pick<RecordedSearch, 'search'>
   knowledge: Pick<Knowledge, 'head' | 'heads'>
   /** Gives the id and the name of the caller's project. */
   projects: { get(projectId: number): Promise<{ id: string; name: string }> }

@@ -6,12 +6,12 @@ import { isTrustedOrigin } from '../../http/origins.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import { scopeAllows } from '../../identity.ts'
 import type { Knowledge } from '../knowledge.ts'
-import { type AskedSearch, callIdOf } from '../questions/asked-search.ts'
+import { callIdOf, type RecordedSearch } from '../questions/recorded-search.ts'
 import { mcpTools } from './mcp-tools.ts'
 
 interface McpRoutesOptions {
   knowledge: Knowledge
-  search: Pick<AskedSearch, 'search'>
+  search: Pick<RecordedSearch, 'search'>
   version: string
   publicUrl: string | null
   contexts: RequestContexts

@@ -5,7 +5,7 @@ import type { KeyScope } from '../../identity.ts'
 import { graphemeStart } from '../../text/graphemes.ts'
 import { compileCheck } from '../../validation.ts'
 import type { Knowledge } from '../knowledge.ts'
-import type { AskedSearch } from '../questions/asked-search.ts'
+import type { RecordedSearch } from '../questions/recorded-search.ts'
 import {
   Item,
   ItemPage,
@@ -62,7 +62,7 @@ const ItemSlice = Type.Object({
 type ItemSlice = Static<typeof ItemSlice>
 
 /** The tools of a model: they only read a project's knowledge. */
-export function mcpTools(knowledge: Knowledge, search: Pick<AskedSearch, 'search'>): McpTool[] {
+export function mcpTools(knowledge: Knowledge, search: Pick<RecordedSearch, 'search'>): McpTool[] {
   return [
     toolOf({
       name: 'search_knowledge',

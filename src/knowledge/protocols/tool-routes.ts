@@ -4,7 +4,7 @@ import { jsonAnswer, protocolAnswers } from '../../http/openapi.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { bodyOf } from '../../validation.ts'
 import { badBody, callHeader } from '../docs.ts'
-import { callIdOf } from '../questions/asked-search.ts'
+import { callIdOf } from '../questions/recorded-search.ts'
 import { errorSentence } from './error-sentence.ts'
 import { answerTool, type LookUpOptions, ToolAnswer, ToolError, ToolParameters } from './tool.ts'
 

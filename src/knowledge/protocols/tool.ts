@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { compileCheck, named } from '../../validation.ts'
 import { embeddedText } from '../chunking/chunk.ts'
-import type { AskedSearch } from '../questions/asked-search.ts'
+import type { RecordedSearch } from '../questions/recorded-search.ts'
 import { type SearchHit, SearchRequest } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
 
@@ -28,7 +28,7 @@ export const ToolError = named('ToolError', {
 })
 
 export interface LookUpOptions {
-  search: Pick<AskedSearch, 'search'>
+  search: Pick<RecordedSearch, 'search'>
   /** Called for every failed search. The request still gets an answer. */
   onFailure: (error: unknown) => void
 }

@@ -47,15 +47,15 @@ export class QuestionGroups {
 
   async counts(projectId: number): Promise<QuestionCounts> {
     const { store, settingsOf } = this.#options
-    const { readForPeople } = store(projectId)
+    const { readForConsole } = store(projectId)
     const { keepQuestionsDays: keepDays } = await settingsOf(projectId)
     const areKept = await this.#areKept(projectId)
-    const counted = await readForPeople
+    const counted = await readForConsole
       .select({ outcome: questions.outcome, count: sql<number>`count(*)` })
       .from(questions)
       .where(areKept)
       .groupBy(questions.outcome)
-    const items = await readForPeople
+    const items = await readForConsole
       .select({ id: knowledgeItems.id, name: knowledgeItems.name, count: sql<number>`count(*)` })
       .from(questions)
       .innerJoin(knowledgeItems, eq(knowledgeItems.seq, questions.itemSeq))
@@ -72,9 +72,9 @@ export class QuestionGroups {
     projectId: number,
     { outcome, itemId }: { outcome: Outcome; itemId?: string | undefined },
   ): Promise<AskedQuestion[]> {
-    const { readForPeople } = this.#options.store(projectId)
+    const { readForConsole } = this.#options.store(projectId)
     const ofItem = itemId === undefined ? undefined : eq(knowledgeItems.id, itemId)
-    const rows = await readForPeople
+    const rows = await readForConsole
       // SQLite takes the other columns from the row of the maximum: https://www.sqlite.org/lang_select.html#bareagg
       .select({
         lastAt: sql<number>`max(${questions.at})`,

@@ -154,7 +154,7 @@ describe('a list of calls', () => {
           const asked = { ...Object.fromEntries(escaped), order: [order] }
           const search = readCallSearch(asked, { orders: callOrders, readCursor }, [])
           const finder = () =>
-            new CallFinder(service.services.database.readAside, project.projectId, search, {
+            new CallFinder(service.services.database.readInBackground, project.projectId, search, {
               counted,
               few: counted,
               window: { least, most },
@@ -213,12 +213,12 @@ describe('a list of calls', () => {
       [{ source: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ source: ['none'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ label: ['none'] }, 'calls_at_a_glance (project_id=?'],
+      [{ label: ['none'] }, 'calls_by_created_at (project_id=?'],
       [{ reviewed: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ reviewed: ['false'] }, 'calls_at_a_glance (project_id=?'],
+      [{ reviewed: ['false'] }, 'calls_by_created_at (project_id=?'],
       [{ 'analysis.k': ['x'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ from: [time(1)] }, 'calls_at_a_glance (project_id=? AND created_at>?'],
-      [{}, 'calls_at_a_glance (project_id=?'],
+      [{ from: [time(1)] }, 'calls_by_created_at (project_id=? AND created_at>?'],
+      [{}, 'calls_by_created_at (project_id=?'],
     ]
     for (const order of ['createdAt', '-createdAt']) {
       for (const [query, index] of indexes) {
@@ -226,7 +226,7 @@ describe('a list of calls', () => {
           const search = readCallSearch({ ...query, order }, { orders: timeOrders, readCursor }, [])
           const statements: SQL[] = []
           const finder = new CallFinder(
-            recording(service.services.database.readAside, statements),
+            recording(service.services.database.readInBackground, statements),
             projectId,
             search,
           )
@@ -253,7 +253,7 @@ describe('a list of calls', () => {
       for (const after of [undefined, bound]) {
         const search = readCallSearch({ order }, { orders: callOrders, readCursor }, [])
         const statements: SQL[] = []
-        const db = recording(service.services.database.readAside, statements)
+        const db = recording(service.services.database.readInBackground, statements)
         await new CallFinder(db, projectId, search).places(10, { ...(after ? { after } : {}) })
         const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
         const range = after ? ` AND ${order === 'duration' ? 'duration>?' : 'duration<?'}` : ''
@@ -275,7 +275,7 @@ describe('a list of calls', () => {
       const query = { minDuration: ['2'], maxDuration: ['2'], isEngaged: ['false'] }
       const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
       const statements: SQL[] = []
-      const db = recording(service.services.database.readAside, statements)
+      const db = recording(service.services.database.readInBackground, statements)
       const finder = new CallFinder(db, projectId, search, {
         counted: 1,
         few: 1,
@@ -308,7 +308,7 @@ describe('a list of calls', () => {
       const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
       const statements: SQL[] = []
       await new CallFinder(
-        recording(service.services.database.readAside, statements),
+        recording(service.services.database.readInBackground, statements),
         projectId,
         search,
       ).places(5)

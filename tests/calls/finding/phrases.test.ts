@@ -74,7 +74,7 @@ test('the console is told where to go on', async () => {
 
 test('each query reads few documents, so that others are answered in between', async () => {
   const statements: SQL[] = []
-  const db = recording(service.services.database.readAside, statements)
+  const db = recording(service.services.database.readInBackground, statements)
   const search = readCallSearch({ text }, { orders: callOrders, readCursor: () => undefined }, [])
   await new FoundPages(db, project.projectId, search).page(1)
   const queries = statements.map((statement) => new SQLiteSyncDialect().sqlToQuery(statement))

@@ -139,8 +139,8 @@ describe('the figures', () => {
       ])
       const { database } = service.services
       const statements: SQL[] = []
-      const readForPeople = recording(database.readForPeople, statements)
-      const overview = new Overview({ store: () => ({ ...database, readForPeople }) })
+      const readForConsole = recording(database.readForConsole, statements)
+      const overview = new Overview({ store: () => ({ ...database, readForConsole }) })
       const { medianDuration } = await overview.figures(projectId, { ...january, before: iso(start - day) })
       expect(medianDuration).toEqual({ value: 9, before: null })
       const plans = await Promise.all(

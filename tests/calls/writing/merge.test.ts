@@ -476,7 +476,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { minLength: 1, maxLength: 4 }), (history) => {
         const stored = merged(...history)
-        const said = { createdOnArrival: false, engagementSaid: true }
+        const said = { createdOnArrival: false, engagementStated: true }
         expect(mergeCall(stored, 'call-1', stored.call, day + 9e6)).toEqual({
           ...heard(stored, 9e6),
           ...said,

@@ -207,7 +207,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     agentId: details.agent?.id ?? null,
     occurredAt: null,
     createdOnArrival: false,
-    engagementSaid: false,
+    engagementStated: false,
     completedAt: null,
     heardAt: null,
   })

@@ -119,7 +119,7 @@ describe('a session of LiveKit', () => {
     const { data } = await (await of.fetch('/v1/calls')).json()
     expect([data[0].status, data[0].transcript]).toEqual(['completed', []])
     const [row] = await service.services.database.read.all<{ said: number }>(
-      sql`select engagement_said as said from calls where project_id = ${of.projectId}`,
+      sql`select engagement_stated as said from calls where project_id = ${of.projectId}`,
     )
     expect(row).toEqual({ said: 0 })
   })

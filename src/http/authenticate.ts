@@ -4,16 +4,16 @@ import type { KeyKind } from '../auth/token.ts'
 import { AppError } from '../errors.ts'
 import { type Caller, type KeyScope, scopeAllows } from '../identity.ts'
 import type { Admission } from './admission.ts'
+import type { AuthenticatePerson } from './authenticate-person.ts'
 import { callerContext } from './caller.ts'
 import { isSafe } from './console-access.ts'
 import { consoleContext } from './console-context.ts'
-import type { ConsoleJudge } from './console-judge.ts'
 import { allowPage, preflightAnswer } from './cross-origin.ts'
 import { isOwnPage } from './origins.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
-interface KeyJudgeOptions {
+interface KeyOptions {
   admission: Pick<Admission, 'check'>
   /** Why the local data is too old to be served, as a sentence; null if it is not. */
   staleBecause: () => string | null
@@ -29,9 +29,9 @@ interface KeyJudgeOptions {
  * Checks whether requests are answered now, then the request's key. @throws the problems of a bad key, unavailable,
  * rate_limited, insufficient_scope
  */
-export type KeyJudge = (kind: KeyKind, request: Request, known: RequestContext) => Promise<Caller>
+export type AuthenticateKey = (kind: KeyKind, request: Request, known: RequestContext) => Promise<Caller>
 
-export function keyJudge(options: KeyJudgeOptions): KeyJudge {
+export function keyAuthentication(options: KeyOptions): AuthenticateKey {
   const { keys, rateLimiter, clientAddress } = options
   return async (kind, request, known) => {
     requireReady(options)
@@ -46,11 +46,11 @@ export function keyJudge(options: KeyJudgeOptions): KeyJudge {
   }
 }
 
-interface JudgeOptions extends Pick<KeyJudgeOptions, 'staleBecause' | 'clientAddress'> {
+interface AuthenticateOptions extends Pick<KeyOptions, 'staleBecause' | 'clientAddress'> {
   contexts: RequestContexts
   admission: Admission
-  judgeKey: KeyJudge
-  judgeConsole: ConsoleJudge
+  authenticateKey: AuthenticateKey
+  authenticatePerson: AuthenticatePerson
   /** The console's public URL, if one is configured. */
   publicUrl: string | null
 }
@@ -60,10 +60,10 @@ interface JudgeOptions extends Pick<KeyJudgeOptions, 'staleBecause' | 'clientAdd
  * the body is read and the route is found: a bad key is 401 even if the body is malformed or the path unknown, and a
  * console route that somebody forgets to protect is only for owners.
  */
-export function judge(options: JudgeOptions) {
-  const { contexts, admission, judgeKey, judgeConsole, clientAddress, publicUrl } = options
+export function authenticate(options: AuthenticateOptions) {
+  const { contexts, admission, authenticateKey, authenticatePerson, clientAddress, publicUrl } = options
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
-  return new Elysia({ name: 'judge' })
+  return new Elysia({ name: 'authenticate' })
     .use(callerContext())
     .use(consoleContext())
     .onRequest(async (context) => {
@@ -74,7 +74,7 @@ export function judge(options: JudgeOptions) {
       const preflight = preflightAnswer(request, contexts)
       if (preflight) return preflight
       if (keyKind) {
-        context.caller = await judgeKey(keyKind, request, known)
+        context.caller = await authenticateKey(keyKind, request, known)
         return
       }
       requireReady(options)
@@ -82,19 +82,16 @@ export function judge(options: JudgeOptions) {
       const changesSomething = !isSafe(request.method)
       if (changesSomething && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
       context.address = clientAddress(request)
-      const { person, member } = await judgeConsole(request)
+      const { person, member } = await authenticatePerson(request)
       known.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
       if (person) context.person = person
-      else if (changesSomething) admission.enterAsStranger(request, 'people', networkOf(context.address))
+      else if (changesSomething) admission.enterUnverified(request, 'people', networkOf(context.address))
       if (member) context.member = member
     })
 }
 
 /** @throws unavailable while the local data is too old, or too many requests are being answered */
-function requireReady({
-  staleBecause,
-  admission,
-}: Pick<KeyJudgeOptions, 'staleBecause' | 'admission'>): void {
+function requireReady({ staleBecause, admission }: Pick<KeyOptions, 'staleBecause' | 'admission'>): void {
   const staleReason = staleBecause()
   if (staleReason !== null) throw stale(staleReason)
   admission.check()

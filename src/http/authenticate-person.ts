@@ -9,7 +9,7 @@ import {
 import { type Membership, mayDo, type Right, type SignedIn } from '../identity.ts'
 import type { RequestContexts } from './request-context.ts'
 
-interface ConsoleJudgeOptions {
+interface PersonOptions {
   contexts: RequestContexts
   /** Null if nobody is signed in. */
   sessions: { signedIn(cookies: string | null): Promise<SignedIn | null> }
@@ -23,9 +23,14 @@ interface ConsoleJudgeOptions {
  * Checks a request under /console/api by its cookie and path alone, and returns who sends it. Other requests pass.
  * @throws not_signed_in, not_found or forbidden unless the sender may send it
  */
-export type ConsoleJudge = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>
+export type AuthenticatePerson = (request: Request) => Promise<{ person?: SignedIn; member?: Membership }>
 
-export function consoleJudge({ contexts, sessions, members, people }: ConsoleJudgeOptions): ConsoleJudge {
+export function personAuthentication({
+  contexts,
+  sessions,
+  members,
+  people,
+}: PersonOptions): AuthenticatePerson {
   return async (request) => {
     const { access } = contexts.of(request).surface
     if (!access) return {}

@@ -8,7 +8,7 @@ import type { Questions } from './questions.ts'
 const callHeader = 'x-call-id'
 
 /** The search that agents use. It keeps their questions, if the project's settings say so. */
-export class AskedSearch {
+export class RecordedSearch {
   readonly #search: Pick<Search, 'search'>
   readonly #questions: Pick<Questions, 'add'>
 
