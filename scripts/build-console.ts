@@ -24,16 +24,21 @@ const sources = join(root, 'src', 'console', 'ui')
 /** Limit for the compressed script, styles and typeface that a page loads before it shows anything. */
 export const firstLoadBytesMax = 280_000
 
+/** What most pages need: small modules, which would otherwise be many small files. */
+const coreModules = [
+  /@mantine\/(hooks|core\/esm\/core|core\/.*\/(PasswordInput|Tabs))\//,
+  /@tanstack\/(query-core|react-query|react-router)\/|@tabler\/icons-react/,
+  // The others are loaded on demand, or need overlays.
+  /ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
+]
+
 /**
  * Which modules share a file, the first match first; a group also takes what its modules import. Without this table a
  * page needs sixty files, since every set of pages that share a module gets one.
  */
 const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'main', tags: ['$initial'], test: (id) => !id.endsWith('boot.ts') },
-  {
-    name: 'core',
-    test: /@mantine\/(hooks|core\/esm\/core)\/|icons-react|ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
-  },
+  { name: 'core', test: (id) => coreModules.some((form) => form.test(id)) },
   { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
   { name: 'fields', test: /@mantine\/(form|core\/.*\/(Checkbox|Select|Switch|TagsInput|Textarea))\// },
   {

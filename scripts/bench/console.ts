@@ -11,7 +11,7 @@ const callsCount = 100_000
 /** Enough that the 95th percentile is not the slowest visit. */
 const visits = 42
 const coldMsMax = 700
-const requestsMax = 25
+const requestsMax = 20
 const kilobytesMax = 280
 /** Without a request for this long, a page is loaded. */
 const quietMs = 2_000

@@ -60,7 +60,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     expect(await steps.count()).toBe(0)
   })
 
-  test('the list of calls is there after at most 25 requests', async () => {
+  test('the list of calls is there after at most 20 requests', async () => {
     const { id: project } = await set.mintProject()
     const { page, open } = await tabs.open({ person: set.owner })
     const paths: string[] = []
@@ -69,7 +69,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     await page.route('**/changes', () => undefined)
     await open(`/p/${project}/calls`)
     await page.getByText('No calls yet').waitFor()
-    expect(paths.length).toBeLessThanOrEqual(25)
+    expect(paths.length).toBeLessThanOrEqual(20)
     // The page asks for them before its program runs, which takes those answers.
     for (const path of ['/console/api/session', `/console/api/projects/${project}/calls`])
       expect([path, paths.filter((one) => one === path).length]).toEqual([path, 1])

@@ -35,10 +35,10 @@ describe('the bundle', () => {
     expect(firstLoadBytesMax).toBe(280_000)
   })
 
-  test('has at most 12 scripts for the first pages, and at most 20 for any', () => {
+  test('has at most 8 scripts for the first pages, and at most 16 for any', () => {
     const { groups } = manifest
-    for (const group of ['entry', 'overview', 'calls']) expect(groups[group]?.length).toBeLessThanOrEqual(12)
-    for (const scripts of Object.values(groups)) expect(scripts.length).toBeLessThanOrEqual(20)
+    for (const group of ['entry', 'overview', 'calls']) expect(groups[group]?.length).toBeLessThanOrEqual(8)
+    for (const scripts of Object.values(groups)) expect(scripts.length).toBeLessThanOrEqual(16)
   })
 
   test('has each file plain and in both compressions, under a name with a hash', () => {
