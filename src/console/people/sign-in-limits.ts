@@ -92,6 +92,14 @@ export class SignInLimits {
       from json_each(${JSON.stringify(attempts.map(({ key, rule }) => ({ key, ...rule })))})
       left join ${signInLimits} as known on known.key = value ->> 'key'
         and abs(${now} - known.last_request) < value ->> 'windowMs')`
+    const refuseFull = async () => {
+      const full = await read.all<{ endsAt: number }>(
+        sql`select began + windowMs as endsAt from ${counted} where count > most order by endsAt desc`,
+      )
+      if (full[0]) throw tooManyAttempts(full[0].endsAt - now)
+    }
+    // Most of those over a limit are refused here, so that a flood of them takes none of the writer's time.
+    await refuseFull()
     const { taken } = await write.batch({
       old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
       taken: sql`
@@ -100,14 +108,16 @@ export class SignInLimits {
         on conflict (key) do update set count = excluded.count, last_request = excluded.last_request`,
     })
     if (taken.rowsAffected > 0) return
-    const full = await read.all<{ endsAt: number }>(
-      sql`select began + windowMs as endsAt from ${counted} where count > most order by endsAt desc`,
-    )
-    throw new AppError('rate_limited', 'Too many requests', {
-      detail: 'Too many attempts. Wait a moment, then try again.',
-      retryAfterSeconds: Math.max(1, Math.ceil(((full[0]?.endsAt ?? now) - now) / 1_000)),
-    })
+    await refuseFull()
+    throw tooManyAttempts(0)
   }
+}
+
+function tooManyAttempts(waitMs: number): AppError {
+  return new AppError('rate_limited', 'Too many requests', {
+    detail: 'Too many attempts. Wait a moment, then try again.',
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+  })
 }
 
 /** Hashed, since people may type anything into the field, even a password. */
