@@ -98,8 +98,14 @@ metricsToken = { bearer = "${metricsToken}" }
     join(commands, 'schemathesis'),
     [
       // All checks are on without --checks, which would turn on those that the settings turn off.
-      ...['--config-file', settings, '--no-color', 'run', `${service.url}/docs/json`],
-      ...['--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure'],
+      '--config-file',
+      settings,
+      '--no-color',
+      'run',
+      `${service.url}/docs/json`,
+      '--phases',
+      'examples,coverage,fuzzing,stateful',
+      '--continue-on-failure',
       ...process.argv.slice(2),
     ],
     { stdio: 'inherit', cwd: folder, env: { ...process.env, PYTHONPATH: folder } },

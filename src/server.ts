@@ -75,15 +75,14 @@ export function createServer(
   const answerError = errorAnswers({ contexts, routes, onUnexpected })
   /** The parts that routes choose from. */
   const parts = {
-    ...{
-      ...services,
-      ...authentication,
-      search: recordedSearch,
-      buffers,
-      publicUrl,
-      version: packageJson.version,
-    },
-    ...{ callAnswers, onUnexpected },
+    ...services,
+    ...authentication,
+    search: recordedSearch,
+    buffers,
+    publicUrl,
+    version: packageJson.version,
+    callAnswers,
+    onUnexpected,
     onFailure: logFailure('internal'),
     keepOpen: (request: Request) => keepOpen(contexts.of(request).received),
   }
@@ -92,10 +91,15 @@ export function createServer(
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .wrap(
       requestLog({
-        ...{ ...authentication, routes, record, now: () => performance.now() },
+        ...authentication,
+        routes,
+        record,
+        now: () => performance.now(),
         begin: () => metrics.probeLag(),
         answerDirectly: directRead({
-          ...{ prefix: '/v1/calls/', authenticateKey, answerError },
+          prefix: '/v1/calls/',
+          authenticateKey,
+          answerError,
           answer: (request, projectId, id) => callAnswers.call(request, projectId, id),
         }),
         isSecure: publicUrl?.startsWith('https:') ?? false,
@@ -110,7 +114,8 @@ export function createServer(
     .use(sourceRoutes(parts))
     .use(
       jsonBody({
-        ...{ ...authentication, authenticate: authenticatePerson },
+        ...authentication,
+        authenticate: authenticatePerson,
         deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
         uploads: ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read'],
       }),
@@ -118,7 +123,9 @@ export function createServer(
     .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
     .use(
       openApi({
-        ...{ ...parts, scriptPath: docsScriptPath, securitySchemes: vapiSecuritySchemes },
+        ...parts,
+        scriptPath: docsScriptPath,
+        securitySchemes: vapiSecuritySchemes,
         webhooks: describeWebhooks({ Call, Item }),
         bodyLimit: contexts.bodyLimit,
       }),

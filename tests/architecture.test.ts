@@ -5,7 +5,15 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const features = [
-  ...['audit', 'auth', 'projects', 'calls', 'knowledge', 'erasure', 'changes', 'console', 'sources'],
+  'audit',
+  'auth',
+  'projects',
+  'calls',
+  'knowledge',
+  'erasure',
+  'changes',
+  'console',
+  'sources',
   'webhooks',
 ]
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
@@ -143,8 +151,16 @@ describe('who may import whom', () => {
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
     const below = [
-      ...['db', 'threads', 'observability', 'errors', 'ids', 'identity', 'shared-limit', 'validation'],
-      ...['text', 'redaction'],
+      'db',
+      'threads',
+      'observability',
+      'errors',
+      'ids',
+      'identity',
+      'shared-limit',
+      'validation',
+      'text',
+      'redaction',
       ...features,
     ]
     expect(
@@ -322,6 +338,16 @@ describe('what code may do', () => {
   test('nothing but the log writes, and nothing is left that was there to debug', () => {
     const others = [...source, ...page].filter(({ path }) => !starts.includes(path))
     expect(linesLike(/\bconsole\.\w+\(|\bdebugger\b/, others)).toEqual([])
+  })
+
+  test('no object or array is spread where it is written, only to keep a line short', () => {
+    const written = [...new Bun.Glob('{src,scripts,tests}/**/*.{ts,tsx}').scanSync(root)]
+    const spread = /\.\.\.(\{|\[[^[\]]*\](?![.[:]))/
+    expect(spread.test('f({ ...{ a, b }, ...[1, 2] })')).toBe(true)
+    const lines = written.flatMap((path) =>
+      path === 'tests/architecture.test.ts' ? [] : readFileSync(join(root, path), 'utf8').split('\n'),
+    )
+    expect(lines.filter((line) => spread.test(line))).toEqual([])
   })
 
   test('the compiler is not told to look away', () => {

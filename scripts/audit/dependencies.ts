@@ -19,8 +19,21 @@ const exact = /^\d+\.\d+\.\d+(-[\w.-]+)?$/
 const installScripts = ['preinstall', 'install', 'postinstall'] as const
 /** None requires publishing our source. MPL-2.0 requires it only for changes to its own files, and we make none. */
 const licencesAllowed = new Set([
-  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'],
-  ...['MIT or MPL-2.0', 'MPL-2.0', 'PSF-2.0', 'Python-2.0', 'Unlicense', 'Zlib'],
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT or MPL-2.0',
+  'MPL-2.0',
+  'PSF-2.0',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
 ])
 
 interface Audit {

@@ -130,8 +130,13 @@ export const DaysOfPeriod = Type.Object({ from: Text(40), to: Text(40), zone: Ty
 
 /** Entries of the audit trail: `who` is the id of a person or a key, or `none`; `call` the id of a call. */
 export const AuditRequest = Type.Object({
-  ...{ who: filter, action: filter, from: filter, to: filter, call: filter },
-  ...{ cursor: filter, limit: filter },
+  who: filter,
+  action: filter,
+  from: filter,
+  to: filter,
+  call: filter,
+  cursor: filter,
+  limit: filter,
 })
 
 /** A page of knowledge items; `name` is part of an item's name. */

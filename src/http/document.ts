@@ -142,7 +142,8 @@ function exampleOf(schema: Json, isWhole: boolean): unknown {
 function addHeaders({ responses, security }: Json, isForPages: boolean): void {
   const isKeyed = asArray(security).length > 0
   const common = [
-    ...['X-Request-Id', ...(isKeyed ? headersOfKeyed : [])],
+    'X-Request-Id',
+    ...(isKeyed ? headersOfKeyed : []),
     ...(isForPages ? ['Access-Control-Allow-Origin'] : []),
   ]
   const hasTags = '304' in asObject(responses)

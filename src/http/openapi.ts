@@ -304,7 +304,10 @@ const headersByStatus: Record<number, string[]> = {
 
 function headersOfError(status: number): NonNullable<Answer['headers']> {
   const names = [
-    ...['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Callbook-Ignored'],
+    'X-Request-Id',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Callbook-Ignored',
     ...(headersByStatus[status] ?? []),
   ]
   return Object.fromEntries(names.map(toHeader))

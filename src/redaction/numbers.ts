@@ -61,7 +61,9 @@ function numberAt(place: Place): Finding | null {
   const candidates = candidatesAt(place)
   if (candidates.length === 0) return null
   const as = (kind: Finding['kind'], { end }: Candidate, before = '') => ({
-    ...{ kind, start: start - before.length, end },
+    kind,
+    start: start - before.length,
+    end,
   })
   const isWhole = ({ end }: Candidate) => isEnd(text, end)
   const exit = candidates.find(
@@ -109,7 +111,9 @@ function spanOf({ text, run: { groups }, at }: Place, { digits, end, length }: C
   const own = groups.slice(at, at + length)
   const written = text.slice(own[0]?.start, end)
   return {
-    ...{ text: written, digits, chunks: chunksOf(text, own) },
+    text: written,
+    digits,
+    chunks: chunksOf(text, own),
     isSpoken: own.some(({ isSpoken }) => isSpoken),
     isWhole: !isReadOn(text, groups, at) && !isReadOn(text, groups, at + length),
     isDashed: /\d[-‐‑–.]\d/.test(written),

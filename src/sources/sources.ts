@@ -92,8 +92,14 @@ export class Sources {
     const secret = isMade ? newSecret() : (input.secret ?? null)
     const { write, audit, now } = this.#options
     const row = {
-      ...{ id: `src_${randomBytes(16).toString('hex')}`, projectId, platform, name, secret, options },
-      ...{ createdAt: now(), createdBy },
+      id: `src_${randomBytes(16).toString('hex')}`,
+      projectId,
+      platform,
+      name,
+      secret,
+      options,
+      createdAt: now(),
+      createdBy,
     }
     await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId)], {
       created: write.insert(sources).values(row),

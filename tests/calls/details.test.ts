@@ -36,11 +36,21 @@ const told = {
   latencyMs: 640.5,
   timeline: [
     {
-      ...{ atSeconds: 0, kind: 'turn', turn: 0, name: null, text: null, interrupted: true, agentId: 'front' },
+      atSeconds: 0,
+      kind: 'turn',
+      turn: 0,
+      name: null,
+      text: null,
+      interrupted: true,
+      agentId: 'front',
       latencyMs: { total: 900, endOfTurn: 0, transcription: 20.5, model: null, voice: null, tool: 300 },
     },
     {
-      ...{ atSeconds: 1.5, kind: 'tool_call', turn: null, name: 'find_booking', text: '{"day":"Friday"}' },
+      atSeconds: 1.5,
+      kind: 'tool_call',
+      turn: null,
+      name: 'find_booking',
+      text: '{"day":"Friday"}',
       ...untold,
     },
   ],
@@ -153,7 +163,10 @@ describe('details in PUT /ingest/calls/:id', () => {
   test('have no unknown members, and cannot say what only the service says', async () => {
     const review = { evaluation: 'fail', note: 'x', labels: ['a'], by: 'x', at: '2026-01-01T00:00:00.000Z' }
     const details = await putDetails('unknown', {
-      ...{ source: 'vapi', review, redacted: { phone: 1 }, other: 1 },
+      source: 'vapi',
+      review,
+      redacted: { phone: 1 },
+      other: 1,
       agent: { id: 'a', other: 1 },
       timeline: [{ atSeconds: 0, kind: 'other', other: 1 }],
     })
@@ -280,8 +293,10 @@ describe('details in PUT /ingest/calls/:id', () => {
     [
       { timeline: [{ ...entry, interrupted: null, agentId: '', latencyMs: { total: -1, voice: '1' } }] },
       [
-        ...['details.timeline.0.agentId', 'details.timeline.0.interrupted'],
-        ...['details.timeline.0.latencyMs.total', 'details.timeline.0.latencyMs.voice'],
+        'details.timeline.0.agentId',
+        'details.timeline.0.interrupted',
+        'details.timeline.0.latencyMs.total',
+        'details.timeline.0.latencyMs.voice',
       ],
     ],
     [

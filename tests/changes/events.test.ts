@@ -74,7 +74,9 @@ describe('GET /v1/changes as server-sent events', () => {
     await until(() => reader.events.length === 4)
     const { events } = reader
     expect(events.map(({ event }) => event)).toEqual([
-      ...['call.changed', 'call.changed', 'call.changed'],
+      'call.changed',
+      'call.changed',
+      'call.changed',
       'call.deleted',
     ])
     expect(events.map(({ id, event }) => [id, event])).toEqual(

@@ -201,7 +201,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
   test('the list is sorted by duration, and pages, neighbours and new calls keep to it', async () => {
     const other = await set.mintProject()
     const many = Array.from({ length: 70 }, (_, at) => ({
-      ...{ id: `of-${at}`, status: 'completed' as const, duration: (at * 37) % 70 },
+      id: `of-${at}`,
+      status: 'completed' as const,
+      duration: (at * 37) % 70,
       createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
     }))
     await putCalls(service.services, other.projectId, many)
@@ -239,7 +241,9 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
   test('changed and deleted calls follow far down the list', async () => {
     const other = await set.mintProject()
     const many = Array.from({ length: 90 }, (_, at) => ({
-      ...{ id: `far-${at}`, status: 'completed' as const, summary: 'As it was.' },
+      id: `far-${at}`,
+      status: 'completed' as const,
+      summary: 'As it was.',
       createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
     }))
     await putCalls(service.services, other.projectId, many)

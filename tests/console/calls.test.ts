@@ -146,7 +146,8 @@ describe('/console/api/projects/:project/overview', () => {
     expect(days[4]).toEqual({ day: '2026-01-05', success: 1, fail: 0, other: 0, unevaluated: 0 })
     expect((await read(`/durations?${period}`)).data[1]).toEqual({ from: 10, to: 30, calls: 1 })
     expect(await read(`/end-reasons?${period}`)).toEqual({
-      ...{ data: [{ value: 'x', calls: 1 }], others: { values: 0, calls: 0 } },
+      data: [{ value: 'x', calls: 1 }],
+      others: { values: 0, calls: 0 },
     })
     expect(await read('/knowledge')).toEqual({ items: 1, chunks: 1, pendingChunks: 0 })
   })

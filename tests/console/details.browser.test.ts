@@ -35,7 +35,9 @@ const call: CallChange = {
     latencyMs: 640,
     timeline: [
       ...[0.4, 5.1, 8.8, 14.2, 22, 31.5].map((atSeconds, turn) => ({
-        ...{ atSeconds, kind: 'turn' as const, turn },
+        atSeconds,
+        kind: 'turn' as const,
+        turn,
       })),
       {
         atSeconds: 9.6,

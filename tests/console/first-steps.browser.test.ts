@@ -150,7 +150,8 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     await project.send('PUT', '/ingest/calls/late', call)
     const { page, open } = await tabs.open({
       person: set.owner,
-      ...{ locale: 'de-DE', timezoneId: 'America/Los_Angeles' },
+      locale: 'de-DE',
+      timezoneId: 'America/Los_Angeles',
     })
     await open(`/p/${project.id}/settings/general`)
     await page.getByRole('combobox', { name: 'Time zone of the project' }).fill('auckl')

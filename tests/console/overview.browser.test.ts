@@ -28,7 +28,10 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
       service.services,
       project.projectId,
       Array.from({ length: 112 }, (_, n) => ({
-        ...{ id: `call-${n}`, createdAt, status: 'completed' as const, duration: 60 },
+        id: `call-${n}`,
+        createdAt,
+        status: 'completed' as const,
+        duration: 60,
         endedReason: `reason-${String(n).padStart(3, '0')}`,
         details: { agent: { id: `agent-${n % 9}` } },
       })),

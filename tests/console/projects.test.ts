@@ -73,9 +73,15 @@ describe('the settings of a project', () => {
     const project = await console.mintProject()
     const path = `/projects/${project.id}/settings`
     const off = {
-      ...{ retainDays: null, redact: [], country: null },
-      ...{ keepNumbers: 'all', keepQuestionsDays: null, notesReading: false, membersMayDelete: true },
-      ...{ timeZone: null, endSilentAfter: '24h' },
+      retainDays: null,
+      redact: [],
+      country: null,
+      keepNumbers: 'all',
+      keepQuestionsDays: null,
+      notesReading: false,
+      membersMayDelete: true,
+      timeZone: null,
+      endSilentAfter: '24h',
     }
     expect(await (await console.owner.fetch(path)).json()).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }

@@ -214,7 +214,10 @@ describe('labels of many calls', () => {
     expect(names).toEqual(['call_deleted', 'call_labelled', 'call_labelled', 'call_noted', 'call_evaluated'])
     const ofFirst = events.filter(({ target }) => target === events[0]?.target)
     expect(ofFirst.map(({ action }) => action).sort()).toEqual([
-      ...['call_deleted', 'call_evaluated', 'call_labelled', 'call_noted'],
+      'call_deleted',
+      'call_evaluated',
+      'call_labelled',
+      'call_noted',
     ])
     expect(ofFirst[1]?.actor).toContain(member.name)
     expect(JSON.stringify(events)).not.toMatch(/trail-|secret label/)

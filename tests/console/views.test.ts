@@ -28,8 +28,11 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   const mine = await keep('Mine', false)
   const ours = await keep('ours', true)
   expect(mine).toEqual({
-    ...{ id: expect.stringMatching(/^view_/), name: 'Mine', query: '?evaluation=fail' },
-    ...{ isShared: false, canDelete: true },
+    id: expect.stringMatching(/^view_/),
+    name: 'Mine',
+    query: '?evaluation=fail',
+    isShared: false,
+    canDelete: true,
   })
   expect(await namesOf(ada)).toEqual([
     ['Mine', true],
@@ -43,7 +46,8 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
     await expectProblem(await person.fetch(`${path}/${id}`, { method: 'DELETE' }), 'not_found', 'Not found')
   expect((await people.owner.fetch(`${path}/${ours.id}`, { method: 'DELETE' })).status).toBe(200)
   expect(await (await ada.fetch(`${path}/${mine.id}`, { method: 'DELETE' })).json()).toEqual({
-    ...{ id: mine.id, deleted: true },
+    id: mine.id,
+    deleted: true,
   })
   expect(await namesOf(ada)).toEqual([])
 

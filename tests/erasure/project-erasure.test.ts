@@ -350,13 +350,11 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
   const [project, other] = [await projects.create('gone'), await projects.create('kept')]
   const wordBacklog = new WordBacklog({
     database: { onCommit: () => undefined },
-    ...{
-      owner: { isOwner: true },
-      read: database.read,
-      write: database.write,
-      log: noFailures,
-      now: Date.now,
-    },
+    owner: { isOwner: true },
+    read: database.read,
+    write: database.write,
+    log: noFailures,
+    now: Date.now,
   })
   const ingest = new Ingest({
     store: database.store,

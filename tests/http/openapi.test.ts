@@ -195,7 +195,14 @@ describe('the OpenAPI document', () => {
     const { schemas = {}, responses = {}, headers = {} } = document.components ?? {}
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining([
-        ...['Call', 'Turn', 'CallUpdate', 'CallPage', 'KnowledgeItem', 'SearchHit', 'Deleted', 'Erasure'],
+        'Call',
+        'Turn',
+        'CallUpdate',
+        'CallPage',
+        'KnowledgeItem',
+        'SearchHit',
+        'Deleted',
+        'Erasure',
         'Problem',
       ]),
     )

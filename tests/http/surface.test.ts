@@ -29,7 +29,7 @@ describe('the surface of a request', () => {
     const isForSources = (path: string) => surfaceOf('POST', path).isForSources
     expect(
       ['/ingest/from/a', '/ingest/from', '/ingest/fromage', '/ingest/calls/a', '/'].map(isForSources),
-    ).toEqual([...[true, true, false, false, false]])
+    ).toEqual([true, true, false, false, false])
   })
 
   test('a protocol has its own path and what is below, and nothing beside it', () => {

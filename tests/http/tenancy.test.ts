@@ -208,15 +208,14 @@ describe('the console', () => {
   const ofRecords = consoleRoutes.filter(({ path }) => path.includes(':id'))
   /** Every field that a body of the console has, so that no request is refused for what it lacks. */
   const body = JSON.stringify({
-    ...{
-      name: 'Taken over',
-      role: 'member',
-      confirm: 'Theirs',
-      kind: 'live',
-      allowedIps: [],
-      expiresAt: null,
-    },
-    ...{ text: 'Written by strangers.', query: 'zanzibar' },
+    name: 'Taken over',
+    role: 'member',
+    confirm: 'Theirs',
+    kind: 'live',
+    allowedIps: [],
+    expiresAt: null,
+    text: 'Written by strangers.',
+    query: 'zanzibar',
   })
   let set: TestConsole
   let ours: TestProject
@@ -252,7 +251,10 @@ describe('the console', () => {
     ids = [
       'their-console-call',
       ...[await item.json(), await invited.json(), ...sessions.data].map(({ id }) => id),
-      ...[others.keyId, others.id, othersOwner.personId, othersMember.personId],
+      others.keyId,
+      others.id,
+      othersOwner.personId,
+      othersMember.personId,
     ]
     expect(ids.filter((id) => typeof id !== 'string')).toEqual([])
     seenBefore = await everythingSeen()

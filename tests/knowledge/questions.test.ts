@@ -166,7 +166,10 @@ describe('questions of searches', () => {
     const { database, ...parts } = service.services
     const failures: Error[] = [primaryUnavailable('The database does not answer.'), new ProjectWasDeleted()]
     const questions = new Questions({
-      ...{ ...parts, ...database, audit: { progress: () => sql`select 1` }, now: Date.now },
+      ...parts,
+      ...database,
+      audit: { progress: () => sql`select 1` },
+      now: Date.now,
       settingsOf: () => Promise.reject(failures.shift()),
     })
     questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0 }, null)

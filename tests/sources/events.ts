@@ -63,7 +63,9 @@ const vapi: Session = {
     { message: { type: 'status-update', timestamp: 1700000003000, status: 'in-progress', ...vapiCommon } },
     {
       message: {
-        ...{ type: 'conversation-update', timestamp: 1700000004000, ...vapiCommon },
+        type: 'conversation-update',
+        timestamp: 1700000004000,
+        ...vapiCommon,
         messagesOpenAIFormatted: [
           { role: 'system', content: secret },
           { role: 'assistant', content: conversation[0] },
@@ -73,7 +75,9 @@ const vapi: Session = {
     },
     {
       message: {
-        ...{ type: 'conversation-update', timestamp: 1700000006000, ...vapiCommon },
+        type: 'conversation-update',
+        timestamp: 1700000006000,
+        ...vapiCommon,
         messagesOpenAIFormatted: [
           { role: 'assistant', content: conversation[0] },
           { role: 'user', content: conversation[1] },
@@ -82,19 +86,22 @@ const vapi: Session = {
     },
     {
       message: {
-        ...{ type: 'status-update', timestamp: 1700000063000, status: 'ended', ...vapiCommon },
+        type: 'status-update',
+        timestamp: 1700000063000,
+        status: 'ended',
+        ...vapiCommon,
         endedReason: 'customer-ended-call',
       },
     },
     {
       message: {
-        ...{
-          type: 'end-of-call-report',
-          timestamp: 1700000068000,
-          endedReason: 'customer-ended-call',
-          cost: 0.0812,
-        },
-        ...{ startedAt, endedAt, ...vapiCommon },
+        type: 'end-of-call-report',
+        timestamp: 1700000068000,
+        endedReason: 'customer-ended-call',
+        cost: 0.0812,
+        startedAt,
+        endedAt,
+        ...vapiCommon,
         analysis: {
           summary: 'Asked for opening hours.',
           successEvaluation: 'true',
@@ -106,7 +113,9 @@ const vapi: Session = {
             { role: 'bot', message: 'Hello, this is Ada.', secondsFromStart: 1 },
             { role: 'user', message: 'When do you open?', secondsFromStart: 4 },
             {
-              ...{ role: 'tool_calls', message: '', secondsFromStart: 5 },
+              role: 'tool_calls',
+              message: '',
+              secondsFromStart: 5,
               toolCalls: [{ function: { name: 'hours', arguments: { key: secret } } }],
             },
             { role: 'tool_call_result', name: 'hours', result: secret, secondsFromStart: 6 },
@@ -127,23 +136,22 @@ const vapi: Session = {
   ],
   last: {
     change: {
-      ...{
-        status: 'completed',
-        duration: 62.5,
-        summary: 'Asked for opening hours.',
-        evaluation: 'success',
-        ...numbers,
-      },
-      ...{
-        endedReason: 'customer-ended-call',
-        isEngaged: true,
-        callAnalysis: { topic: 'hours', mood: 'calm' },
-        transcript,
-      },
-      ...{ createdAt, occurredAt: '2023-11-14T22:14:28.000Z' },
+      status: 'completed',
+      duration: 62.5,
+      summary: 'Asked for opening hours.',
+      evaluation: 'success',
+      ...numbers,
+      endedReason: 'customer-ended-call',
+      isEngaged: true,
+      callAnalysis: { topic: 'hours', mood: 'calm' },
+      transcript,
+      createdAt,
+      occurredAt: '2023-11-14T22:14:28.000Z',
     },
     details: {
-      ...{ agent: { id: 'a-1', name: 'Ada' }, direction: 'inbound', costUsd: 0.0812 },
+      agent: { id: 'a-1', name: 'Ada' },
+      direction: 'inbound',
+      costUsd: 0.0812,
       recordingUrl: 'https://storage.example.com/r.wav',
       timeline: [
         ...timeline(1, 4),
@@ -156,28 +164,23 @@ const vapi: Session = {
 }
 
 const retellCall = {
-  ...{
-    call_id: 'call_01hx',
-    call_type: 'phone_call',
-    direction: 'outbound',
-    agent_id: 'agent_1',
-    agent_name: 'Ada',
-  },
-  ...{
-    from_number: '+15550100002',
-    to_number: '+15550100001',
-    start_timestamp: 1700000000000,
-    access_token: secret,
-  },
-  ...{
-    custom_sip_headers: { key: secret },
-    retell_llm_dynamic_variables: { key: secret },
-    metadata: { key: secret },
-  },
+  call_id: 'call_01hx',
+  call_type: 'phone_call',
+  direction: 'outbound',
+  agent_id: 'agent_1',
+  agent_name: 'Ada',
+  from_number: '+15550100002',
+  to_number: '+15550100001',
+  start_timestamp: 1700000000000,
+  access_token: secret,
+  custom_sip_headers: { key: secret },
+  retell_llm_dynamic_variables: { key: secret },
+  metadata: { key: secret },
 }
 const retellEnd = { end_timestamp: 1700000062500, duration_ms: 62500, disconnection_reason: 'user_hangup' }
 const said = (role: string, content: string, start: number) => ({
-  ...{ role, content },
+  role,
+  content,
   words: [
     { word: 'first', start, end: start + 0.2 },
     { word: 'last', start: start + 0.5, end: start + 1 },
@@ -200,31 +203,47 @@ const retell: Session = {
     {
       event: 'call_ended',
       call: {
-        ...{ ...retellCall, ...retellEnd, call_status: 'registered', transcript_object: retellTurns },
-        ...{ call_cost: { combined_cost: 7.5 }, latency: { e2e: { p50: 820 } } },
-        ...{ recording_url: `https://r.example.com/a.wav?signature=${secret}`, public_log_url: open.url },
+        ...retellCall,
+        ...retellEnd,
+        call_status: 'registered',
+        transcript_object: retellTurns,
+        call_cost: { combined_cost: 7.5 },
+        latency: { e2e: { p50: 820 } },
+        recording_url: `https://r.example.com/a.wav?signature=${secret}`,
+        public_log_url: open.url,
         knowledge_base_retrieved_contents_url: open.url,
       },
     },
     {
       event: 'call_analyzed',
       call: {
-        ...{ ...retellCall, ...retellEnd },
+        ...retellCall,
+        ...retellEnd,
         call_analysis: {
-          ...{ call_summary: 'Asked for opening hours.', call_successful: true, in_voicemail: false },
-          ...{ user_sentiment: 'Neutral', custom_analysis_data: { topic: 'hours' } },
+          call_summary: 'Asked for opening hours.',
+          call_successful: true,
+          in_voicemail: false,
+          user_sentiment: 'Neutral',
+          custom_analysis_data: { topic: 'hours' },
         },
       },
     },
   ],
   last: {
     change: {
-      ...{ status: 'completed', duration: 62.5, summary: 'Asked for opening hours.', evaluation: 'success' },
-      ...{ endedReason: 'user_hangup', callerNumber: '+15550100002', calledNumber: '+15550100001' },
-      ...{ callAnalysis: { topic: 'hours' }, createdAt: startedAt },
+      status: 'completed',
+      duration: 62.5,
+      summary: 'Asked for opening hours.',
+      evaluation: 'success',
+      endedReason: 'user_hangup',
+      callerNumber: '+15550100002',
+      calledNumber: '+15550100001',
+      callAnalysis: { topic: 'hours' },
+      createdAt: startedAt,
     },
     details: {
-      ...{ agent: { id: 'agent_1', name: 'Ada' }, direction: 'outbound' },
+      agent: { id: 'agent_1', name: 'Ada' },
+      direction: 'outbound',
       metadata: { userSentiment: 'Neutral', inVoicemail: false },
     },
   },
@@ -234,15 +253,21 @@ const elevenlabs: Session = {
   id: 'conv_01',
   events: [
     {
-      ...{ type: 'post_call_transcription', event_timestamp: 1700000070 },
+      type: 'post_call_transcription',
+      event_timestamp: 1700000070,
       data: {
-        ...{ agent_id: 'agent_1', agent_name: 'Ada', conversation_id: 'conv_01', status: 'done' },
+        agent_id: 'agent_1',
+        agent_name: 'Ada',
+        conversation_id: 'conv_01',
+        status: 'done',
         transcript: [
           { role: 'agent', message: 'Hello, this is Ada.', time_in_call_secs: 0 },
           { role: 'user', message: 'When do you open?', time_in_call_secs: 3 },
           { role: 'user', message: 'mhm', time_in_call_secs: 3, ignored_as_backchannel: true },
           {
-            ...{ role: 'agent', message: null, time_in_call_secs: 4 },
+            role: 'agent',
+            message: null,
+            time_in_call_secs: 4,
             tool_calls: [
               { tool_name: 'search', tool_details: { headers: { Authorization: secret }, url: secret } },
             ],
@@ -255,27 +280,28 @@ const elevenlabs: Session = {
           },
         ],
         metadata: {
-          ...{ start_time_unix_secs: 1700000000, call_duration_secs: 62, cost: 410, cost_fiat: 0.12 },
+          start_time_unix_secs: 1700000000,
+          call_duration_secs: 62,
+          cost: 410,
+          cost_fiat: 0.12,
           termination_reason: 'Client disconnected',
           phone_call: {
-            ...{
-              type: 'twilio',
-              direction: 'inbound',
-              external_number: '+15550100001',
-              agent_number: '+15550100002',
-            },
-            ...{ call_sid: secret, call_result: 'answered' },
+            type: 'twilio',
+            direction: 'inbound',
+            external_number: '+15550100001',
+            agent_number: '+15550100002',
+            call_sid: secret,
+            call_result: 'answered',
           },
         },
         analysis: {
-          ...{ call_successful: 'success', transcript_summary: 'Asked for opening hours.' },
+          call_successful: 'success',
+          transcript_summary: 'Asked for opening hours.',
           data_collection_results: { topic: { value: 'hours', rationale: secret }, email: { value: null } },
         },
         conversation_initiation_client_data: {
-          ...{
-            dynamic_variables: { secret__key: secret, system__caller_id: secret },
-            custom_llm_extra_body: { key: secret },
-          },
+          dynamic_variables: { secret__key: secret, system__caller_id: secret },
+          custom_llm_extra_body: { key: secret },
           conversation_config_override: { agent: { prompt: secret } },
           sip_header_dynamic_variables: { key: secret },
         },
@@ -284,23 +310,22 @@ const elevenlabs: Session = {
   ],
   last: {
     change: {
-      ...{
-        status: 'completed',
-        duration: 62,
-        summary: 'Asked for opening hours.',
-        evaluation: 'success',
-        ...numbers,
-      },
-      ...{
-        endedReason: 'Client disconnected',
-        isEngaged: true,
-        callAnalysis: { topic: 'hours' },
-        transcript,
-      },
-      ...{ createdAt: startedAt, occurredAt: '2023-11-14T22:14:30.000Z' },
+      status: 'completed',
+      duration: 62,
+      summary: 'Asked for opening hours.',
+      evaluation: 'success',
+      ...numbers,
+      endedReason: 'Client disconnected',
+      isEngaged: true,
+      callAnalysis: { topic: 'hours' },
+      transcript,
+      createdAt: startedAt,
+      occurredAt: '2023-11-14T22:14:30.000Z',
     },
     details: {
-      ...{ agent: { id: 'agent_1', name: 'Ada' }, direction: 'inbound', costUsd: 0.12 },
+      agent: { id: 'agent_1', name: 'Ada' },
+      direction: 'inbound',
+      costUsd: 0.12,
       timeline: [
         ...timeline(0, 3),
         { atSeconds: 4, kind: 'tool_call', turn: null, name: 'search', text: null },
@@ -327,51 +352,51 @@ const bland: Session = {
   events: [
     { call_id: blandCall.call_id, category: 'call', message: secret },
     {
-      ...{
-        ...blandCall,
-        ...blandTimes,
-        inbound: true,
-        completed: true,
-        status: 'completed',
-        queue_status: 'complete',
-      },
-      ...{ answered_by: 'human', call_ended_by: 'USER', summary: 'Asked for opening hours.', price: 0.09 },
-      ...{
-        disposition_tag: 'ANSWERED',
-        error_message: null,
-        recording_url: `https://r.example.com/a?token=${secret}`,
-      },
+      ...blandCall,
+      ...blandTimes,
+      inbound: true,
+      completed: true,
+      status: 'completed',
+      queue_status: 'complete',
+      answered_by: 'human',
+      call_ended_by: 'USER',
+      summary: 'Asked for opening hours.',
+      price: 0.09,
+      disposition_tag: 'ANSWERED',
+      error_message: null,
+      recording_url: `https://r.example.com/a?token=${secret}`,
       transcripts: [
         { id: 4, created_at: '2023-11-14T22:13:27.000Z', user: 'assistant', text: 'At nine.' },
         { id: 1, created_at: '2023-11-14T22:13:21.000Z', user: 'assistant', text: 'Hello, this is Ada.' },
         { id: 2, created_at: '2023-11-14T22:13:24.000Z', user: 'user', text: 'When do you open?' },
         { id: 3, created_at: '2023-11-14T22:13:25.000Z', user: 'agent-action', text: secret },
       ],
-      ...{
-        analysis: { topic: 'hours' },
-        variables: { api_key: secret },
-        pathway_logs: [secret],
-        metadata: { key: secret },
-      },
+      analysis: { topic: 'hours' },
+      variables: { api_key: secret },
+      pathway_logs: [secret],
+      metadata: { key: secret },
     },
     { ...blandCall, ...blandTimes, event_type: 'citations', analysis: { topic: 'hours' } },
   ],
   last: {
     change: {
-      ...{ status: 'completed', duration: 62.5, ...numbers, callAnalysis: { topic: 'hours' } },
-      ...{ createdAt: startedAt, occurredAt: '2023-11-14T22:14:22.501Z' },
+      status: 'completed',
+      duration: 62.5,
+      ...numbers,
+      callAnalysis: { topic: 'hours' },
+      createdAt: startedAt,
+      occurredAt: '2023-11-14T22:14:22.501Z',
     },
     details: {},
   },
 }
 
 const telnyxLeg = {
-  ...{
-    call_leg_id: 'cc29cce6-3c91-11ee-a8e5-02420aef3d20',
-    call_control_id: `v3:${secret}`,
-    client_state: secret,
-  },
-  ...{ sip_headers: [{ name: 'X', value: secret }], custom_headers: [{ name: 'X', value: secret }] },
+  call_leg_id: 'cc29cce6-3c91-11ee-a8e5-02420aef3d20',
+  call_control_id: `v3:${secret}`,
+  client_state: secret,
+  sip_headers: [{ name: 'X', value: secret }],
+  custom_headers: [{ name: 'X', value: secret }],
 }
 const telnyxEvent = (event_type: string, occurred_at: string, payload: object) => ({
   data: { record_type: 'event', event_type, id: '1', occurred_at, payload: { ...telnyxLeg, ...payload } },
@@ -389,16 +414,16 @@ const telnyx: Session = {
     telnyxEvent('call.answered', startedAt, { start_time: createdAt, ...telnyxNumbers }),
     telnyxEvent('call.conversation.created', '2023-11-14T22:13:21.000Z', { assistant_id: 'assistant-1' }),
     telnyxEvent('call.conversation.ended', endedAt, {
-      ...{
-        conversation_id: 'b1e2',
-        assistant_id: 'assistant-1',
-        duration_sec: 62,
-        reason: null,
-        ...telnyxNumbers,
-      },
+      conversation_id: 'b1e2',
+      assistant_id: 'assistant-1',
+      duration_sec: 62,
+      reason: null,
+      ...telnyxNumbers,
     }),
     telnyxEvent('call.hangup', '2023-11-14T22:14:23.000Z', {
-      ...{ start_time: createdAt, hangup_cause: 'normal_clearing', ...telnyxNumbers },
+      start_time: createdAt,
+      hangup_cause: 'normal_clearing',
+      ...telnyxNumbers,
     }),
     telnyxEvent('call.recording.saved', '2023-11-14T22:14:24.000Z', { recording_urls: { mp3: open.url } }),
     telnyxEvent('call.conversation_insights.generated', '2023-11-14T22:14:25.000Z', {
@@ -417,24 +442,23 @@ const telnyx: Session = {
 }
 
 const ultravoxCall = {
-  ...{
-    callId: '0d4f7d6e-9b0e-4f83-9a51-1a2b3c4d5e6f',
-    created: createdAt,
-    agentId: 'agent-1',
-    joinUrl: open.url,
-  },
-  ...{ systemPrompt: secret, medium: { twilio: { token: secret } }, selectedTools: [{ auth: secret }] },
+  callId: '0d4f7d6e-9b0e-4f83-9a51-1a2b3c4d5e6f',
+  created: createdAt,
+  agentId: 'agent-1',
+  joinUrl: open.url,
+  systemPrompt: secret,
+  medium: { twilio: { token: secret } },
+  selectedTools: [{ auth: secret }],
   metadata: { callerNumber: '+15550100001', calledNumber: '+15550100002', other: secret },
 }
 const ultravoxEnd = {
-  ...{
-    ...ultravoxCall,
-    joined: startedAt,
-    ended: endedAt,
-    endReason: 'hangup',
-    shortSummary: 'Opening hours.',
-  },
-  ...{ summary: 'Asked for opening hours.', billedDuration: '63s' },
+  ...ultravoxCall,
+  joined: startedAt,
+  ended: endedAt,
+  endReason: 'hangup',
+  shortSummary: 'Opening hours.',
+  summary: 'Asked for opening hours.',
+  billedDuration: '63s',
 }
 const ultravox: Session = {
   id: ultravoxCall.callId,
@@ -446,14 +470,13 @@ const ultravox: Session = {
   ],
   last: {
     change: {
-      ...{
-        status: 'completed',
-        duration: 62.5,
-        summary: 'Asked for opening hours.',
-        endedReason: 'hangup',
-        ...numbers,
-      },
-      ...{ createdAt, occurredAt: '2023-11-14T22:14:22.501Z' },
+      status: 'completed',
+      duration: 62.5,
+      summary: 'Asked for opening hours.',
+      endedReason: 'hangup',
+      ...numbers,
+      createdAt,
+      occurredAt: '2023-11-14T22:14:22.501Z',
     },
     details: { agent: { id: 'agent-1', name: null } },
   },
@@ -463,13 +486,16 @@ const synthflow: Session = {
   id: 'c1',
   events: [
     {
-      ...{
-        status: 'completed',
-        lead: { name: 'Sam', phone_number: '+15550100001', prompt_variables: { key: secret } },
-      },
+      status: 'completed',
+      lead: { name: 'Sam', phone_number: '+15550100001', prompt_variables: { key: secret } },
       call: {
-        ...{ call_id: 'c1', status: 'completed', model_id: 'm1', duration: 62, start_time: startedAt },
-        ...{ end_call_reason: 'human_goodbye', recording_url: 'https://rec.example.com/c1' },
+        call_id: 'c1',
+        status: 'completed',
+        model_id: 'm1',
+        duration: 62,
+        start_time: startedAt,
+        end_call_reason: 'human_goodbye',
+        recording_url: 'https://rec.example.com/c1',
         transcript: 'bot: Hello, this is Ada.\nhuman: When do\nyou open?\nbot: At nine.',
       },
       executed_actions: { lookup: { return_value: secret } },
@@ -480,16 +506,15 @@ const synthflow: Session = {
   ],
   last: {
     change: {
-      ...{
-        status: 'completed',
-        duration: 62,
-        endedReason: 'human_goodbye',
-        callerNumber: '+15550100001',
-        isEngaged: true,
-      },
+      status: 'completed',
+      duration: 62,
+      endedReason: 'human_goodbye',
+      callerNumber: '+15550100001',
+      isEngaged: true,
       callAnalysis: { topic: 'hours' },
       transcript: transcript.with(1, { role: 'user', content: 'When do\nyou open?' }),
-      ...{ createdAt: startedAt, occurredAt: '2023-11-14T22:14:22.000Z' },
+      createdAt: startedAt,
+      occurredAt: '2023-11-14T22:14:22.000Z',
     },
     details: {
       agent: { id: 'm1', name: null },
@@ -511,17 +536,24 @@ const cartesia: Session = {
     { type: 'call_started', call_id: 'ac_1', agent_id: 'agent_1', call: cartesiaCall },
     { type: 'call_turn', call_id: 'ac_1', agent_id: 'agent_1', turn: cartesiaTurns[0] },
     {
-      ...{ type: 'call_completed', call_id: 'ac_1', end_reason: 'user_hangup' },
+      type: 'call_completed',
+      call_id: 'ac_1',
+      end_reason: 'user_hangup',
       call: { ...cartesiaCall, end_time: endedAt, transcript: cartesiaTurns },
     },
     {
-      ...{ type: 'post_call_analysis', call_id: 'ac_1', analysis: { summary: 'Asked for opening hours.' } },
+      type: 'post_call_analysis',
+      call_id: 'ac_1',
+      analysis: { summary: 'Asked for opening hours.' },
       call: { ...cartesiaCall, end_time: endedAt },
     },
   ],
   last: {
     change: {
-      ...{ status: 'completed', duration: 62.5, summary: 'Asked for opening hours.', createdAt: startedAt },
+      status: 'completed',
+      duration: 62.5,
+      summary: 'Asked for opening hours.',
+      createdAt: startedAt,
       occurredAt: '2023-11-14T22:14:22.501Z',
     },
     details: { agent: { id: 'agent_1', name: null } },
@@ -532,31 +564,25 @@ const dograh: Session = {
   id: '77',
   events: [
     {
-      ...{
-        id: '77',
-        agent: 'Front desk',
-        calledAt: startedAt,
-        caller: '+15550100001',
-        called: '+15550100002',
-      },
-      ...{
-        duration: '62.5',
-        disposition: 'user_hangup',
-        call_disposition: 'user_hangup',
-        analysis: '{"topic":"hours"}',
-      },
+      id: '77',
+      agent: 'Front desk',
+      calledAt: startedAt,
+      caller: '+15550100001',
+      called: '+15550100002',
+      duration: '62.5',
+      disposition: 'user_hangup',
+      call_disposition: 'user_hangup',
+      analysis: '{"topic":"hours"}',
       transcriptUrl: `https://dograh.example.com/t?token=${secret}`,
     },
   ],
   last: {
     change: {
-      ...{
-        status: 'completed',
-        duration: 62.5,
-        endedReason: 'user_hangup',
-        ...numbers,
-        callAnalysis: { topic: 'hours' },
-      },
+      status: 'completed',
+      duration: 62.5,
+      endedReason: 'user_hangup',
+      ...numbers,
+      callAnalysis: { topic: 'hours' },
       createdAt: startedAt,
     },
     details: { agent: { id: 'Front desk', name: 'Front desk' } },
@@ -564,5 +590,13 @@ const dograh: Session = {
 }
 
 export const sessions: Record<keyof typeof platforms, Session> = {
-  ...{ vapi, retell, elevenlabs, bland, telnyx, ultravox, synthflow, cartesia, dograh },
+  vapi,
+  retell,
+  elevenlabs,
+  bland,
+  telnyx,
+  ultravox,
+  synthflow,
+  cartesia,
+  dograh,
 }

@@ -15,7 +15,8 @@ const events: [PlatformName, object, Record<string, unknown>][] = [
       message: {
         type: 'status-update',
         call: {
-          ...{ id: 'c1', metadata: { order: 7 } },
+          id: 'c1',
+          metadata: { order: 7 },
           assistantOverrides: { variableValues: { name: 'Sam' }, metadata: { tier: 'gold' } },
         },
         artifact: { variableValues: { token: 'never-store-this' } },
@@ -28,7 +29,8 @@ const events: [PlatformName, object, Record<string, unknown>][] = [
     {
       event: 'call_started',
       call: {
-        ...{ call_id: 'c1', metadata: { order: 7, tier: 'gold' } },
+        call_id: 'c1',
+        metadata: { order: 7, tier: 'gold' },
         retell_llm_dynamic_variables: { name: 'Sam', tier: 'of the prompt' },
         custom_sip_headers: { key: 'never-store-this' },
       },
@@ -43,7 +45,8 @@ const events: [PlatformName, object, Record<string, unknown>][] = [
         conversation_id: 'c1',
         conversation_initiation_client_data: {
           dynamic_variables: {
-            ...{ order: 7, secret__key: 'never-store-this' },
+            order: 7,
+            secret__key: 'never-store-this',
             system__caller_id: '+15550100001',
           },
           custom_llm_extra_body: { key: 'never-store-this' },

@@ -210,13 +210,11 @@ describe('what is documented of single platforms', () => {
       data,
     })
     expect(read.change).toEqual({
-      ...{
-        status: 'completed',
-        endedReason: 'busy',
-        isEngaged: false,
-        callerNumber: '+1',
-        calledNumber: '+2',
-      },
+      status: 'completed',
+      endedReason: 'busy',
+      isEngaged: false,
+      callerNumber: '+1',
+      calledNumber: '+2',
       occurredAt: '2023-11-14T22:13:20.000Z',
     })
   })
@@ -236,7 +234,9 @@ describe('what is documented of single platforms', () => {
 
   test('Telnyx: the end of the conversation knows better than the end of the line', () => {
     expect(callAfter('telnyx', sessions.telnyx.events)?.call).toMatchObject({
-      ...{ duration: 62, endedReason: 'normal_clearing', summary: 'Asked for opening hours.' },
+      duration: 62,
+      endedReason: 'normal_clearing',
+      summary: 'Asked for opening hours.',
       callAnalysis: { topic: 'hours', 'i-3': 'calm' },
     })
   })

@@ -57,7 +57,8 @@ describe.each(names)('%s', (name) => {
     const found = await (await project.fetch(`/v1/calls?source=${name}`)).json()
     expect(found.data.map((each: { id: string }) => each.id)).toEqual([id])
     expect(await countsOf(project, source.id)).toEqual({
-      ...{ events: events.length, failures: 0 },
+      events: events.length,
+      failures: 0,
       lastEventAt: expect.any(String),
     })
   })
@@ -222,7 +223,8 @@ describe('a source', () => {
     await retell.send({ event: 'call_ended', call: { call_id: 'negative-latency', latency } })
     for (const id of ['negative', 'negative-latency'])
       expect(await readCall(project, id)).toMatchObject({
-        ...{ status: 'completed', details: { costUsd: null, latencyMs: null } },
+        status: 'completed',
+        details: { costUsd: null, latencyMs: null },
       })
     for (const { id } of [vapi, retell]) expect((await countsOf(project, id)).failures).toBe(0)
   })
@@ -239,7 +241,8 @@ describe('a source', () => {
       await send('call_ended', id, { ...times, transcript_object: timed })
     await send('call_analyzed', 'shorter', { ...times, transcript_object: [said('One, two.')] })
     expect(await readCall(project, 'shorter')).toMatchObject({
-      ...{ transcript: [{ content: 'One, two.' }], details: { timeline: [] } },
+      transcript: [{ content: 'One, two.' }],
+      details: { timeline: [] },
     })
     await send('call_analyzed', 'analysed', { ...times, transfer_destination: '+15550100003' })
     expect((await readCall(project, 'analysed')).details.timeline).toHaveLength(2)

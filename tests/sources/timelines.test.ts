@@ -16,15 +16,24 @@ function timelineOf(name: keyof typeof platforms, event: unknown) {
 }
 
 const turn = (atSeconds: number, index: number) => ({
-  ...{ atSeconds, kind: 'turn' as const, turn: index, name: null, text: null },
+  atSeconds,
+  kind: 'turn' as const,
+  turn: index,
+  name: null,
+  text: null,
 })
 const step = (atSeconds: number, kind: 'tool_call' | 'tool_result' | 'transfer', name: string) => ({
-  ...{ atSeconds, kind, turn: null, name, text: null },
+  atSeconds,
+  kind,
+  turn: null,
+  name,
+  text: null,
 })
 
 describe('Retell', () => {
   const said = (role: 'agent' | 'user', content: string, start: number): PhoneCallResponse.Utterance => ({
-    ...{ role, content },
+    role,
+    content,
     words: [{ word: content, start, end: start + 1 }],
   })
   const spoken = [said('agent', 'Hello.', 0.5), said('user', 'Is it ready?', 2), said('agent', 'Yes.', 6)]
@@ -41,16 +50,21 @@ describe('Retell', () => {
     ...spoken.slice(2),
   ]
   const call = {
-    ...{ call_id: 'c1', start_timestamp: 1_700_000_000_000, end_timestamp: 1_700_000_009_000 },
-    ...{ transcript_object: spoken, transcript_with_tool_calls: woven },
+    call_id: 'c1',
+    start_timestamp: 1_700_000_000_000,
+    end_timestamp: 1_700_000_009_000,
+    transcript_object: spoken,
+    transcript_with_tool_calls: woven,
   }
 
   test('tool calls and their results are between the turns, without arguments and content', () => {
     const { change, details } = update('retell', { event: 'call_ended', call })
     expect(change.transcript?.map(({ content }) => content)).toEqual(['Hello.', 'Is it ready?', 'Yes.'])
     expect(details.timeline).toEqual([
-      ...[turn(0.5, 0), turn(2, 1)],
-      ...[step(3, 'tool_call', 'find_order'), step(3, 'tool_result', 'find_order')],
+      turn(0.5, 0),
+      turn(2, 1),
+      step(3, 'tool_call', 'find_order'),
+      step(3, 'tool_result', 'find_order'),
       turn(6, 2),
     ])
     expect(JSON.stringify(details)).not.toContain('never-store-this')
@@ -92,11 +106,9 @@ describe('Retell', () => {
 
 describe('Vapi', () => {
   const message = (role: string, secondsFromStart: number, rest: object = {}) => ({
-    ...{
-      role,
-      secondsFromStart,
-      message: role === 'bot' || role === 'user' ? `At ${secondsFromStart}.` : '',
-    },
+    role,
+    secondsFromStart,
+    message: role === 'bot' || role === 'user' ? `At ${secondsFromStart}.` : '',
     ...rest,
   })
   const tool = (secondsFromStart: number, name: string) =>
@@ -112,13 +124,19 @@ describe('Vapi', () => {
   ]
   const report = (artifact: object, rest: object = {}) => ({
     message: {
-      ...{ type: 'end-of-call-report', call: { id: 'c1', assistantId: 'a-1' }, durationSeconds: 20 },
-      ...{ artifact, ...rest },
+      type: 'end-of-call-report',
+      call: { id: 'c1', assistantId: 'a-1' },
+      durationSeconds: 20,
+      artifact,
+      ...rest,
     },
   })
   const latency = (turnLatency: number) => ({
-    ...{ turnLatency, endpointingLatency: 300, transcriberLatency: 100 },
-    ...{ modelLatency: 500, voiceLatency: 0 },
+    turnLatency,
+    endpointingLatency: 300,
+    transcriberLatency: 100,
+    modelLatency: 500,
+    voiceLatency: 0,
   })
   const parts = (total: number) => ({ total, endOfTurn: 300, transcription: 100, model: 500, voice: 0 })
 
@@ -126,7 +144,11 @@ describe('Vapi', () => {
     const performanceMetrics = { turnLatencies: [latency(900), latency(1_500)] }
     const { details } = update('vapi', report({ messages, performanceMetrics }))
     expect(details.timeline?.map(({ latencyMs }) => latencyMs)).toEqual([
-      ...[undefined, undefined, parts(900), undefined, parts(1_500)],
+      undefined,
+      undefined,
+      parts(900),
+      undefined,
+      parts(1_500),
     ])
     expect(details.latencyMs).toBe(1_200)
   })
@@ -152,10 +174,13 @@ describe('Vapi', () => {
     const handedOff = messages.toSpliced(3, 0, tool(6, 'handoff_to_assistant'))
     const { details } = update('vapi', report({ messages: handedOff, assistantActivations }))
     expect(details.timeline).toEqual([
-      ...[{ ...turn(1, 0), agentId: 'a-1' }, turn(3, 1), { ...turn(5, 2), agentId: 'a-1' }],
+      { ...turn(1, 0), agentId: 'a-1' },
+      turn(3, 1),
+      { ...turn(5, 2), agentId: 'a-1' },
       { ...step(6, 'tool_call', 'handoff_to_assistant'), agentId: 'a-1' },
       { ...step(6, 'transfer', 'Billing'), agentId: 'a-1' },
-      ...[turn(8, 3), { ...turn(10, 4), agentId: 'a-2' }],
+      turn(8, 3),
+      { ...turn(10, 4), agentId: 'a-2' },
     ])
     expect(JSON.stringify(details)).not.toContain('never-store-this')
   })
@@ -200,8 +225,13 @@ describe('ElevenLabs', () => {
     rest: object,
   ): ElevenLabs.ConversationHistoryTranscriptResponseModelToolResultsItem =>
     ({
-      ...{ type: 'system', requestId: 'r1', toolName, resultValue: 'never-store-this', isError: false },
-      ...{ toolHasBeenCalled: true, ...rest },
+      type: 'system',
+      requestId: 'r1',
+      toolName,
+      resultValue: 'never-store-this',
+      isError: false,
+      toolHasBeenCalled: true,
+      ...rest,
     }) as ElevenLabs.ConversationHistoryTranscriptResponseModelToolResultsItem
   const reading = async (
     turns: ElevenLabs.ConversationHistoryTranscriptResponseModel[],
@@ -222,26 +252,32 @@ describe('ElevenLabs', () => {
   test('each turn has its latency, its agent, and whether the caller interrupted it', async () => {
     const { details } = await reading([
       {
-        ...{ role: 'user', message: 'Is it ready?', timeInCallSecs: 2 },
+        role: 'user',
+        message: 'Is it ready?',
+        timeInCallSecs: 2,
         conversationTurnMetrics: metrics({ convai_asr_trailing_service_latency: 0.1032 }),
       },
       {
-        ...{ role: 'agent', message: 'Let me', timeInCallSecs: 4, interrupted: true },
+        role: 'agent',
+        message: 'Let me',
+        timeInCallSecs: 4,
+        interrupted: true,
         agentMetadata: { agentId: 'agent_1' },
         conversationTurnMetrics: metrics({
-          ...{ convai_ttf_audio_since_silence: 1.2, convai_turn_silence_before_initiation: 0.4 },
-          ...{
-            convai_turn_asr_latency: 0.1032,
-            convai_llm_service_ttfb: 0.37042,
-            convai_tts_service_ttfb: 0.15,
-          },
+          convai_ttf_audio_since_silence: 1.2,
+          convai_turn_silence_before_initiation: 0.4,
+          convai_turn_asr_latency: 0.1032,
+          convai_llm_service_ttfb: 0.37042,
+          convai_tts_service_ttfb: 0.15,
         }),
       },
     ])
     expect(details.timeline).toEqual([
       { ...turn(2, 0), latencyMs: { transcription: 103.2 } },
       {
-        ...{ ...turn(4, 1), interrupted: true, agentId: 'agent_1' },
+        ...turn(4, 1),
+        interrupted: true,
+        agentId: 'agent_1',
         latencyMs: { total: 1_200, endOfTurn: 400, transcription: 103.2, model: 370.42, voice: 150 },
       },
     ])
@@ -252,7 +288,8 @@ describe('ElevenLabs', () => {
     const { details } = await reading([
       { role: 'user', message: 'Is it ready?', timeInCallSecs: 2 },
       {
-        ...{ role: 'agent', timeInCallSecs: 3 },
+        role: 'agent',
+        timeInCallSecs: 3,
         toolResults: [
           result('a', { type: 'client', toolLatencySecs: 0.5 }),
           result('b', { type: 'client', toolLatencySecs: 0.25 }),
@@ -262,14 +299,20 @@ describe('ElevenLabs', () => {
       { role: 'agent', message: 'Anything else?', timeInCallSecs: 6 },
     ])
     expect(details.timeline?.map(({ latencyMs }) => latencyMs)).toEqual([
-      ...[undefined, undefined, undefined, { tool: 750 }, undefined],
+      undefined,
+      undefined,
+      undefined,
+      { tool: 750 },
+      undefined,
     ])
   })
 
   test('a transfer to an agent or a number is an entry; one that failed is none', async () => {
     const { details } = await reading([
       {
-        ...{ role: 'agent', timeInCallSecs: 3, agentMetadata: { agentId: 'agent_1' } },
+        role: 'agent',
+        timeInCallSecs: 3,
+        agentMetadata: { agentId: 'agent_1' },
         toolResults: [
           result('transfer_to_agent', {
             result: {
@@ -282,7 +325,9 @@ describe('ElevenLabs', () => {
         ],
       },
       {
-        ...{ role: 'agent', timeInCallSecs: 8, agentMetadata: { agentId: 'agent_2' } },
+        role: 'agent',
+        timeInCallSecs: 8,
+        agentMetadata: { agentId: 'agent_2' },
         toolResults: [
           result('transfer_to_number', {
             result: { resultType: 'transfer_to_number_sip_success', transferNumber: '+15550100003' },
@@ -317,8 +362,11 @@ describe('ElevenLabs', () => {
 describe('other platforms', () => {
   test('Bland: a transfer has its time and number', () => {
     const timeline = timelineOf('bland', {
-      ...{ call_id: 'c1', completed: true, started_at: '2023-11-14T22:13:20.000Z' },
-      ...{ transferred_to: '+15550100003', transferred_at: '2023-11-14T22:13:32.500Z' },
+      call_id: 'c1',
+      completed: true,
+      started_at: '2023-11-14T22:13:20.000Z',
+      transferred_to: '+15550100003',
+      transferred_at: '2023-11-14T22:13:32.500Z',
     })
     expect(timeline).toEqual([step(12.5, 'transfer', '+15550100003')])
   })
@@ -327,11 +375,13 @@ describe('other platforms', () => {
     const transcript = [
       { role: 'user', text: 'Is it ready?', start_timestamp: 1.5, end_timestamp: 2 },
       {
-        ...{ role: 'assistant', text: 'Yes.', start_timestamp: 3, end_timestamp: 4, tts_ttfb: 0.2 },
-        ...{
-          end_reason: 'interrupted',
-          tool_calls: [{ id: 't1', name: 'find_order', arguments: { pin: 'x' } }],
-        },
+        role: 'assistant',
+        text: 'Yes.',
+        start_timestamp: 3,
+        end_timestamp: 4,
+        tts_ttfb: 0.2,
+        end_reason: 'interrupted',
+        tool_calls: [{ id: 't1', name: 'find_order', arguments: { pin: 'x' } }],
       },
       { role: 'assistant', text: 'It is.', start_timestamp: 5, was_interrupted: true },
     ]
@@ -349,11 +399,13 @@ describe('other platforms', () => {
       { role: 'user', content: 'Number seven.' },
     ]
     const data = {
-      ...{ event_type: 'call.ai_gather.ended', occurred_at: '2023-11-14T22:13:32.500Z' },
+      event_type: 'call.ai_gather.ended',
+      occurred_at: '2023-11-14T22:13:32.500Z',
       payload: { call_leg_id: 'c1', message_history },
     }
     expect(update('telnyx', { data }).change).toMatchObject({
-      ...{ status: 'live', isEngaged: true },
+      status: 'live',
+      isEngaged: true,
       transcript: message_history,
     })
   })

@@ -23,7 +23,15 @@ export async function pythonPackages(): Promise<string | null> {
   const list = await readFile(pythonList, 'utf8')
   const options = ['--quiet', '--no-deps', '--no-compile', '--only-binary=:all:']
   return install('python', list, (folder) => [
-    ...['python3', '-m', 'pip', 'install', ...options, '--target', folder, '--requirement', pythonList],
+    'python3',
+    '-m',
+    'pip',
+    'install',
+    ...options,
+    '--target',
+    folder,
+    '--requirement',
+    pythonList,
   ])
 }
 

@@ -82,7 +82,10 @@ const int64 = 7
 
 function onnxModel(): Buffer {
   const table = message(
-    ...[number(1, vocabulary.length), number(1, tinyDimensions), number(2, float), text(8, 'table')],
+    number(1, vocabulary.length),
+    number(1, tinyDimensions),
+    number(2, float),
+    text(8, 'table'),
     bytes(9, Buffer.from(vectors().buffer)),
   )
   const gather = message(

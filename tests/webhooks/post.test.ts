@@ -30,7 +30,8 @@ async function postTo({ answer, url = receiver.url, resolve, timeoutMs = 5_000 }
 describe('an answer', () => {
   test('of 2xx is a success, whatever its body', async () => {
     expect(await postTo({ answer: (response) => response.writeHead(201).end('hello') })).toMatchObject({
-      ...{ status: 201, error: null },
+      status: 201,
+      error: null,
     })
   })
 
@@ -66,7 +67,8 @@ describe('an answer', () => {
 
   test('that does not come within the time is a failure, and its connection is closed', async () => {
     expect(await postTo({ answer: () => undefined, timeoutMs: 200 })).toMatchObject({
-      ...{ status: null, error: 'No answer within 0.2 s' },
+      status: null,
+      error: 'No answer within 0.2 s',
     })
     await until(() => receiver.open() === 0)
   })

@@ -149,8 +149,12 @@ describe('an endpoint that fails', () => {
     const seqs = received().map(({ data }) => data.seq)
     expect(seqs).toEqual(seqs.toSorted((one, other) => one - other))
     expect(received().map(({ type }) => type)).toEqual([
-      ...['knowledge.changed', 'knowledge.deleted', 'knowledge.deleted', 'knowledge.deleted'],
-      ...['knowledge.changed', 'knowledge.ready'],
+      'knowledge.changed',
+      'knowledge.deleted',
+      'knowledge.deleted',
+      'knowledge.deleted',
+      'knowledge.changed',
+      'knowledge.ready',
     ])
   })
 
@@ -206,9 +210,15 @@ test('switching on that fails after its first commit loses nothing: the next one
   const { read, write } = database
   const all = () => Promise.reject(new Error('The disk is full'))
   const cutOff = new Webhooks({
-    ...{ read, write: Object.assign(Object.create(write), { all }), queue: new WebhookQueue(database) },
-    ...{ audit: service.services.console.audit, addresses: new Addresses({ listed: null }), now: Date.now },
-    ...{ recordHash: () => '', erasure: { schedule: () => undefined }, log: { warn: () => undefined } },
+    read,
+    write: Object.assign(Object.create(write), { all }),
+    queue: new WebhookQueue(database),
+    audit: service.services.console.audit,
+    addresses: new Addresses({ listed: null }),
+    now: Date.now,
+    recordHash: () => '',
+    erasure: { schedule: () => undefined },
+    log: { warn: () => undefined },
   })
   await expect(cutOff.enable(project.projectId, id)).rejects.toThrow('The disk is full')
   expect(await webhooks.enable(project.projectId, id)).toEqual({ id, queued: 1 })

@@ -94,7 +94,11 @@ export const livekit: Framework = {
     if (!root && heard.length + replies.length === 0) return null
     const close = named('session_close').at(-1)
     return toUpdate(facts, {
-      ...{ id: traceId, all, root, isOver, closedMs: close?.startMs },
+      id: traceId,
+      all,
+      root,
+      isOver,
+      closedMs: close?.startMs,
       endedReason: textOf(close, 'reason'),
       isMachine: named('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-')),
       direction: directionOf(root),

@@ -53,8 +53,13 @@ const keyValue: Message = {
   }),
 }
 const spanMessage: Message = {
-  ...{ 1: id('traceId'), 2: id('spanId'), 4: id('parentSpanId'), 5: text('name') },
-  ...{ 7: time('startTimeUnixNano'), 8: time('endTimeUnixNano'), 9: list('attributes', keyValue) },
+  1: id('traceId'),
+  2: id('spanId'),
+  4: id('parentSpanId'),
+  5: text('name'),
+  7: time('startTimeUnixNano'),
+  8: time('endTimeUnixNano'),
+  9: list('attributes', keyValue),
   11: list('events', { 2: text('name'), 3: list('attributes', keyValue) }),
 }
 const exportRequest: Message = {
@@ -197,8 +202,15 @@ function toSpan(fields: Fields, scope: string, of: Pick<Span, 'service' | 'userA
   const name = fields.text('name')
   if (!traceId || !spanId || !name || startMs === null || endMs === null) return null
   return {
-    ...{ traceId, spanId, parentSpanId: hexOf(fields, 'parentSpanId', 16) ?? '', scope, ...of, name },
-    ...{ startMs, endMs, attributes: attributesOf(fields.own('attributes')) },
+    traceId,
+    spanId,
+    parentSpanId: hexOf(fields, 'parentSpanId', 16) ?? '',
+    scope,
+    ...of,
+    name,
+    startMs,
+    endMs,
+    attributes: attributesOf(fields.own('attributes')),
     events: fields.list('events').map((event) => ({
       name: event.text('name') ?? '',
       attributes: attributesOf(event.own('attributes')),

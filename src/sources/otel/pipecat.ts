@@ -74,7 +74,10 @@ export const pipecat: Framework = {
     if (id === undefined) return null
     const models = named('llm', 'llm_response')
     return toUpdate(facts, {
-      ...{ id, all, root: named('conversation').at(-1), isOver },
+      id,
+      all,
+      root: named('conversation').at(-1),
+      isOver,
       agent: sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0],
       events: yield* eventsIn(all, named('turn')),
       turns: named('turn'),
@@ -148,7 +151,9 @@ function* saidIn(
       voice: numberOf(fact, 'firstByte'),
     }
     events.push({
-      ...{ atMs: fact.startMs, role: 'assistant', text: textOf(answer ?? fact, 'text') },
+      atMs: fact.startMs,
+      role: 'assistant',
+      text: textOf(answer ?? fact, 'text'),
       interrupted: wasInterrupted && at === replies.length - 1,
       latencyMs: latencyOf(latencies, 1_000),
     })
@@ -226,7 +231,8 @@ function toolsIn(messages: readonly Record<string, unknown>[]): Tool[] {
     for (const part of objectsIn(message.content)) {
       if (part.type === 'tool_use')
         ask({
-          ...{ id: String(part.id), tool: storable(String(part.name)) },
+          id: String(part.id),
+          tool: storable(String(part.name)),
           given: storable(textIn(part.input)),
         })
       if (part.type === 'tool_result') answer(part.tool_use_id, part.content)

@@ -210,7 +210,9 @@ export class CallSessions {
   async #keep(projectId: number, sessions: Session[]): Promise<void> {
     const { store, recordHash, now } = this.#options
     const rows = sessions.map((session) => ({
-      ...{ traceId: session.traceId, framework: session.framework, facts: JSON.stringify(session.added) },
+      traceId: session.traceId,
+      framework: session.framework,
+      facts: JSON.stringify(session.added),
       callId: session.update?.id ?? null,
       hash: recordHash(projectId, 'call', likelyCallId(session)),
     }))

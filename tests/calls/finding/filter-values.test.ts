@@ -94,8 +94,13 @@ beforeAll(async () => {
   const own = (n: 0 | 1) => ({
     source: several.source?.[n] ?? '',
     review: {
-      ...{ evaluation: null, by: null, at: '2026-01-05T00:00:00.000Z', note: n === 0 ? 'x' : null },
-      ...{ labels: [several.label?.[n] ?? ''], reviewed: n === 0, flaggedTurns: n === 0 ? [0] : [] },
+      evaluation: null,
+      by: null,
+      at: '2026-01-05T00:00:00.000Z',
+      note: n === 0 ? 'x' : null,
+      labels: [several.label?.[n] ?? ''],
+      reviewed: n === 0,
+      flaggedTurns: n === 0 ? [0] : [],
     },
   })
   const change = (n: 0 | 1): CallChange => ({

@@ -171,7 +171,10 @@ describe('a page of calls', () => {
   test('has those of some calls that filters leave, as they are now', async () => {
     const projectId = await projectWith(
       ['a', 'b', 'c', 'd'].map((id, n) => ({
-        ...{ id, createdAt: at(n), evaluation: id === 'b' ? 'fail' : null, ...said(`I am ${id}.`) },
+        id,
+        createdAt: at(n),
+        evaluation: id === 'b' ? 'fail' : null,
+        ...said(`I am ${id}.`),
       })),
     )
     expect(await idsOf(projectId, { id: ['a', 'b', 'gone', 'c'] })).toEqual(['c', 'b', 'a'])

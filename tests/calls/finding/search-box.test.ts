@@ -109,7 +109,9 @@ test('lists go by duration, of one length by time, and neighbours and pages foll
     service.services,
     projectId,
     Object.entries(durations).map(([id, duration], at) => ({
-      ...{ id, duration, createdAt: `2026-01-01T00:00:0${at}.000Z` },
+      id,
+      duration,
+      createdAt: `2026-01-01T00:00:0${at}.000Z`,
     })),
   )
   const { calls } = service.services

@@ -140,7 +140,11 @@ describe("a call's words", () => {
     })
     const backlog = new WordBacklog({
       database: { onCommit: () => undefined },
-      ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
+      owner: { isOwner: true },
+      read: database.read,
+      write,
+      log: noFailures,
+      now: Date.now,
     })
     await goOn()
     for (let run = 1; run <= 3; run++) {
@@ -170,7 +174,11 @@ describe("a call's words", () => {
     })
     const backlog = new WordBacklog({
       database: { onCommit: () => undefined },
-      ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
+      owner: { isOwner: true },
+      read: database.read,
+      write,
+      log: noFailures,
+      now: Date.now,
     })
     await backlog.finish()
     expect(batches).toBe(1)
@@ -207,7 +215,11 @@ describe("a call's words", () => {
     })
     const backlog = new WordBacklog({
       database: { onCommit: () => undefined },
-      ...{ owner: { isOwner: true }, read: database.read, write, log: noFailures, now: Date.now },
+      owner: { isOwner: true },
+      read: database.read,
+      write,
+      log: noFailures,
+      now: Date.now,
     })
     await backlog.finish()
     isOver = true
@@ -290,7 +302,10 @@ describe("a call's numbers", () => {
     const { projectId } = await own.mintProject()
     const backlog = new WordBacklog({
       database: { onCommit: () => undefined },
-      ...{ owner: { isOwner: true }, read: database.read, write: database.write, log: noFailures },
+      owner: { isOwner: true },
+      read: database.read,
+      write: database.write,
+      log: noFailures,
       now: () => Date.now() + 600_000,
     })
     const long = said(...Array.from({ length: 500 }, (_, n) => `word${n} ${'and so on '.repeat(20)}`))

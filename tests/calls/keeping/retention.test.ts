@@ -56,7 +56,10 @@ test('a call that retention deletes is deleted as by hand, with one entry in the
   const { project, expire, trail } = await newProject()
   const words = [newWord(), newWord()]
   const old = Array.from({ length: 230 }, (_, at) => ({
-    ...{ id: `old-${at}`, status: 'completed' as const, occurredAt: daysAgo(100), createdAt: daysAgo(100) },
+    id: `old-${at}`,
+    status: 'completed' as const,
+    occurredAt: daysAgo(100),
+    createdAt: daysAgo(100),
     ...said(`${words[at === 7 ? 0 : 1]} said`),
   }))
   await putCalls(service.services, project.projectId, old)
@@ -78,7 +81,10 @@ test('a call that retention deletes is deleted as by hand, with one entry in the
 test('what was interrupted is finished by the next run, and switching off stops it', async () => {
   const { project, idsOf, expire, trail } = await newProject()
   const old = Array.from({ length: 250 }, (_, at) => ({
-    ...{ id: `old-${at}`, status: 'completed' as const, occurredAt: daysAgo(100), createdAt: daysAgo(100) },
+    id: `old-${at}`,
+    status: 'completed' as const,
+    occurredAt: daysAgo(100),
+    createdAt: daysAgo(100),
   }))
   await putCalls(service.services, project.projectId, old)
   const { settings, database, retention } = service.services

@@ -19,8 +19,13 @@ beforeAll(async () => {
   const text = '}],"review":{"note":1},"timeline":[ü'
   const timeline = [{ atSeconds: 1, kind: 'tool_call' as const, turn: 0, name: 'x', text }]
   const review = {
-    ...{ evaluation: 'fail', note: '=1+1', labels: ['vip', 'a;b'], reviewed: true, flaggedTurns: [0, 2] },
-    ...{ by: 'Ada', at: '2026-01-05T00:00:00.000Z' },
+    evaluation: 'fail',
+    note: '=1+1',
+    labels: ['vip', 'a;b'],
+    reviewed: true,
+    flaggedTurns: [0, 2],
+    by: 'Ada',
+    at: '2026-01-05T00:00:00.000Z',
   }
   const agent = { id: 'front-desk', name: ',"timeline":' }
   const details = { agent, costUsd: 0.12, latencyMs: 640, direction: 'web' as const, timeline }

@@ -67,7 +67,10 @@ describe('GET /v1/calls', () => {
       pagination: { total: 0, limit: 100, offset: 0, next: null },
     })
     expect((await pageOf(project, '?offset=5&limit=7')).pagination).toEqual({
-      ...{ total: 0, limit: 7, offset: 5, next: null },
+      total: 0,
+      limit: 7,
+      offset: 5,
+      next: null,
     })
   })
 

@@ -86,7 +86,8 @@ describe('the figures', () => {
     const hour = 3_600_000
     const projectId = await projectWith(
       [-7 * day - hour, -7 * day, -7 * day + hour - 1, -1].map((before, n) => ({
-        ...{ id: `${n}`, createdAt: iso(start + before) },
+        id: `${n}`,
+        createdAt: iso(start + before),
       })),
     )
     const { overview } = service.services
@@ -199,20 +200,18 @@ describe('the days', () => {
     expect(all).toHaveLength(365)
     const busy = all.flatMap(({ day, unevaluated }) => (unevaluated > 0 ? [[day.slice(5), unevaluated]] : []))
     expect(busy).toEqual([
-      ...[
-        ['03-28', 1],
-        ['03-29', 2],
-        ['03-30', 1],
-      ],
-      ...[
-        ['10-24', 1],
-        ['10-25', 2],
-        ['10-26', 1],
-      ],
+      ['03-28', 1],
+      ['03-29', 2],
+      ['03-30', 1],
+      ['10-24', 1],
+      ['10-25', 2],
+      ['10-26', 1],
     ])
     const lordHowe = { from: '2026-04-03T13:00:00Z', to: '2026-04-06T13:30:00Z', zone: 'Australia/Lord_Howe' }
     expect((await service.services.overview.days(projectId, lordHowe)).data.map(({ day }) => day)).toEqual([
-      ...['2026-04-04', '2026-04-05', '2026-04-06'],
+      '2026-04-04',
+      '2026-04-05',
+      '2026-04-06',
     ])
     const error = await service.services.overview
       .days(projectId, { ...period, zone: 'Nowhere/Land' })
@@ -300,7 +299,8 @@ describe('the origins', () => {
       },
     })
     expect(await service.services.overview.origins(await projectWith([]), january)).toEqual({
-      ...{ sources: nothing, agents: nothing },
+      sources: nothing,
+      agents: nothing,
     })
   })
 

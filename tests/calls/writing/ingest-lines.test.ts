@@ -91,7 +91,12 @@ describe('POST /ingest/calls', () => {
         'body: must be an object',
         'id: is required',
       ].map((detail, at) => ({
-        ...{ line: at + 1, id: null, status: 400, code: 'invalid_request', title: 'Invalid request', detail },
+        line: at + 1,
+        id: null,
+        status: 400,
+        code: 'invalid_request',
+        title: 'Invalid request',
+        detail,
       })),
     ])
     expect(answers.pop()).toEqual({ id: 'good', status: 201 })
@@ -222,7 +227,8 @@ describe('POST /ingest/calls', () => {
     const [project, other] = [await service.mintProject(), await service.mintProject()]
     const post = (key: string) =>
       fetch(`${service.url}/ingest/calls`, {
-        ...{ method: 'POST', body: '{"id":"call-1"}' },
+        method: 'POST',
+        body: '{"id":"call-1"}',
         headers: { ...ndjson, authorization: `Bearer ${key}` },
       })
     await expectProblem(await post(project.key), 'invalid_api_key_format', 'Invalid API key format')

@@ -22,7 +22,8 @@ afterAll(() => service.stop())
 async function redactingProject(more: { keepNumbers?: 'last4' | 'none' }): Promise<TestProject> {
   const minted = await service.mintProject()
   await service.services.settings.change(minted.projectId, {
-    ...{ redact: [...redactionKinds], country: 'US' },
+    redact: [...redactionKinds],
+    country: 'US',
     ...more,
   })
   return minted
@@ -193,11 +194,10 @@ describe('what sources keep', () => {
   test('of an event that cannot be read holds no number, and is counted when it is read again', async () => {
     const vapi = await addSource(service, project, 'vapi')
     const message = {
-      ...{
-        type: 'end-of-call-report',
-        call: { id: 'failed', type: 'inboundPhoneCall', customer: { number: '+14155550199' } },
-      },
-      ...{ startedAt: 'never', summary: 'Call +1 415 555 2671 or write to ada@example.com' },
+      type: 'end-of-call-report',
+      call: { id: 'failed', type: 'inboundPhoneCall', customer: { number: '+14155550199' } },
+      startedAt: 'never',
+      summary: 'Call +1 415 555 2671 or write to ada@example.com',
       artifact: { messages: [{ role: 'user', message: 'four one five, five five five, two six seven one' }] },
     }
     await vapi.send({ message })
@@ -213,7 +213,8 @@ describe('what sources keep', () => {
       read: 1,
     })
     expect(await read('failed')).toMatchObject({
-      ...{ callerNumber: '+14155550199', transcript: says('[phone]') },
+      callerNumber: '+14155550199',
+      transcript: says('[phone]'),
       details: { redacted: { phone: 1 } },
     })
   })
@@ -221,16 +222,16 @@ describe('what sources keep', () => {
   test('of a session of OpenTelemetry holds no number, and is counted with each request', async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     const turn = (spanId: string, name: string, at: number, text: string) => ({
-      ...{
-        traceId,
-        spanId,
-        parentSpanId: 'root',
-        scope: 'livekit-agents',
-        service: undefined,
-        userAttributes: new Map(),
-        name,
-      },
-      ...{ startMs: at, endMs: at + 1_000, events: [] },
+      traceId,
+      spanId,
+      parentSpanId: 'root',
+      scope: 'livekit-agents',
+      service: undefined,
+      userAttributes: new Map(),
+      name,
+      startMs: at,
+      endMs: at + 1_000,
+      events: [],
       attributes: new Map([
         ['lk.pii.user_transcript', text],
         ['lk.sip.phoneNumber', '+14155550198'],

@@ -53,7 +53,9 @@ describe('the address of the list of calls', () => {
     })
     const written = '?evaluation=a%2Cb&evaluation=c\\,d&label=e,f&text=g,h'
     expect(readFilters(parseSearch(written))).toEqual({
-      ...{ evaluation: ['a', 'b', 'c,d'], label: ['e', 'f'], text: 'g,h' },
+      evaluation: ['a', 'b', 'c,d'],
+      label: ['e', 'f'],
+      text: 'g,h',
     })
   })
 

@@ -6,7 +6,10 @@ import fc from '../../support/fast-check.ts'
 const transcript = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }))
 const turn = (index: number, atSeconds: number): TimelineEntry => ({ atSeconds, kind: 'turn', turn: index })
 const step = (name: string, atSeconds: number, of: number | null = null): TimelineEntry => ({
-  ...{ atSeconds, kind: 'tool_call', turn: of, name },
+  atSeconds,
+  kind: 'tool_call',
+  turn: of,
+  name,
 })
 
 /** `a@1 [x y] b`: turns with their times, and the names of steps. */

@@ -35,7 +35,11 @@ describe('the days of a time zone', () => {
       Date.parse('2026-03-02T20:00:00Z'),
     )
     expect(listed.map((entry) => ('day' in entry ? entry.day : entry.key))).toEqual([
-      ...['Today', '0', 'Yesterday', '1', '2'],
+      'Today',
+      '0',
+      'Yesterday',
+      '1',
+      '2',
     ])
   })
 
@@ -66,7 +70,11 @@ describe('what a person reads', () => {
 
   test('is in English, as where the person lives', () => {
     expect(['de-DE', 'de', 'en', 'pt-BR', 'xx'].map(localeOf)).toEqual([
-      ...['en-DE', 'en-DE', 'en-US', expect.stringMatching(/^en-(BR|GB)$/), 'en-US'],
+      'en-DE',
+      'en-DE',
+      'en-US',
+      expect.stringMatching(/^en-(BR|GB)$/),
+      'en-US',
     ])
     expect(['en-US', 'en-GB', 'ar-EG'].map(firstDayOfWeek)).toEqual([0, 1, 6])
     expect(dates.time('2026-06-01T05:32:00Z')).toMatch(/^(14:32|2:32 PM)$/)

@@ -16,7 +16,9 @@ describe('the period of the overview', () => {
   test('is the last 30 days, today included, unless the address says otherwise', () => {
     const period = periodOf(overviewSearch({}), utc, now)
     expect(period).toEqual({
-      ...{ from: '2026-02-01T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z', days: 30 },
+      from: '2026-02-01T00:00:00.000Z',
+      to: '2026-03-03T00:00:00.000Z',
+      days: 30,
       before: '2026-01-02T00:00:00.000Z',
     })
     expect(periodOf(overviewSearch({ days: '7' }), utc, now).days).toBe(7)
@@ -43,7 +45,8 @@ describe('the period of the overview', () => {
       const hoursFrom = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 3_600_000
       expect(period.before).toBe(before)
       expect([hoursFrom(period.from, period.to), hoursFrom(period.before, period.from)]).toEqual([
-        ...[hours, earlier],
+        hours,
+        earlier,
       ])
     },
   )

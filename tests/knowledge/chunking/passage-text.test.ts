@@ -72,7 +72,9 @@ describe('relative links', () => {
   test('count for nothing in the lengths of a chunk', () => {
     const text = 'a [b](c.md) d'
     expect(toChunkPreview({ position: 0, heading: null, text, overlapChars: 12 })).toMatchObject({
-      ...{ text: 'a b d', characters: 5, overlapCharacters: 4 },
+      text: 'a b d',
+      characters: 5,
+      overlapCharacters: 4,
     })
   })
 })

@@ -522,7 +522,12 @@ describe('every error under /integrations/dify has Dify’s form', () => {
 
 describe('the mapping', () => {
   const hit = {
-    ...{ itemId: 'kn_1', name: 'Returns', heading: null, position: 3, score: 0.5, text: 'T' },
+    itemId: 'kn_1',
+    name: 'Returns',
+    heading: null,
+    position: 3,
+    score: 0.5,
+    text: 'T',
     matched: { keyword: true, vector: true },
   }
 

@@ -68,7 +68,8 @@ async function checkSearch(world: World): Promise<void> {
   expect([asked, exported.map((line) => JSON.parse(line).id)]).toEqual([asked, expected])
   const shown = await services.calls.rows(project.projectId, query)
   expect([asked, shown.data.map(({ id }) => id), shown.total]).toEqual([
-    ...[asked, expected.slice(0, shown.data.length)],
+    asked,
+    expected.slice(0, shown.data.length),
     expected.length,
   ])
   const at = chance.between(0, expected.length - 1)

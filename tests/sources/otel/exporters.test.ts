@@ -61,7 +61,10 @@ describe('the exporters of OpenTelemetry', () => {
     const id = await exportSession(exporter, words)
     const call = await (await project.fetch(`/v1/calls/${id}`)).json()
     expect(call).toMatchObject({
-      ...{ id, status: 'completed', duration: 9.5, isEngaged: true },
+      id,
+      status: 'completed',
+      duration: 9.5,
+      isEngaged: true,
       createdAt: '2026-01-31T09:30:00.000Z',
       transcript: [
         { role: 'user', content: words.trim() },
@@ -70,7 +73,9 @@ describe('the exporters of OpenTelemetry', () => {
     })
     const details = await (await project.fetch(`/v1/calls/${id}/details`)).json()
     expect(details).toMatchObject({
-      ...{ source: 'livekit', direction: 'outbound', latencyMs: 1_000 },
+      source: 'livekit',
+      direction: 'outbound',
+      latencyMs: 1_000,
       metadata: { endOfTurnDelayMs: 250 },
     })
   })

@@ -56,12 +56,12 @@ async function runAgent(command: string[], env: Record<string, string>): Promise
     stdout: 'pipe',
     stderr: 'pipe',
     env: {
-      ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
-      ...{
-        CALLBOOK_URL: service.url,
-        CALLBOOK_INGEST_KEY: project.ingestKey,
-        CALLBOOK_SEARCH_KEY: project.key,
-      },
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      ...env,
+      CALLBOOK_URL: service.url,
+      CALLBOOK_INGEST_KEY: project.ingestKey,
+      CALLBOOK_SEARCH_KEY: project.key,
       OTEL_EXPORTER_OTLP_ENDPOINT: `${recorder.url.origin}/ingest/otlp`,
       OTEL_EXPORTER_OTLP_HEADERS: `Authorization=Bearer%20${project.ingestKey}`,
     },

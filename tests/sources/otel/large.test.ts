@@ -25,7 +25,11 @@ async function send(spans: readonly TestSpan[], traceId: string) {
 /** A session of one turn, with long answers of the model, and sentences that are in none of them. */
 function longAnswers(sentences: number): Record<string, Fact> {
   const fact = (name: string, at: number, values: Fact['values']): Fact => ({
-    ...{ name, startMs: at, endMs: at + 1, parent: 'turn', values },
+    name,
+    startMs: at,
+    endMs: at + 1,
+    parent: 'turn',
+    values,
   })
   return {
     turn: fact('turn', 1, { conversation: 'a' }),
@@ -64,7 +68,12 @@ test('mapping a session pauses at every span, so that other requests get a turn'
 test('a session has at most 5,000 spans and still hears its end; what is too much is refused by number', async () => {
   const traceId = randomBytes(16).toString('hex')
   const word = (at: number): TestSpan => ({
-    ...{ scope: 'livekit-agents', name: 'user_turn', id: String(at), parent: 'session', from: 1, to: 2 },
+    scope: 'livekit-agents',
+    name: 'user_turn',
+    id: String(at),
+    parent: 'session',
+    from: 1,
+    to: 2,
     attributes: { 'lk.pii.user_transcript': `word ${at}` },
   })
   expect(

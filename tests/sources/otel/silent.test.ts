@@ -49,7 +49,10 @@ test('a session that says nothing for 30 minutes is completed, with what it has 
   now += 1
   await service.services.callSessions.finish()
   expect(await callOf(id)).toMatchObject({
-    ...{ status: 'completed', duration: 4.5, endedReason: null, isEngaged: true },
+    status: 'completed',
+    duration: 4.5,
+    endedReason: null,
+    isEngaged: true,
     createdAt: '2023-11-14T22:13:20.000Z',
     transcript: [{ role: 'assistant' }, { role: 'user' }],
   })

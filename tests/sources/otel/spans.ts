@@ -48,7 +48,11 @@ export function requestOf(spans: readonly TestSpan[], traceId: string): object {
           scope: { name: scope },
           spans: [
             {
-              ...{ traceId, spanId: hex(id), parentSpanId: parent ? hex(parent) : '', name, kind: 1 },
+              traceId,
+              spanId: hex(id),
+              parentSpanId: parent ? hex(parent) : '',
+              name,
+              kind: 1,
               startTimeUnixNano: nanoseconds(from),
               endTimeUnixNano: nanoseconds(to),
               attributes: attributesOf(attributes),
@@ -79,11 +83,19 @@ export const livekitSession: TestSpan[] = [
   lk({ name: 'session_start', id: 'start', parent: 'session', from: 0, to: 0.1 }),
   lk({ name: 'agent_speaking', id: 'speak1', parent: 'turn1', from: 0.5, to: 2 }),
   lk({
-    ...{ name: 'agent_turn', id: 'turn1', parent: 'session', from: 0.1, to: 2 },
+    name: 'agent_turn',
+    id: 'turn1',
+    parent: 'session',
+    from: 0.1,
+    to: 2,
     attributes: { 'lk.pii.response.text': 'Hello, this is Ada.', 'gen_ai.agent.name': 'ada' },
   }),
   lk({
-    ...{ name: 'user_turn', id: 'user1', parent: 'session', from: 3, to: 4.5 },
+    name: 'user_turn',
+    id: 'user1',
+    parent: 'session',
+    from: 3,
+    to: 4.5,
     attributes: {
       'lk.pii.user_transcript': 'When do you open?',
       'lk.transcription_delay': 0.2,
@@ -91,7 +103,11 @@ export const livekitSession: TestSpan[] = [
     },
   }),
   lk({
-    ...{ name: 'llm_request', id: 'request1', parent: 'node1', from: 4.2, to: 4.5 },
+    name: 'llm_request',
+    id: 'request1',
+    parent: 'node1',
+    from: 4.2,
+    to: 4.5,
     attributes: {
       'gen_ai.request.model': 'fake-1',
       'gen_ai.usage.input_tokens': 40,
@@ -102,7 +118,11 @@ export const livekitSession: TestSpan[] = [
     },
   }),
   lk({
-    ...{ name: 'llm_node', id: 'node1', parent: 'turn2', from: 4.2, to: 4.5 },
+    name: 'llm_node',
+    id: 'node1',
+    parent: 'turn2',
+    from: 4.2,
+    to: 4.5,
     attributes: {
       'lk.pii.response.text': 'Let me check.',
       'lk.pii.response.function_calls': JSON.stringify([{ call_id: 'call_1', arguments: '{}' }]),
@@ -112,7 +132,11 @@ export const livekitSession: TestSpan[] = [
   }),
   lk({ name: 'agent_speaking', id: 'speak2', parent: 'turn2', from: 4.3, to: 5 }),
   lk({
-    ...{ name: 'function_tool', id: 'tool1', parent: 'turn2', from: 4.6, to: 4.9 },
+    name: 'function_tool',
+    id: 'tool1',
+    parent: 'turn2',
+    from: 4.6,
+    to: 4.9,
     attributes: {
       'gen_ai.tool.name': 'hours',
       'gen_ai.tool.call.id': 'call_1',
@@ -122,7 +146,11 @@ export const livekitSession: TestSpan[] = [
     },
   }),
   lk({
-    ...{ name: 'llm_node', id: 'node2', parent: 'turn2', from: 5, to: 5.2 },
+    name: 'llm_node',
+    id: 'node2',
+    parent: 'turn2',
+    from: 5,
+    to: 5.2,
     attributes: { 'lk.pii.response.text': 'At nine.', 'lk.pii.response.function_calls': '[]' },
   }),
   lk({
@@ -134,7 +162,11 @@ export const livekitSession: TestSpan[] = [
     attributes: { 'lk.response.ttfb': 0.2 },
   }),
   lk({
-    ...{ name: 'agent_turn', id: 'turn2', parent: 'session', from: 4.2, to: 7 },
+    name: 'agent_turn',
+    id: 'turn2',
+    parent: 'session',
+    from: 4.2,
+    to: 7,
     attributes: {
       'lk.pii.user_input': 'When do you open?',
       'lk.pii.response.text': 'At nine.',
@@ -145,11 +177,19 @@ export const livekitSession: TestSpan[] = [
     },
   }),
   lk({
-    ...{ name: 'update_agent', id: 'update1', parent: 'session', from: 7.5, to: 7.6 },
+    name: 'update_agent',
+    id: 'update1',
+    parent: 'session',
+    from: 7.5,
+    to: 7.6,
     attributes: { 'lk.previous_agent_label': 'ada', 'lk.agent_label': 'billing' },
   }),
   lk({
-    ...{ name: 'agent_turn', id: 'turn3', parent: 'session', from: 8, to: 9 },
+    name: 'agent_turn',
+    id: 'turn3',
+    parent: 'session',
+    from: 8,
+    to: 9,
     attributes: {
       'lk.pii.user_input': 'And on Sunday?',
       'lk.pii.response.text': 'On Sunday we',
@@ -168,11 +208,19 @@ export const livekitSession: TestSpan[] = [
   }),
   lk({ name: 'eou_wait', id: 'wait1', parent: 'user2', from: 9, to: 9.5 }),
   lk({
-    ...{ name: 'session_close', id: 'close', parent: 'session', from: 62.5, to: 64.5 },
+    name: 'session_close',
+    id: 'close',
+    parent: 'session',
+    from: 62.5,
+    to: 64.5,
     attributes: { 'lk.close_reason': 'participant_disconnected' },
   }),
   lk({
-    ...{ name: 'agent_session', id: 'session', parent: 'job', from: 0, to: 64.5 },
+    name: 'agent_session',
+    id: 'session',
+    parent: 'job',
+    from: 0,
+    to: 64.5,
     attributes: {
       'lk.job_id': 'AJ_1',
       'lk.agent_name': '',
@@ -202,7 +250,8 @@ export const livekitHistory = [
 ] as const
 
 const pc = (span: Omit<TestSpan, 'scope'> & { scope?: string }): TestSpan => ({
-  ...{ scope: 'pipecat', service: 'front-desk' },
+  scope: 'pipecat',
+  service: 'front-desk',
   ...span,
   attributes: { ...span.attributes, 'settings.api_key': secret, 'gen_ai.system_instructions': secret },
 })
@@ -224,7 +273,11 @@ export const pipecatSession: TestSpan[] = [
     attributes: { text: 'Hello, this is Ada.' },
   }),
   pc({
-    ...{ name: 'turn', id: 'turn1', parent: 'conv', from: 0, to: 4 },
+    name: 'turn',
+    id: 'turn1',
+    parent: 'conv',
+    from: 0,
+    to: 4,
     scope: 'pipecat.turn',
     attributes: { 'turn.number': 1, 'conversation.id': 'CA=1', 'turn.was_interrupted': false },
   }),
@@ -245,12 +298,20 @@ export const pipecatSession: TestSpan[] = [
     attributes: { transcript: 'you open?', is_final: true },
   }),
   pc({
-    ...{ name: 'llm', id: 'llm1', parent: 'turn2', from: 5, to: 5.1 },
+    name: 'llm',
+    id: 'llm1',
+    parent: 'turn2',
+    from: 5,
+    to: 5.1,
     attributes: { input: JSON.stringify(before), output: 'Let me check. ', 'gen_ai.usage.input_tokens': 11 },
   }),
   pc({ name: 'tts', id: 'tts2', parent: 'turn2', from: 5.1, to: 5.2, attributes: { text: 'Let me check.' } }),
   pc({
-    ...{ name: 'llm', id: 'llm2', parent: 'turn2', from: 6, to: 6.1 },
+    name: 'llm',
+    id: 'llm2',
+    parent: 'turn2',
+    from: 6,
+    to: 6.1,
     attributes: {
       input: JSON.stringify([
         ...before,
@@ -271,7 +332,11 @@ export const pipecatSession: TestSpan[] = [
     attributes: { text: 'That is at nine.' },
   }),
   pc({
-    ...{ name: 'turn', id: 'turn2', parent: 'conv', from: 4, to: 9 },
+    name: 'turn',
+    id: 'turn2',
+    parent: 'conv',
+    from: 4,
+    to: 9,
     scope: 'pipecat.turn',
     attributes: {
       'conversation.id': 'CA=1',
@@ -280,7 +345,10 @@ export const pipecatSession: TestSpan[] = [
     },
   }),
   pc({
-    ...{ name: 'conversation', id: 'conv', from: 0, to: 9.5 },
+    name: 'conversation',
+    id: 'conv',
+    from: 0,
+    to: 9.5,
     scope: 'pipecat.turn',
     attributes: {
       'conversation.id': 'CA=1',
@@ -323,12 +391,17 @@ export function capturedRequests(name: string): object[] | null {
                 scope: { name: span.scope.split('@')[0] },
                 spans: [
                   {
-                    ...{ traceId: span.trace, spanId: span.span, parentSpanId: span.parent, name: span.name },
-                    ...{ startTimeUnixNano: span.start, endTimeUnixNano: span.end },
+                    traceId: span.trace,
+                    spanId: span.span,
+                    parentSpanId: span.parent,
+                    name: span.name,
+                    startTimeUnixNano: span.start,
+                    endTimeUnixNano: span.end,
                     attributes: attributesOf(Object.fromEntries(scalars)),
                     events: span.events.map(
                       ([name, , attributes]: [string, number, Record<string, Value>]) => ({
-                        ...{ name, attributes: attributesOf(attributes) },
+                        name,
+                        attributes: attributesOf(attributes),
                       }),
                     ),
                   },

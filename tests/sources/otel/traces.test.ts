@@ -84,25 +84,46 @@ describe('a session of LiveKit', () => {
         { ...entry, atSeconds: 0.5, kind: 'turn', turn: 0 },
         { ...entry, atSeconds: 3, kind: 'turn', turn: 1 },
         {
-          ...{ ...entry, atSeconds: 4.3, kind: 'turn', turn: 2, interrupted: false, agentId: 'ada' },
+          ...entry,
+          atSeconds: 4.3,
+          kind: 'turn',
+          turn: 2,
+          interrupted: false,
+          agentId: 'ada',
           latencyMs: { total: 900, model: 300, voice: null, tool: null },
         },
         { ...entry, atSeconds: 4.6, kind: 'tool_call', name: 'hours', text: '{"day":"monday"}' },
         { ...entry, atSeconds: 4.9, kind: 'tool_result', name: 'hours', text: 'nine' },
         {
-          ...{ ...entry, atSeconds: 5, kind: 'turn', turn: 3, interrupted: false, agentId: 'ada' },
+          ...entry,
+          atSeconds: 5,
+          kind: 'turn',
+          turn: 3,
+          interrupted: false,
+          agentId: 'ada',
           latencyMs: { total: null, model: null, voice: 200, tool: 300 },
         },
         { ...entry, atSeconds: 7.5, kind: 'transfer', name: 'billing' },
         { ...entry, atSeconds: 8, kind: 'turn', turn: 4 },
         {
-          ...{ ...entry, atSeconds: 8, kind: 'turn', turn: 5, interrupted: true, agentId: 'billing' },
+          ...entry,
+          atSeconds: 8,
+          kind: 'turn',
+          turn: 5,
+          interrupted: true,
+          agentId: 'billing',
           latencyMs: { total: 500 },
         },
       ],
       metadata: {
-        ...{ jobId: 'AJ_1', inputTokens: 40, outputTokens: 12, models: ['fake-1'] },
-        ...{ transcriptionDelayMs: 200, endOfTurnDelayMs: 500, firstTokenMs: 300, firstByteMs: 200 },
+        jobId: 'AJ_1',
+        inputTokens: 40,
+        outputTokens: 12,
+        models: ['fake-1'],
+        transcriptionDelayMs: 200,
+        endOfTurnDelayMs: 500,
+        firstTokenMs: 300,
+        firstByteMs: 200,
       },
     })
   })
@@ -172,7 +193,12 @@ describe('a session of LiveKit', () => {
           { ...lk, name: 'agent_speaking', id: 'x', from: 2.5, to: 3.5 },
           { ...lk, name: 'agent_speaking', id: 'y', from: 3.6, to: 4 },
           {
-            ...{ ...lk, name: 'agent_turn', id: 'reply', parent: 'root', from: 1, to: 4 },
+            ...lk,
+            name: 'agent_turn',
+            id: 'reply',
+            parent: 'root',
+            from: 1,
+            to: 4,
             attributes: { ...says('At nine.'), 'lk.generation_count': 2 },
           },
         ],
@@ -198,7 +224,9 @@ describe('a session of LiveKit', () => {
     expect((await project.fetch(`/v1/calls/${traceId}`)).status).toBe(404)
     await send(requestOf(upTo('user1').slice(-1), traceId))
     expect(await callOf(traceId)).toMatchObject({
-      ...{ status: 'live', duration: 0, createdAt: new Date(now).toISOString() },
+      status: 'live',
+      duration: 0,
+      createdAt: new Date(now).toISOString(),
       transcript: turns(livekitHistory.slice(0, 1)),
     })
   })
@@ -234,8 +262,14 @@ describe('a session of Pipecat', () => {
     const of = await service.mintProject()
     await send(requestOf(pipecatSession, newTraceId()), of)
     expect(await callOf('CA_1', of)).toMatchObject({
-      ...{ id: 'CA_1', status: 'completed', duration: 9.5, endedReason: null, isEngaged: true },
-      ...{ callerNumber: '+15550100001', calledNumber: null, transcript: turns(pipecatHistory) },
+      id: 'CA_1',
+      status: 'completed',
+      duration: 9.5,
+      endedReason: null,
+      isEngaged: true,
+      callerNumber: '+15550100001',
+      calledNumber: null,
+      transcript: turns(pipecatHistory),
       createdAt: '2023-11-14T22:13:20.000Z',
     })
     const entry = { turn: null, name: null, text: null }
@@ -328,7 +362,9 @@ describe('whatever the order of the spans, their batches and repetitions', () =>
       )
       expect<unknown>(
         spoken.map(({ atSeconds, interrupted, agentId, latencyMs }) => [
-          ...[Math.round(atSeconds * 10) / 10, interrupted, agentId],
+          Math.round(atSeconds * 10) / 10,
+          interrupted,
+          agentId,
           latencyMs && Object.values(latencyMs).map((part) => part && Math.round(part)),
         ]),
       ).toEqual(replies)

@@ -53,9 +53,13 @@ describe('what a user tells about a call', () => {
     const traceId = newTraceId()
     for (const span of spans) await send(of, [span], traceId)
     expect(await read(of, 'CA_1')).toMatchObject({
-      ...{ status: 'live', callerNumber: number, calledNumber: '+15550100002' },
+      status: 'live',
+      callerNumber: number,
+      calledNumber: '+15550100002',
       details: {
-        ...{ direction: 'outbound', agent: { id: 'night-desk', name: 'night-desk' }, costUsd: 0.25 },
+        direction: 'outbound',
+        agent: { id: 'night-desk', name: 'night-desk' },
+        costUsd: 0.25,
         metadata: { campaign: 'winter', vip: true },
       },
     })
@@ -81,7 +85,11 @@ describe('what a user tells about a call', () => {
 
   test('ends the same when it goes back to an earlier value, or differs within one moment, whatever comes first', async () => {
     const says = (id: string, from: number, agent: string): TestSpan => ({
-      ...{ scope: 'my-app', name: 'step', id, from, to: from + 0.1 },
+      scope: 'my-app',
+      name: 'step',
+      id,
+      from,
+      to: from + 0.1,
       attributes: { 'callbook.agent': agent, 'callbook.metadata.step': id },
     })
     const [a, b, c] = [says('a', 1, 'day-desk'), says('b', 2, 'night-desk'), says('c', 3, 'day-desk')]
@@ -104,7 +112,9 @@ describe('what a user tells about a call', () => {
     const of = await service.mintProject()
     const traceId = newTraceId()
     const resource = {
-      ...{ 'callbook.agent': 'desk', 'callbook.cost_usd': 'free', 'callbook.direction': 'up' },
+      'callbook.agent': 'desk',
+      'callbook.cost_usd': 'free',
+      'callbook.direction': 'up',
       'callbook.metadata.': 'nothing',
     }
     await send(

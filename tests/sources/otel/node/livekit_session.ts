@@ -34,7 +34,9 @@ const ctx = {
   job: { id: 'by-code' },
   waitForParticipant: async () => ({ attributes: sip }),
   makeSessionReport: () => ({
-    ...{ chatHistory: session.history, startedAt: startedAt, timestamp: Date.now() },
+    chatHistory: session.history,
+    startedAt: startedAt,
+    timestamp: Date.now(),
     events: [{ type: 'close', reason: 'user_initiated' }],
   }),
 } as unknown as JobContext
