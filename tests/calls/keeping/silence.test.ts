@@ -33,10 +33,7 @@ async function newProject() {
     },
     callOf: async (id: string) => await (await project.fetch(`/v1/calls/${id}`)).json(),
     trail: async () => {
-      const { data } = await service.services.console.audit.list(project.projectId, {
-        limit: 50,
-        before: null,
-      })
+      const { data } = await service.services.console.audit.list(project.projectId, { limit: 50 })
       return data.filter(({ action }) => action === 'calls_ended').map(({ target }) => target)
     },
   }
