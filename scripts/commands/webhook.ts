@@ -88,15 +88,15 @@ function addDeliveries(webhook: Command, shell: Shell): void {
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print an array')
     .action(async (id: string, { json }: { json?: true }) => {
-      const tries = await shell.withServices(async ({ webhooks }) =>
-        webhooks.tries(await webhooks.projectOf(id), id),
+      const attempts = await shell.withServices(async ({ webhooks }) =>
+        webhooks.attempts(await webhooks.projectOf(id), id),
       )
-      const rows = tries.map(({ at, event, seq, attempt, status, error, durationMs, bytes }) => {
+      const rows = attempts.map(({ at, event, seq, attempt, status, error, durationMs, bytes }) => {
         const answer = String(status ?? error ?? '')
         return [at, event, String(seq), String(attempt), answer, `${durationMs} ms`, `${bytes} B`]
       })
-      const head = ['AT', 'EVENT', 'SEQ', 'TRY', 'ANSWER', 'TIME', 'SIZE']
-      await shell.answerList(json, tries, { head, rows, none: 'Nothing has been sent yet.' })
+      const head = ['AT', 'EVENT', 'SEQ', 'ATTEMPT', 'ANSWER', 'TIME', 'SIZE']
+      await shell.answerList(json, attempts, { head, rows, none: 'Nothing has been sent yet.' })
     })
 }
 

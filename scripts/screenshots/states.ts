@@ -257,7 +257,7 @@ const settings: ConsoleState[] = [
   { name: 'webhooks', path: '/p/:project/settings/webhooks' },
   { name: 'no-webhooks', repeats: true, path: '/p/:empty/settings/webhooks' },
   { name: 'webhook-menu', repeats: true, path: '/p/:project/settings/webhooks', act: click(/^Actions for/) },
-  { name: 'webhook-tries', path: '/p/:project/settings/webhooks?webhook=:webhook' },
+  { name: 'webhook-attempts', path: '/p/:project/settings/webhooks?webhook=:webhook' },
   { name: 'new-webhook', repeats: true, path: '/p/:project/settings/webhooks?create=webhook' },
   { name: 'people', path: '/p/:project/settings/people' },
   { name: 'invite', repeats: true, path: '/p/:project/settings/people', act: click('Invite') },

@@ -169,8 +169,8 @@ function webhookRoutes({ webhooks }: SettingsParts) {
         webhooks.create(member.projectId, { ...body, createdBy: person.name }, by),
       jsonBody(NewWebhook),
     )
-    .get('/:id/tries', async ({ member, params }) => ({
-      data: await webhooks.tries(member.projectId, params.id),
+    .get('/:id/attempts', async ({ member, params }) => ({
+      data: await webhooks.attempts(member.projectId, params.id),
     }))
     .post(
       '/:id/rotate',

@@ -552,7 +552,7 @@ export const webhooks = sqliteTable(
     previousSecretUntil: integer('previous_secret_until'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
-    /** Failed tries since the last success. */
+    /** Failed attempts since the last success. */
     failures: integer().notNull().default(0),
     /** The first of them. */
     failingSince: integer('failing_since'),
@@ -580,7 +580,7 @@ export const webhookQueue = sqliteTable(
     event: text().notNull(),
     seq: integer().notNull(),
     at: integer().notNull().default(sql`(CAST(unixepoch('subsec') * 1000 AS INTEGER))`),
-    /** Failed tries. */
+    /** Failed attempts. */
     attempts: integer().notNull().default(0),
     /** 0 for at once; null while an earlier event of the same record waits. */
     dueAt: integer('due_at').default(0),
@@ -594,9 +594,9 @@ export const webhookQueue = sqliteTable(
   ],
 )
 
-/** Each try to send an event, for 30 days. */
-export const webhookTries = sqliteTable(
-  'webhook_tries',
+/** Each attempt to send an event, for 30 days. */
+export const webhookAttempts = sqliteTable(
+  'webhook_attempts',
   {
     id: integer().primaryKey({ autoIncrement: true }),
     webhookId: webhookId(),
@@ -604,7 +604,7 @@ export const webhookTries = sqliteTable(
     messageId: text('message_id').notNull(),
     event: text().notNull(),
     seq: integer().notNull(),
-    /** 1 for the first try. */
+    /** 1 for the first attempt. */
     attempt: integer().notNull(),
     at: integer().notNull(),
     /** Null when there was no answer; then `error` says why. */
@@ -615,8 +615,8 @@ export const webhookTries = sqliteTable(
     bytes: integer().notNull(),
   },
   (table) => [
-    index('webhook_tries_by_webhook').on(table.webhookId, table.id),
-    index('webhook_tries_by_time').on(table.at),
+    index('webhook_attempts_by_webhook').on(table.webhookId, table.id),
+    index('webhook_attempts_by_time').on(table.at),
   ],
 )
 

@@ -153,7 +153,7 @@ function contentsOf(projectId: number): Contents[] {
     rows('chunks', 'label', 'octet_length(text) + coalesce(octet_length(embedding), 0)'),
     rows('knowledge_items', 'seq', 'octet_length(text)'),
     ofWebhooks('webhook_queue'),
-    ofWebhooks('webhook_tries'),
+    ofWebhooks('webhook_attempts'),
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
     rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),

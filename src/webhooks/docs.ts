@@ -70,8 +70,12 @@ const eventDocs: Record<WebhookEvent, EventDocs> = {
 }
 
 const parameters = [
-  headerParameter('webhook-id', 'The same in each try of an event.', 'msg_5d0c3f8e7a1b4c6d9e2f5a8b1c4d7e0f'),
-  headerParameter('webhook-timestamp', 'Seconds since 1970 of this try.', '1769851891'),
+  headerParameter(
+    'webhook-id',
+    'The same in each attempt to send an event.',
+    'msg_5d0c3f8e7a1b4c6d9e2f5a8b1c4d7e0f',
+  ),
+  headerParameter('webhook-timestamp', 'Seconds since 1970 of this attempt.', '1769851891'),
   headerParameter(
     'webhook-signature',
     'By the secret of the endpoint, as Standard Webhooks says; two of them for 24 hours after a rotation.',

@@ -21,7 +21,7 @@ interface MessagesOptions {
 
 /** A message as it is sent. */
 export interface Message {
-  /** The `webhook-id`. It stays the same in each try until the row gets a newer change. */
+  /** The `webhook-id`. It stays the same in each attempt until the row gets a newer change. */
   id: string
   /** The record's keyed hash: messages of one record are sent in order. */
   ref: string

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
-import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import { projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import { liveChangesMs, retryAt, triesKeptMs, type WebhookEvent } from './events.ts'
+import { attemptsKeptMs, liveChangesMs, retryAt, type WebhookEvent } from './events.ts'
 
 const rowsPerDeletionMax = 1_000
 
@@ -42,8 +42,8 @@ export interface QueuedEvent {
   chars: number
 }
 
-/** How a try ended. */
-export interface Try {
+/** How an attempt ended. */
+export interface Attempt {
   messageId: string
   at: number
   status: number | null
@@ -52,11 +52,11 @@ export interface Try {
   bytes: number
 }
 
-/** The outcome of an event: how its try ended, until when it waits, or null if it is not sent. */
+/** The outcome of an event: how its attempt ended, until when it waits, or null if it is not sent. */
 export interface Outcome {
   endpoint: Endpoint
   row: QueuedEvent
-  result: Try | { dueAt: number } | null
+  result: Attempt | { dueAt: number } | null
 }
 
 const queries = preparedQueries((db) => ({
@@ -169,17 +169,17 @@ export class WebhookQueue {
 
   /** Writes outcomes in one transaction. */
   async record(outcomes: readonly Outcome[]): Promise<void> {
-    const tries = outcomes.flatMap(({ endpoint, row, result }) =>
+    const attempts = outcomes.flatMap(({ endpoint, row, result }) =>
       result && 'messageId' in result
         ? [{ webhookId: endpoint.id, event: row.event, seq: row.seq, attempt: row.attempts + 1, ...result }]
         : [],
     )
     await this.#write.batch({
-      tries: sql`
-        insert into ${webhookTries} (webhook_id, message_id, event, seq, attempt, at, status, error, duration_ms, bytes)
+      attempts: sql`
+        insert into ${webhookAttempts} (webhook_id, message_id, event, seq, attempt, at, status, error, duration_ms, bytes)
         select webhooks.id, value ->> 'messageId', value ->> 'event', value ->> 'seq', value ->> 'attempt', value ->> 'at',
           value ->> 'status', value ->> 'error', value ->> 'durationMs', value ->> 'bytes'
-        from json_each(${JSON.stringify(tries)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`,
+        from json_each(${JSON.stringify(attempts)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`,
       queue: applying(outcomes.map(updateOf)),
       health: sql`
         update ${webhooks} set
@@ -191,8 +191,8 @@ export class WebhookQueue {
     })
   }
 
-  /** Deletes the queue or the tries of a disabled endpoint, in slices, so that other writes are not held up. */
-  async clear(webhookId: string, table: 'webhook_queue' | 'webhook_tries'): Promise<void> {
+  /** Deletes the queue or the attempts of a disabled endpoint, in slices, so that other writes are not held up. */
+  async clear(webhookId: string, table: 'webhook_queue' | 'webhook_attempts'): Promise<void> {
     const rows = sql.raw(table)
     await this.#inSlices(
       sql`delete from ${rows} where id in (
@@ -202,11 +202,11 @@ export class WebhookQueue {
     )
   }
 
-  /** Deletes tries older than 30 days. */
+  /** Deletes attempts older than 30 days. */
   async prune(now: number): Promise<void> {
     await this.#inSlices(
-      sql`delete from ${webhookTries} where id in (
-        select id from ${webhookTries} where at < ${now - triesKeptMs} limit ${rowsPerDeletionMax}) returning id`,
+      sql`delete from ${webhookAttempts} where id in (
+        select id from ${webhookAttempts} where at < ${now - attemptsKeptMs} limit ${rowsPerDeletionMax}) returning id`,
     )
   }
 
@@ -256,14 +256,14 @@ function applying(updates: readonly RowUpdate[]): SQL[] {
 
 interface Health {
   id: string
-  /** Failures since the last success among these tries. */
+  /** Failures since the last success among these attempts. */
   failures: number
   /** When the first of these failures was. */
   failingSince: number | null
   lastSuccessAt: number | null
 }
 
-/** The health of each endpoint, as far as these tries tell. */
+/** The health of each endpoint, as far as these attempts tell. */
 function healthOf(outcomes: readonly Outcome[]): Health[] {
   const all = new Map<string, Health>()
   for (const { endpoint, result } of outcomes) {
@@ -280,6 +280,6 @@ function healthOf(outcomes: readonly Outcome[]): Health[] {
 }
 
 /** Whether the status is 2xx. A redirect is a failure. */
-export function isSuccess({ status }: Pick<Try, 'status'>): boolean {
+export function isSuccess({ status }: Pick<Attempt, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }

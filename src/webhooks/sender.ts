@@ -217,7 +217,7 @@ export class WebhookSender {
       }
     }
     lane.refs.set(row.id, message.ref)
-    const sending = this.#deliver(endpoint, lane, row, message)
+    const sending = this.#attempt(endpoint, lane, row, message)
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))
   }
@@ -228,7 +228,7 @@ export class WebhookSender {
     this.#ended({ endpoint, row, result })
   }
 
-  async #deliver(endpoint: Endpoint, lane: Lane, row: QueuedEvent, message: Message): Promise<void> {
+  async #attempt(endpoint: Endpoint, lane: Lane, row: QueuedEvent, message: Message): Promise<void> {
     const { now, log } = this.#options
     const { id: messageId, body } = message
     const at = now()

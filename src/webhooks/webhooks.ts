@@ -4,7 +4,7 @@ import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject } from '../db/requirements.ts'
-import { projects, webhookQueue, webhooks, webhookTries } from '../db/schema.ts'
+import { projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
@@ -40,7 +40,7 @@ export interface WebhookRecord {
   enabled: boolean
   /** Events that wait to be sent. */
   pending: number
-  /** Failed tries since the last success. */
+  /** Failed attempts since the last success. */
   failures: number
   lastSuccessAt: string | null
   failingSince: string | null
@@ -57,8 +57,10 @@ export interface CreatedWebhook extends Pick<WebhookRecord, 'id' | 'url' | 'even
   secret: string
 }
 
-/** One try to send an event: see the columns in schema.ts. `at` is ISO 8601, UTC. */
-export type WebhookTry = Omit<typeof webhookTries.$inferSelect, 'id' | 'webhookId' | 'at'> & { at: string }
+/** One attempt to send an event: see the columns in schema.ts. `at` is ISO 8601, UTC. */
+export type WebhookAttempt = Omit<typeof webhookAttempts.$inferSelect, 'id' | 'webhookId' | 'at'> & {
+  at: string
+}
 
 interface WebhooksOptions {
   read: ReadDatabase
@@ -117,13 +119,13 @@ export class Webhooks {
     return rows.map(({ row, pending }) => toRecord(row, pending, this.#options.now()))
   }
 
-  /** The newest tries, newest first. @throws not_found */
-  async tries(projectId: number, id: string): Promise<WebhookTry[]> {
+  /** The newest attempts, newest first. @throws not_found */
+  async attempts(projectId: number, id: string): Promise<WebhookAttempt[]> {
     await this.#find(projectId, id)
     const rows = await this.#options.read
       .select()
-      .from(webhookTries)
-      .where(eq(webhookTries.webhookId, id))
+      .from(webhookAttempts)
+      .where(eq(webhookAttempts.webhookId, id))
       .orderBy(sql`id desc`)
       .limit(triesShownMax)
     return rows.map(({ id: _, webhookId: __, at, ...row }) => ({ ...row, at: new Date(at).toISOString() }))
@@ -199,7 +201,7 @@ export class Webhooks {
     const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being removed.'`
     await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
     await queue.clear(id, 'webhook_queue')
-    await queue.clear(id, 'webhook_tries')
+    await queue.clear(id, 'webhook_attempts')
     await write.batch({
       ledger: this.#erasing(projectId, id),
       deleted: write.delete(webhooks).where(eq(webhooks.id, id)),
@@ -208,7 +210,7 @@ export class Webhooks {
     return { id, removed: true }
   }
 
-  /** Disables an endpoint whose tries have failed for too long. `missed_after` tells what `enable` has to send. */
+  /** Disables an endpoint whose attempts have failed for too long. `missed_after` tells what `enable` has to send. */
   async switchOff({ id, projectId, url }: Endpoint, reason: string): Promise<void> {
     const { write, audit, queue, now, log } = this.#options
     const { off } = await write.batch({

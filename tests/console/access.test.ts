@@ -51,7 +51,7 @@ const levels: Record<string, Level> = {
   'POST /projects/:project/sources/:id/read-again': 'manage',
   'GET /projects/:project/webhooks': 'manage',
   'POST /projects/:project/webhooks': 'manage',
-  'GET /projects/:project/webhooks/:id/tries': 'manage',
+  'GET /projects/:project/webhooks/:id/attempts': 'manage',
   'POST /projects/:project/webhooks/:id/rotate': 'manage',
   'POST /projects/:project/webhooks/:id/enable': 'manage',
   'POST /projects/:project/webhooks/:id/replay': 'manage',

@@ -79,11 +79,11 @@ describe('an endpoint that fails', () => {
     const first = received()
     expect(new Set(first.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(first.map(({ type }) => type))).toEqual(new Set(['call.completed']))
-    // The event is given up after the last try, and the next one of the call has its turn.
+    // The event is given up after the last attempt, and the next one of the call has its turn.
     await until(() => received().length === 10)
     expect(received()[9]?.type).toBe('call.changed')
-    const tries = await service.services.webhooks.tries(project.projectId, id)
-    expect(tries.slice(-9).map(({ status, attempt }) => [status, attempt])).toEqual(
+    const attempts = await service.services.webhooks.attempts(project.projectId, id)
+    expect(attempts.slice(-9).map(({ status, attempt }) => [status, attempt])).toEqual(
       [9, 8, 7, 6, 5, 4, 3, 2, 1].map((attempt) => [500, attempt]),
     )
     answer(204)

@@ -66,7 +66,7 @@ export const settingsKeys = {
   source: within('project', 'source'),
   failures: (project: string, id: string) => [...settingsKeys.source(project, id), 'failures'],
   webhooks: within('project', 'webhooks'),
-  tries: (project: string, id: string) => [...settingsKeys.webhooks(project, id), 'tries'],
+  attempts: (project: string, id: string) => [...settingsKeys.webhooks(project, id), 'attempts'],
   people: within('project', 'people'),
   audit: within('project', 'audit'),
   holds: within('project', 'holds'),

@@ -250,7 +250,7 @@ const integrationRoute = createRoute({
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
-  /** `create` opens the dialog of a new webhook, `webhook` the tries of one. */
+  /** `create` opens the dialog of a new webhook, `webhook` the attempts of one. */
   validateSearch: ({ create, webhook }: Record<string, unknown>): WebhooksSearch => ({
     ...(create === 'webhook' ? { create } : {}),
     ...(typeof webhook === 'string' ? { webhook } : {}),

@@ -472,7 +472,7 @@ CREATE TABLE `webhook_queue` (
 CREATE INDEX `webhook_queue_due` ON `webhook_queue` (`webhook_id`,`due_at`,`is_sent`);--> statement-breakpoint
 CREATE INDEX `webhook_queue_by_record` ON `webhook_queue` (`record`,`kind`,`webhook_id`);--> statement-breakpoint
 CREATE INDEX `webhook_queue_by_ref` ON `webhook_queue` (`ref`,`webhook_id`) WHERE ref is not null;--> statement-breakpoint
-CREATE TABLE `webhook_tries` (
+CREATE TABLE `webhook_attempts` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`webhook_id` text NOT NULL,
 	`message_id` text NOT NULL,
@@ -487,8 +487,8 @@ CREATE TABLE `webhook_tries` (
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `webhook_tries_by_webhook` ON `webhook_tries` (`webhook_id`,`id`);--> statement-breakpoint
-CREATE INDEX `webhook_tries_by_time` ON `webhook_tries` (`at`);--> statement-breakpoint
+CREATE INDEX `webhook_attempts_by_webhook` ON `webhook_attempts` (`webhook_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_attempts_by_time` ON `webhook_attempts` (`at`);--> statement-breakpoint
 CREATE TABLE `webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,

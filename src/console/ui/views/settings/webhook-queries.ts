@@ -14,12 +14,12 @@ export function webhooksQuery(project: string) {
   })
 }
 
-/** The newest tries to send events to a webhook. */
+/** The newest attempts to send events to a webhook. */
 export function triesQuery(project: string, id: string) {
   return queryOptions({
-    queryKey: settingsKeys.tries(project, id),
+    queryKey: settingsKeys.attempts(project, id),
     queryFn: ({ signal }) =>
-      unwrap(api.projects({ project }).webhooks({ id }).tries.get({ fetch: { signal } })),
+      unwrap(api.projects({ project }).webhooks({ id }).attempts.get({ fetch: { signal } })),
     refetchInterval: refetchMs,
   })
 }

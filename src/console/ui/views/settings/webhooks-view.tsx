@@ -30,8 +30,8 @@ import { useProject } from '../../session.ts'
 import { NewWebhookDialog } from './new-webhook-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
+import { WebhookAttempts } from './webhook-attempts.tsx'
 import { events, webhooksQuery } from './webhook-queries.ts'
-import { WebhookTries } from './webhook-tries.tsx'
 
 /** The project's webhooks: list, create, rotate, send again, switch on, remove. */
 export function WebhooksView() {
@@ -92,7 +92,10 @@ function Webhooks() {
         />
       )}
       <NewWebhookDialog opened={create === 'webhook'} onClose={() => show({})} />
-      <WebhookTries webhook={data?.data.find(({ id }) => id === openId) ?? null} onClose={() => show({})} />
+      <WebhookAttempts
+        webhook={data?.data.find(({ id }) => id === openId) ?? null}
+        onClose={() => show({})}
+      />
       <RotateDialog webhook={rotating} onClose={() => setRotating(null)} />
       <RemoveDialog removing={removing} onClose={() => setRemoving(null)} />
     </>

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck, IconSend } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { WebhookRecord, WebhookTry } from '../../../../webhooks/webhooks.ts'
+import type { WebhookAttempt, WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
@@ -15,15 +15,21 @@ import { useProject } from '../../session.ts'
 import { triesQuery, webhooksQuery } from './webhook-queries.ts'
 
 /** What was sent to a webhook, with each answer; and sending it again. */
-export function WebhookTries({ webhook, onClose }: { webhook: WebhookRecord | null; onClose: () => void }) {
+export function WebhookAttempts({
+  webhook,
+  onClose,
+}: {
+  webhook: WebhookRecord | null
+  onClose: () => void
+}) {
   return (
     <Modal opened={webhook !== null} onClose={onClose} title="Deliveries" size={860}>
-      {webhook && <Tries webhook={webhook} />}
+      {webhook && <Attempts webhook={webhook} />}
     </Modal>
   )
 }
 
-function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
+function Attempts({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
   const { id: project } = useProject()
   const { data, error, refetch } = useQuery(triesQuery(project, id))
   return (
@@ -52,7 +58,7 @@ function Tries({ webhook: { id, url, enabled } }: { webhook: WebhookRecord }) {
   )
 }
 
-const columns: Column<WebhookTry>[] = [
+const columns: Column<WebhookAttempt>[] = [
   { key: 'at', header: 'When', width: '96px', render: ({ at }) => <Instant at={at} /> },
   { key: 'event', header: 'Event', width: '176px', from: 640, render: ({ event }) => <Mono>{event}</Mono> },
   {
@@ -99,7 +105,7 @@ const columns: Column<WebhookTry>[] = [
   },
 ]
 
-function Answer({ row: { status, error } }: { row: WebhookTry }) {
+function Answer({ row: { status, error } }: { row: WebhookAttempt }) {
   if (status !== null && status >= 200 && status < 300)
     return <span className="cb-figure cb-dimmed">{status}</span>
   return (
