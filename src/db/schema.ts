@@ -322,7 +322,7 @@ export const callDetails = sqliteTable('call_details', {
   redactions: text(),
 })
 
-/** The facts from the spans of a voice session so far: see src/sources/otel/sessions.ts. */
+/** The spans of a voice session so far: see src/sources/otel/sessions.ts. */
 export const callSessions = sqliteTable(
   'call_sessions',
   {
@@ -331,8 +331,8 @@ export const callSessions = sqliteTable(
     framework: text().notNull(),
     /** A trigger deletes the session with this call. Null until the session names it. */
     callId: text('call_id'),
-    /** JSON: the facts of each span, by its id. */
-    facts: text().notNull(),
+    /** JSON: what is kept of each span, by its id. */
+    spans: text().notNull(),
     /** When to complete the call unless more spans come; null when it is completed. */
     dueAt: integer('due_at'),
   },

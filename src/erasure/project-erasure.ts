@@ -144,7 +144,7 @@ function contentsOf(projectId: number): Contents[] {
       where webhook_id in (select id from webhooks where project_id = ${projectId})`,
   })
   return [
-    rows('call_sessions', 'rowid', 'octet_length(facts)'),
+    rows('call_sessions', 'rowid', 'octet_length(spans)'),
     rows(
       'calls',
       'seq',

@@ -1,6 +1,14 @@
 import { jsonOf } from '../validation.ts'
+import {
+  agentOf,
+  Conversation,
+  positive,
+  roleOf,
+  secondsBetween,
+  updateOf,
+  withoutUnknown,
+} from './call-fields.ts'
 import type { Platform, SourceUpdate } from './event.ts'
-import { agentOf, Conversation, positive, roleOf, secondsBetween, updateOf, withoutUnknown } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 

@@ -1,5 +1,5 @@
+import { agentOf, Conversation, latencyOf, roleOf, secondsBetween, updateOf } from './call-fields.ts'
 import type { Platform } from './event.ts'
-import { agentOf, Conversation, latencyOf, roleOf, secondsBetween, updateOf } from './facts.ts'
 import type { Fields } from './fields.ts'
 import { isSecret } from './signature.ts'
 

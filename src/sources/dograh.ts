@@ -1,6 +1,6 @@
 import { findProblem, jsonOf, unfaithful } from '../validation.ts'
+import { agentOf, updateOf } from './call-fields.ts'
 import type { Platform } from './event.ts'
-import { agentOf, updateOf } from './facts.ts'
 import { isObject } from './fields.ts'
 import { bearerOf, isSecret } from './signature.ts'
 

@@ -1,4 +1,3 @@
-import type { Platform, SourceUpdate } from './event.ts'
 import {
   agentOf,
   Conversation,
@@ -8,7 +7,8 @@ import {
   roleOf,
   updateOf,
   withoutUnknown,
-} from './facts.ts'
+} from './call-fields.ts'
+import type { Platform, SourceUpdate } from './event.ts'
 import type { Fields } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 

@@ -1,7 +1,7 @@
 import type { Fields } from './fields.ts'
 
 /** What a platform tells about a call: fields of `PUT /ingest/calls/:id`. Unknown ones are absent, never null. */
-export interface CallFacts {
+export interface CallFields {
   status?: 'live' | 'completed'
   duration?: number
   summary?: string
@@ -54,7 +54,7 @@ export type TurnLatency = Partial<
 export interface SourceUpdate {
   /** The platform's own id for the call. */
   id: string
-  change: CallFacts
+  change: CallFields
   details: SourceDetails
 }
 

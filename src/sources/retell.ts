@@ -1,4 +1,3 @@
-import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
 import {
   agentOf,
   Conversation,
@@ -8,7 +7,8 @@ import {
   secondsBetween,
   updateOf,
   withoutUnknown,
-} from './facts.ts'
+} from './call-fields.ts'
+import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 

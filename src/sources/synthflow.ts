@@ -1,6 +1,6 @@
 import { jsonOf } from '../validation.ts'
+import { agentOf, numbersOf, positive, readLabelled, updateOf } from './call-fields.ts'
 import type { Platform } from './event.ts'
-import { agentOf, numbersOf, positive, readLabelled, updateOf } from './facts.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
 

@@ -1,13 +1,13 @@
-import type { Platform, SourceDetails, SourceOptions } from './event.ts'
 import {
   agentOf,
   Conversation,
+  type EventCallFields,
   type Known,
   secondsBetween,
-  type ToldFacts,
   updateOf,
   withoutUnknown,
-} from './facts.ts'
+} from './call-fields.ts'
+import type { Platform, SourceDetails, SourceOptions } from './event.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isEd25519, isRecent, readDigits } from './signature.ts'
 
@@ -60,7 +60,7 @@ type Read = (
   payload: Fields,
   occurredAt: number | undefined,
   options: SourceOptions,
-) => { change: ToldFacts; details?: Known<SourceDetails> }
+) => { change: EventCallFields; details?: Known<SourceDetails> }
 
 /** For events whose fields no other event has: without a time, they make no other event count as late. */
 const timeless = { occurredAt: undefined }
@@ -81,7 +81,7 @@ const events: Record<string, Read> = {
   }),
   'call.hangup': (payload, occurredAt) => {
     const startedAt = payload.time('start_time')
-    const change: ToldFacts = {
+    const change: EventCallFields = {
       status: 'completed',
       duration: secondsBetween(startedAt, occurredAt),
       endedReason: payload.text('hangup_cause'),
@@ -113,7 +113,7 @@ const events: Record<string, Read> = {
 }
 
 /** The only events with what was said. */
-function readGather(payload: Fields): { change: ToldFacts } {
+function readGather(payload: Fields): { change: EventCallFields } {
   const conversation = new Conversation()
   for (const message of payload.list('message_history')) {
     const role = message.text('role')
@@ -127,7 +127,7 @@ function currencyOf(payload: Fields): string | undefined {
   return payload.list('cost_parts')[0]?.text('currency')
 }
 
-function readInsights(results: Fields[], summaryInsight: string | undefined): ToldFacts {
+function readInsights(results: Fields[], summaryInsight: string | undefined): EventCallFields {
   const found: [string, unknown][] = []
   let summary: string | undefined
   for (const insight of results) {

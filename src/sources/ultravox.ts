@@ -1,5 +1,5 @@
+import { agentOf, secondsBetween, updateOf } from './call-fields.ts'
 import type { Platform } from './event.ts'
-import { agentOf, secondsBetween, updateOf } from './facts.ts'
 import { isHmac, isRecent } from './signature.ts'
 
 // https://docs.ultravox.ai/webhooks

@@ -1,11 +1,3 @@
-import type {
-  Platform,
-  SignedRequest,
-  SourceDetails,
-  SourceUpdate,
-  TimelineEntry,
-  TurnLatency,
-} from './event.ts'
 import {
   agentOf,
   Conversation,
@@ -18,7 +10,15 @@ import {
   secondsBetween,
   updateOf,
   withoutUnknown,
-} from './facts.ts'
+} from './call-fields.ts'
+import type {
+  Platform,
+  SignedRequest,
+  SourceDetails,
+  SourceUpdate,
+  TimelineEntry,
+  TurnLatency,
+} from './event.ts'
 import { type Fields, isObject } from './fields.ts'
 import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './signature.ts'
 

@@ -84,7 +84,7 @@ CREATE TABLE `call_sessions` (
 	`trace_id` text NOT NULL,
 	`framework` text NOT NULL,
 	`call_id` text,
-	`facts` text NOT NULL,
+	`spans` text NOT NULL,
 	`due_at` integer,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );

@@ -1,26 +1,26 @@
 import type { Work } from '../../threads/time-slices.ts'
 import { jsonOf } from '../../validation.ts'
-import { latencyOf } from '../facts.ts'
+import { latencyOf } from '../call-fields.ts'
 import { isObject } from '../fields.ts'
 import {
   byParent,
-  type Fact,
   type Framework,
   inOrder,
-  type Kept,
-  type KeyedFact,
+  type KeptAttributes,
+  type KeptSpan,
+  type KeyedSpan,
+  keptSpan,
   numberOf,
   type Span,
   storable,
   textOf,
-  toFact,
-} from './fact.ts'
+} from './kept-span.ts'
 import { medianMs, nameOf, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
 
 // Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
 // github.com/livekit. Versions before 1.7 use the names without `pii`.
 
-const agentTurn: Kept = {
+const agentTurn: KeptAttributes = {
   text: ['lk.pii.response.text', 'lk.response.text'],
   input: ['lk.pii.user_input', 'lk.user_input'],
   agent: ['gen_ai.agent.name'],
@@ -30,13 +30,13 @@ const agentTurn: Kept = {
   wasInterrupted: ['lk.interrupted'],
   generations: ['lk.generation_count'],
 }
-const usage: Kept = {
+const usage: KeptAttributes = {
   model: ['gen_ai.request.model'],
   inputTokens: ['gen_ai.usage.input_tokens'],
   outputTokens: ['gen_ai.usage.output_tokens'],
 }
 /** By the name of the span. */
-const kept: Readonly<Record<string, Kept>> = {
+const kept: Readonly<Record<string, KeptAttributes>> = {
   session_start: {},
   user_turn: {
     text: ['lk.pii.user_transcript', 'lk.user_transcript'],
@@ -79,21 +79,21 @@ export const livekit: Framework = {
   scopes: ['livekit-agents'],
   lastSpans: ['session_close', 'agent_session'],
 
-  factsOf(span) {
+  keptOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
     if (!names) return {}
-    const fact = toFact(span, names)
-    return { [span.spanId]: { ...fact, values: { ...fact.values, ...moreValues(span) } } }
+    const own = keptSpan(span, names)
+    return { [span.spanId]: { ...own, values: { ...own.values, ...moreValues(span) } } }
   },
 
-  *read(facts, { traceId, isOver }) {
-    const all = inOrder(facts)
+  *read(spans, { traceId, isOver }) {
+    const all = inOrder(spans)
     const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
     const root = named('agent_session').at(-1)
     const [heard, replies] = [named('user_turn'), named(...agentTurns)]
     if (!root && heard.length + replies.length === 0) return null
     const close = named('session_close').at(-1)
-    return toUpdate(facts, {
+    return toUpdate(spans, {
       id: traceId,
       all,
       root,
@@ -143,45 +143,45 @@ function listIn(json: string): unknown[] {
   return [jsonOf(json) ?? []].flat()
 }
 
-function directionOf(root: Fact | undefined) {
+function directionOf(root: KeptSpan | undefined) {
   if (!root) return undefined
   if (textOf(root, 'sipRule')) return 'inbound'
   if (textOf(root, 'sipCall')) return 'outbound'
   return textOf(root, 'participant') ? 'web' : undefined
 }
 
-function* eventsIn(all: readonly KeyedFact[]): Work<SessionEvent[]> {
+function* eventsIn(all: readonly KeyedSpan[]): Work<SessionEvent[]> {
   const events: SessionEvent[] = []
   const children = byParent(all)
   // Whether the input of the next reply was spoken. If so, it has a span of its own and is not added again.
   let wasSpoken = false
-  for (const fact of all) {
+  for (const span of all) {
     yield
-    const { name, startMs: atMs } = fact
-    const text = textOf(fact, 'text')
+    const { name, startMs: atMs } = span
+    const text = textOf(span, 'text')
     if (name === 'user_turn') {
       events.push({ atMs, role: 'user', text })
       wasSpoken ||= text !== undefined
     } else if (agentTurns.includes(name)) {
-      const input = textOf(fact, 'input')
+      const input = textOf(span, 'input')
       if (!wasSpoken) events.push({ atMs, role: 'user', text: input })
       if (input !== undefined) wasSpoken = false
-      events.push(...repliesIn(fact, children.get(fact.key) ?? []))
-    } else if (name === 'function_tool') events.push(...toolIn(fact))
+      events.push(...repliesIn(span, children.get(span.key) ?? []))
+    } else if (name === 'function_tool') events.push(...toolIn(span))
     // The first agent of a session is no transfer.
-    else if (name === 'update_agent' && textOf(fact, 'from') && textOf(fact, 'to'))
-      events.push({ atMs, kind: 'transfer', name: textOf(fact, 'to'), text: undefined })
+    else if (name === 'update_agent' && textOf(span, 'from') && textOf(span, 'to'))
+      events.push({ atMs, kind: 'transfer', name: textOf(span, 'to'), text: undefined })
   }
   return events
 }
 
 /** The span of a reply has only the text of its last step. What was said before tool calls is in the earlier steps. */
-function repliesIn(turn: KeyedFact, parts: readonly KeyedFact[]): SessionEvent[] {
+function repliesIn(turn: KeyedSpan, parts: readonly KeyedSpan[]): SessionEvent[] {
   const named = (name: string) => parts.filter((part) => part.name === name)
   const [steps, tools] = [named('llm_node'), named('function_tool')]
   const [voices, played] = [named('tts_node'), named('agent_speaking')]
   const toolIds = new Set<unknown>(tools.map((tool) => textOf(tool, 'id')))
-  const isSaid = (step: Fact) => {
+  const isSaid = (step: KeptSpan) => {
     const calls = listIn(textOf(step, 'calls') ?? '[]')
     return textOf(step, 'text') !== undefined && calls.some((call) => toolIds.has(call))
   }
@@ -224,7 +224,7 @@ function repliesIn(turn: KeyedFact, parts: readonly KeyedFact[]): SessionEvent[]
   })
 }
 
-function toolIn(tool: Fact): SessionEvent[] {
+function toolIn(tool: KeptSpan): SessionEvent[] {
   const [name, agentId] = [textOf(tool, 'tool'), textOf(tool, 'agent')]
   const answered = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
   return [
@@ -233,17 +233,17 @@ function toolIn(tool: Fact): SessionEvent[] {
   ]
 }
 
-/** The facts that start within a time. */
-function within<Each extends Fact>(
-  facts: readonly Each[],
+/** The spans that start within a time. */
+function within<Each extends KeptSpan>(
+  spans: readonly Each[],
   fromMs = 0,
   untilMs = Number.POSITIVE_INFINITY,
 ): Each[] {
-  return facts.filter(({ startMs }) => startMs >= fromMs && startMs < untilMs)
+  return spans.filter(({ startMs }) => startMs >= fromMs && startMs < untilMs)
 }
 
-/** From the first start to the last end; undefined without facts. */
-function secondsOf(facts: readonly Fact[]): number | undefined {
-  const endMs = facts.reduce((newest, fact) => Math.max(newest, fact.endMs), 0)
-  return facts[0] && (endMs - facts[0].startMs) / 1_000
+/** From the first start to the last end; undefined without spans. */
+function secondsOf(spans: readonly KeptSpan[]): number | undefined {
+  const endMs = spans.reduce((newest, span) => Math.max(newest, span.endMs), 0)
+  return spans[0] && (endMs - spans[0].startMs) / 1_000
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
-import { type AttributeValue, isUserAttribute, type Span } from './fact.ts'
+import { type AttributeValue, isUserAttribute, type Span } from './kept-span.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
 
@@ -230,7 +230,7 @@ function msOf(fields: Fields, name: string): number | null {
   return ms > 0 && ms <= instantMax ? ms : null
 }
 
-/** The attributes by key, without lists and maps, which no framework's facts use. */
+/** The attributes by key, without lists and maps, which no framework's spans use. */
 function attributesOf(list: unknown): Map<string, AttributeValue> {
   const attributes = new Map<string, AttributeValue>()
   if (!Array.isArray(list)) return attributes

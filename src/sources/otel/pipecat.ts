@@ -1,25 +1,25 @@
 import type { Work } from '../../threads/time-slices.ts'
 import { jsonOf } from '../../validation.ts'
-import { latencyOf } from '../facts.ts'
+import { latencyOf } from '../call-fields.ts'
 import { isObject } from '../fields.ts'
 import {
   byParent,
-  type Facts,
   type Framework,
   inOrder,
-  type Kept,
-  type KeyedFact,
+  type KeptAttributes,
+  type KeptSpans,
+  type KeyedSpan,
+  keptSpan,
   numberOf,
   type Span,
   storable,
   textOf,
-  toFact,
-} from './fact.ts'
+} from './kept-span.ts'
 import { medianMs, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
 
 // Attribute names: src/pipecat/utils/tracing/service_attributes.py in github.com/pipecat-ai/pipecat.
 
-const model: Kept = {
+const model: KeptAttributes = {
   text: ['output'],
   model: ['gen_ai.request.model'],
   inputTokens: ['gen_ai.usage.input_tokens'],
@@ -32,7 +32,7 @@ const answerCharsMax = 6_000
 /** How much of a spoken text is looked for. */
 const spokenCharsMax = 100
 /** By the name of the span. */
-const kept: Readonly<Record<string, Kept>> = {
+const kept: Readonly<Record<string, KeptAttributes>> = {
   conversation: { conversation: ['conversation.id'] },
   turn: {
     conversation: ['conversation.id'],
@@ -56,29 +56,29 @@ export const pipecat: Framework = {
   scopes: ['pipecat', 'pipecat.turn'],
   lastSpans: ['conversation'],
 
-  factsOf(span) {
+  keptOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
     if (!names || span.attributes.get('is_final') === false) return {}
-    const fact = toFact(span, names)
+    const own = keptSpan(span, names)
     const isOfSession = span.name === 'turn' || span.name === 'conversation'
     const service = isOfSession && !span.service?.startsWith('unknown_service') ? span.service : undefined
-    const values = service ? { ...fact.values, service: storable(service) } : fact.values
-    return { [span.spanId]: { ...fact, values }, ...toolFactsOf(span) }
+    const values = service ? { ...own.values, service: storable(service) } : own.values
+    return { [span.spanId]: { ...own, values }, ...toolSpansOf(span) }
   },
 
-  *read(facts, { isOver }) {
-    const all = inOrder(facts)
+  *read(spans, { isOver }) {
+    const all = inOrder(spans)
     const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
     const sessions = named('turn', 'conversation')
-    const id = sessions.flatMap((fact) => textOf(fact, 'conversation') ?? [])[0]
+    const id = sessions.flatMap((span) => textOf(span, 'conversation') ?? [])[0]
     if (id === undefined) return null
     const models = named('llm', 'llm_response')
-    return toUpdate(facts, {
+    return toUpdate(spans, {
       id,
       all,
       root: named('conversation').at(-1),
       isOver,
-      agent: sessions.flatMap((fact) => textOf(fact, 'service') ?? [])[0],
+      agent: sessions.flatMap((span) => textOf(span, 'service') ?? [])[0],
       events: yield* eventsIn(all, named('turn')),
       turns: named('turn'),
       metadata: {
@@ -91,7 +91,7 @@ export const pipecat: Framework = {
   },
 }
 
-function* eventsIn(all: readonly KeyedFact[], turns: readonly KeyedFact[]): Work<SessionEvent[]> {
+function* eventsIn(all: readonly KeyedSpan[], turns: readonly KeyedSpan[]): Work<SessionEvent[]> {
   const events: SessionEvent[] = []
   const byKey = new Map(turns.map((turn) => [turn.key, turn]))
   const spoken = all.some(({ name }) => name === 'tts') ? 'tts' : 'llm_response'
@@ -107,53 +107,53 @@ function* eventsIn(all: readonly KeyedFact[], turns: readonly KeyedFact[]): Work
 
 /** What was said in a turn. @param spoken the name of the spans with what the agent said */
 function* saidIn(
-  parts: readonly KeyedFact[],
-  { turn, spoken, wasInterrupted }: { turn: KeyedFact | undefined; spoken: string; wasInterrupted: boolean },
+  parts: readonly KeyedSpan[],
+  { turn, spoken, wasInterrupted }: { turn: KeyedSpan | undefined; spoken: string; wasInterrupted: boolean },
 ): Work<SessionEvent[]> {
   const events: SessionEvent[] = []
-  const replies: { fact: KeyedFact; answer: KeyedFact | undefined }[] = []
-  const done = new Set<KeyedFact>()
+  const replies: { span: KeyedSpan; answer: KeyedSpan | undefined }[] = []
+  const done = new Set<KeyedSpan>()
   /** The newest answers of the model so far, the newest first. */
-  let answers: KeyedFact[] = []
+  let answers: KeyedSpan[] = []
   // Consecutive spans are one message.
   let message: { atMs: number; role: 'user'; text: string } | null = null
-  let heard: KeyedFact | undefined
-  for (const fact of parts) {
+  let heard: KeyedSpan | undefined
+  for (const span of parts) {
     yield
-    const text = textOf(fact, 'text')
+    const text = textOf(span, 'text')
     if (text === undefined) continue
-    if (fact.name === 'stt') {
-      heard = fact
+    if (span.name === 'stt') {
+      heard = span
       if (message) message.text += ` ${text}`
       else {
-        message = { atMs: fact.startMs, role: 'user', text }
+        message = { atMs: span.startMs, role: 'user', text }
         events.push(message)
       }
     }
-    if (fact.name === 'tts') message = null
-    if (fact.name === 'llm') answers = [fact, ...answers].slice(0, answersMax)
-    if (fact.name !== spoken) continue
+    if (span.name === 'tts') message = null
+    if (span.name === 'llm') answers = [span, ...answers].slice(0, answersMax)
+    if (span.name !== spoken) continue
     // Before version 1.6, a `tts` span often has only the last sentence, so the text of the `llm` span is used.
     const start = text.slice(0, spokenCharsMax)
     const answer = answers.find((each) => textOf(each, 'text')?.slice(0, answerCharsMax).includes(start))
     if (answer && done.has(answer)) continue
     if (answer) done.add(answer)
-    replies.push({ fact, answer })
+    replies.push({ span, answer })
   }
-  for (const [at, { fact, answer }] of replies.entries()) {
+  for (const [at, { span, answer }] of replies.entries()) {
     const latencies = {
       // The caller waited for the first words of a turn.
       ...(at === 0 && {
         total: numberOf(turn, 'latency'),
         transcription: numberOf(heard, 'transcriptionDelay'),
       }),
-      model: numberOf(answer ?? fact, 'firstToken'),
-      voice: numberOf(fact, 'firstByte'),
+      model: numberOf(answer ?? span, 'firstToken'),
+      voice: numberOf(span, 'firstByte'),
     }
     events.push({
-      atMs: fact.startMs,
+      atMs: span.startMs,
       role: 'assistant',
-      text: textOf(answer ?? fact, 'text'),
+      text: textOf(answer ?? span, 'text'),
       interrupted: wasInterrupted && at === replies.length - 1,
       latencyMs: latencyOf(latencies, 1_000),
     })
@@ -161,15 +161,15 @@ function* saidIn(
   return events
 }
 
-function* toolsUsed(all: readonly KeyedFact[]): Work<SessionEvent[]> {
+function* toolsUsed(all: readonly KeyedSpan[]): Work<SessionEvent[]> {
   const events: SessionEvent[] = []
   let askedMs: number | null = null
-  for (const fact of all) {
+  for (const span of all) {
     yield
-    const { name, startMs, endMs } = fact
-    const tool = textOf(fact, 'tool')
-    const call = { kind: 'tool_call' as const, name: tool, text: textOf(fact, 'given') }
-    const result = { kind: 'tool_result' as const, name: tool, text: unquoted(textOf(fact, 'answered')) }
+    const { name, startMs, endMs } = span
+    const tool = textOf(span, 'tool')
+    const call = { kind: 'tool_call' as const, name: tool, text: textOf(span, 'given') }
+    const result = { kind: 'tool_result' as const, name: tool, text: unquoted(textOf(span, 'answered')) }
     if (name === 'llm_tool_call') events.push({ ...call, atMs: startMs })
     if (name === 'llm_tool_result') events.push({ ...result, atMs: endMs })
     if (name === 'llm') askedMs = endMs
@@ -184,18 +184,18 @@ function* toolsUsed(all: readonly KeyedFact[]): Work<SessionEvent[]> {
  * The tools in the input of a model. Each input repeats all earlier messages, so each tool has a key of its own, and the
  * earliest span that has it counts: see `isBetter`.
  */
-function toolFactsOf(span: Span): Facts {
+function toolSpansOf(span: Span): KeptSpans {
   if (span.name !== 'llm') return {}
-  const facts: Record<string, Facts[string]> = {}
+  const tools: Record<string, KeptSpans[string]> = {}
   const counts = new Map<string, number>()
   const { parentSpanId: parent, startMs } = span
   for (const { id, ...values } of toolsIn(messagesOf(span.attributes.get('input')))) {
     const nth = counts.get(id) ?? 0
     counts.set(id, nth + 1)
-    const fact = { name: 'tool', startMs, endMs: startMs, parent, values }
-    facts[`tool ${storable(id).slice(0, 200)} ${nth}`] = fact
+    const tool = { name: 'tool', startMs, endMs: startMs, parent, values }
+    tools[`tool ${storable(id).slice(0, 200)} ${nth}`] = tool
   }
-  return facts
+  return tools
 }
 
 interface Tool {

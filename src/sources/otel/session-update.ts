@@ -1,18 +1,25 @@
 import { jsonOf } from '../../validation.ts'
-import type { SourceDetails, SourceTurn, SourceUpdate } from '../event.ts'
 import {
   agentOf,
   Conversation,
   cut,
   type DoneKind,
-  type EntryFacts,
+  type EntryDetails,
   latencyOf,
   medianOf,
   numbersOf,
   updateOf,
   withoutUnknown,
-} from '../facts.ts'
-import { type Fact, type Facts, type KeyedFact, metadataPrefix, numberOf, textOf } from './fact.ts'
+} from '../call-fields.ts'
+import type { SourceDetails, SourceTurn, SourceUpdate } from '../event.ts'
+import {
+  type KeptSpan,
+  type KeptSpans,
+  type KeyedSpan,
+  metadataPrefix,
+  numberOf,
+  textOf,
+} from './kept-span.ts'
 
 const modelsMax = 20
 /** How much metadata users may set, so that it fits beside that of others. */
@@ -20,7 +27,7 @@ const userMetadataBytesMax = 49_152
 const directions: NonNullable<SourceDetails['direction']>[] = ['inbound', 'outbound', 'web']
 
 /** Something said or done in a session. */
-export type SessionEvent = EntryFacts & { atMs: number; text: string | undefined } & (
+export type SessionEvent = EntryDetails & { atMs: number; text: string | undefined } & (
     | { role: SourceTurn['role'] }
     | { kind: DoneKind; name: string | undefined }
   )
@@ -29,9 +36,9 @@ export type SessionEvent = EntryFacts & { atMs: number; text: string | undefined
 interface SessionParts {
   /** The call's id, unless the user has set another. */
   id: string
-  all: readonly KeyedFact[]
+  all: readonly KeyedSpan[]
   /** The span of the whole session, which arrives last. */
-  root: KeyedFact | undefined
+  root: KeyedSpan | undefined
   /** Whether no span has arrived for a long time. */
   isOver: boolean
   /** When the session began to close, which takes seconds. */
@@ -45,14 +52,17 @@ interface SessionParts {
   agent: string | undefined
   /** In any order. */
   events: SessionEvent[]
-  /** The facts with the latency of a turn. */
-  turns: readonly Fact[]
+  /** The spans with the latency of a turn. */
+  turns: readonly KeptSpan[]
   metadata: Record<string, unknown>
 }
 
 /** What is known of a call from its session, and from what users have set on its spans. */
-export function toUpdate(facts: Facts, { id, all, root, isOver, ...session }: SessionParts): SourceUpdate {
-  const attribute = (name: string) => textOf(facts[`callbook.${name}`], `callbook.${name}`)
+export function toUpdate(
+  spans: KeptSpans,
+  { id, all, root, isOver, ...session }: SessionParts,
+): SourceUpdate {
+  const attribute = (name: string) => textOf(spans[`callbook.${name}`], `callbook.${name}`)
   const isCompleted = root !== undefined || isOver
   const startMs = root?.startMs ?? all[0]?.startMs ?? 0
   const newestMs = all.reduce((newest, { endMs }) => Math.max(newest, endMs), 0)
@@ -78,10 +88,10 @@ export function toUpdate(facts: Facts, { id, all, root, isOver, ...session }: Se
     {
       agent: agentOf(undefined, attribute('agent') ?? session.agent),
       direction,
-      costUsd: costIn(facts),
+      costUsd: costIn(spans),
       latencyMs: medianMs(session.turns, 'latency'),
       timeline: conversation.timeline,
-      metadata: withoutUnknown({ ...session.metadata, ...userMetadataIn(facts) }),
+      metadata: withoutUnknown({ ...session.metadata, ...userMetadataIn(spans) }),
     },
   )
 }
@@ -97,18 +107,18 @@ function conversationOf(events: SessionEvent[], startMs: number): Conversation {
 }
 
 /** A name or an id, cut to its maximum length. */
-export function nameOf(fact: Fact | undefined, name: string): string | undefined {
-  const text = textOf(fact, name)
+export function nameOf(span: KeptSpan | undefined, name: string): string | undefined {
+  const text = textOf(span, name)
   return text && cut(text)
 }
 
-/** The median of a value that the facts have in seconds, in milliseconds. */
-export function medianMs(facts: readonly Fact[], name: string): number | undefined {
-  return latencyOf({ total: medianOf(facts.flatMap((fact) => numberOf(fact, name) ?? [])) }, 1_000).total
+/** The median of a value that the spans have in seconds, in milliseconds. */
+export function medianMs(spans: readonly KeptSpan[], name: string): number | undefined {
+  return latencyOf({ total: medianOf(spans.flatMap((span) => numberOf(span, name) ?? [])) }, 1_000).total
 }
 
 /** The tokens and models of model requests. */
-export function usageOf(requests: readonly Fact[]) {
+export function usageOf(requests: readonly KeptSpan[]) {
   const sum = (name: string) =>
     requests.reduce((total, request) => total + Math.max(0, numberOf(request, name) ?? 0), 0) || undefined
   const models = new Set(requests.flatMap((request) => nameOf(request, 'model') ?? []))
@@ -120,15 +130,15 @@ export function usageOf(requests: readonly Fact[]) {
   }
 }
 
-function costIn(facts: Facts): number | undefined {
-  const cost = facts['callbook.cost_usd']?.values['callbook.cost_usd'] ?? ''
+function costIn(spans: KeptSpans): number | undefined {
+  const cost = spans['callbook.cost_usd']?.values['callbook.cost_usd'] ?? ''
   const costUsd = typeof cost === 'boolean' || cost === '' ? Number.NaN : Number(cost)
   return Number.isFinite(costUsd) ? costUsd : undefined
 }
 
-function userMetadataIn(facts: Facts): Record<string, unknown> {
+function userMetadataIn(spans: KeptSpans): Record<string, unknown> {
   let bytes = 0
-  const members = Object.entries(facts)
+  const members = Object.entries(spans)
     .filter(([key]) => key.startsWith(metadataPrefix))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, { values }]) => [key.slice(metadataPrefix.length), values[key]] as const)

@@ -13,8 +13,16 @@ import type { Log } from '../../observability/log.ts'
 import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
-import type { CallFacts, SourceDetails, SourceUpdate } from '../event.ts'
-import { type Fact, type Facts, type Framework, redactFacts, type Span, textOf, userFactsOf } from './fact.ts'
+import type { CallFields, SourceDetails, SourceUpdate } from '../event.ts'
+import {
+  type Framework,
+  type KeptSpan,
+  type KeptSpans,
+  redactSpans,
+  type Span,
+  textOf,
+  userSpansOf,
+} from './kept-span.ts'
 import { livekit } from './livekit.ts'
 import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
@@ -25,9 +33,9 @@ const silentMsMax = 30 * 60_000
 const pollMs = 60_000
 const retryMs = 5_000
 const sessionsPerSliceMax = 100
-/** How many facts of a session are kept, one for most spans. Those that end it have room left for them. */
-const factsMax = 5_000
-const lastFactsMax = 100
+/** How many spans of a session are kept. Those that end it have room left for them. */
+const spansMax = 5_000
+const lastSpansMax = 100
 /** How much of a request's sessions is read and written at once. A larger session is a slice of its own. */
 const bytesPerSliceMax = 8_388_608
 /** What each session counts at least. */
@@ -40,7 +48,7 @@ export const scopes: ReadonlySet<string> = new Set(
 
 interface Input {
   id: string
-  change: CallFacts & { details: SourceDetails }
+  change: CallFields & { details: SourceDetails }
   own: { source: string }
 }
 
@@ -53,7 +61,7 @@ interface SessionsOptions {
   erasure: { schedule(projectId: number): void }
   /** Writes calls in one transaction. The result of a call that cannot be written is an error. */
   ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
-  /** A session's facts have at most as many bytes as a call. */
+  /** A session's kept spans have at most as many bytes as a call. */
   config: { readonly callBytesMax: number }
   now: () => number
   log: Pick<Log, 'error'>
@@ -63,14 +71,14 @@ interface SessionsOptions {
 interface Session {
   traceId: string
   framework: string
-  /** The facts of this request. */
-  added: Record<string, Fact>
-  /** How many spans of this request belong to the session, and how many facts had no room. */
-  spans: number
+  /** What is kept of this request. */
+  added: Record<string, KeptSpan>
+  /** How many spans of this request belong to the session, and how many of them had no room. */
+  arrived: number
   refused: number
   /** The bytes of what is stored. */
   storedBytes: number
-  facts: Facts
+  spans: KeptSpans
   isOver: boolean
   update: SourceUpdate | null
 }
@@ -78,17 +86,17 @@ interface Session {
 interface Row {
   traceId: string
   framework: string
-  facts: string
+  spans: string
   bytes: number
   dueAt: number | null
 }
 
 /** What is stored of a new session. */
-const noRow = { framework: '', facts: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INTEGER }
+const noRow = { framework: '', spans: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INTEGER }
 
 /**
- * Builds calls from the spans of voice sessions. Spans arrive when they end, in any order and with repeats. Their facts
- * are stored, so that each request can write everything known about the call.
+ * Builds calls from the spans of voice sessions. Spans arrive when they end, in any order and with repeats. They are kept,
+ * so that each request can write everything known about the call.
  */
 export class CallSessions {
   readonly #options: SessionsOptions
@@ -124,7 +132,7 @@ export class CallSessions {
   }
 
   /**
-   * Stores the facts of spans and merges them into calls; committed when it returns. Repeated spans change nothing.
+   * Keeps spans and merges them into calls; committed when it returns. Repeated spans change nothing.
    * @throws unavailable, when the client should repeat the request
    */
   async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
@@ -134,7 +142,7 @@ export class CallSessions {
     if (isRedacting(settings)) {
       const redact = await interimRedactor(settings)
       for (const session of sessions.values())
-        session.added = await this.#slices.run(redactFacts(session.added, settings, redact))
+        session.added = await this.#slices.run(redactSpans(session.added, settings, redact))
     }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
       const answer = { rejectedSpans: 0, errorMessage: '' }
@@ -159,7 +167,7 @@ export class CallSessions {
   /** The size of what is stored of each session. */
   async #bytesOf(projectId: number, traceIds: string[]): Promise<Map<string, number>> {
     const rows = await this.#options.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
-      select trace_id as traceId, octet_length(facts) as bytes
+      select trace_id as traceId, octet_length(spans) as bytes
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
     return new Map(rows.map(({ traceId, bytes }) => [traceId, bytes]))
@@ -168,12 +176,12 @@ export class CallSessions {
   async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
     const { read } = this.#options.store(projectId)
     return await read.all<Row>(sql`
-      select trace_id as traceId, framework, facts, octet_length(facts) as bytes, due_at as dueAt
+      select trace_id as traceId, framework, spans, octet_length(spans) as bytes, due_at as dueAt
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
   }
 
-  /** Writes calls first, since facts that their call rejects are not stored. Throws if the request must be repeated. */
+  /** Writes calls first, since spans that their call rejects are not stored. Throws if the request must be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
     const { config, ingest } = this.#options
     const isTooLarge = ({ storedBytes, added }: Session) =>
@@ -186,7 +194,7 @@ export class CallSessions {
     let errorMessage =
       rejected.size > 0
         ? `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
-        : `A session has at most ${factsMax} spans.`
+        : `A session has at most ${spansMax} spans.`
     for (const [position, session] of updated.entries()) {
       const result = results[position]
       if (!(result instanceof AppError) || result.code === 'call_was_deleted') continue
@@ -200,19 +208,19 @@ export class CallSessions {
     )
     const rejectedSpans = sessions.reduce(
       (total, session) =>
-        total + (rejected.has(session) ? session.spans : Math.min(session.spans, session.refused)),
+        total + (rejected.has(session) ? session.arrived : Math.min(session.arrived, session.refused)),
       0,
     )
     return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
   }
 
-  /** Stores facts, except those of deleted calls. The database merges them, since other nodes may add to a session. */
+  /** Stores spans, except those of deleted calls. The database merges them, since other nodes may add to a session. */
   async #keep(projectId: number, sessions: Session[]): Promise<void> {
     const { store, recordHash, now } = this.#options
     const rows = sessions.map((session) => ({
       traceId: session.traceId,
       framework: session.framework,
-      facts: JSON.stringify(session.added),
+      spans: JSON.stringify(session.added),
       callId: session.update?.id ?? null,
       hash: recordHash(projectId, 'call', likelyCallId(session)),
     }))
@@ -220,20 +228,20 @@ export class CallSessions {
     const json = JSON.stringify(rows)
     const isDeleted = sql`exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
       and id_hash = value ->> 'hash')`
-    // Does what json_patch does in quadratic time. SQLite takes `value` from the row of the maximum: the new fact.
+    // Does what json_patch does in quadratic time. SQLite takes `value` from the row of the maximum: the new span.
     const merged = sql`(select json_group_object(key, json(value)) from (select key, value, max(is_new) from (
-      select key, value, 0 as is_new from json_each(${callSessions.facts})
-      union all select key, value, 1 from json_each(excluded.facts)) group by key))`
+      select key, value, 0 as is_new from json_each(${callSessions.spans})
+      union all select key, value, 1 from json_each(excluded.spans)) group by key))`
     const { write } = store(projectId)
     const areOfDeleted = sql`project_id = ${projectId}
       and trace_id in (select value ->> 'traceId' from json_each(${json}) where ${isDeleted})`
     const { deleted } = await write.batch({
       stored: sql`
-        insert into ${callSessions} (project_id, trace_id, framework, call_id, facts, due_at)
-        select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'facts',
+        insert into ${callSessions} (project_id, trace_id, framework, call_id, spans, due_at)
+        select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'spans',
           ${now() + silentMsMax}
         from json_each(${json}) where not ${isDeleted} and exists (select 1 from ${projects} where id = ${projectId})
-        on conflict (project_id, trace_id) do update set facts = ${merged},
+        on conflict (project_id, trace_id) do update set spans = ${merged},
           framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`,
       ...this.#deleting(projectId, areOfDeleted),
     })
@@ -284,7 +292,7 @@ export class CallSessions {
       for (const result of await ingest.putAll(projectId, toInput(session)))
         if (result instanceof AppError && result.status >= 500) throw result
       const isThis = sql`project_id = ${projectId} and trace_id = ${traceId}`
-      // Facts without a call are deleted now: no deletion of a call could ever erase them.
+      // Spans without a call are deleted now: no deletion of a call could ever erase them.
       const { write } = store(projectId)
       if (session.update) {
         await write.run(sql`update ${callSessions} set due_at = null where ${isThis}`)
@@ -296,72 +304,72 @@ export class CallSessions {
   }
 }
 
-/** Groups spans by session, without those that have no facts. */
+/** Groups spans by session, without those of which nothing is kept. */
 function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
   const sessions = new Map<string, Session>()
   for (const span of spans) {
     yield
     const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
-    const facts = { ...found?.[1].factsOf(span), ...userFactsOf(span) }
-    if (Object.keys(facts).length === 0) continue
+    const kept = { ...found?.[1].keptOf(span), ...userSpansOf(span) }
+    if (Object.keys(kept).length === 0) continue
     const session = sessions.get(span.traceId) ?? newSession(span.traceId, '')
     session.framework ||= found?.[0] ?? ''
-    for (const [key, fact] of Object.entries(facts)) {
+    for (const [key, each] of Object.entries(kept)) {
       const known = session.added[key]
-      if (!known || isBetter(fact, known)) session.added[key] = fact
+      if (!known || isBetter(each, known)) session.added[key] = each
     }
-    session.spans++
+    session.arrived++
     sessions.set(span.traceId, session)
   }
   return sessions
 }
 
 function newSession(traceId: string, framework: string): Session {
-  const counts = { spans: 0, refused: 0, storedBytes: 0 }
-  return { traceId, framework, added: {}, ...counts, facts: {}, isOver: false, update: null }
+  const counts = { arrived: 0, refused: 0, storedBytes: 0 }
+  return { traceId, framework, added: {}, ...counts, spans: {}, isOver: false, update: null }
 }
 
-/** Adds what a request has to what is stored. New facts beyond the maximum are refused. */
+/** Adds what a request has to what is stored. New spans beyond the maximum are refused. */
 function continueFrom(
   session: Session,
-  { framework, facts, bytes, dueAt }: Omit<Row, 'traceId'>,
+  { framework, spans, bytes, dueAt }: Omit<Row, 'traceId'>,
   now: number,
 ): void {
-  const all: Record<string, Fact> = JSON.parse(facts)
-  const added: Record<string, Fact> = {}
+  const all: Record<string, KeptSpan> = JSON.parse(spans)
+  const added: Record<string, KeptSpan> = {}
   session.framework ||= framework
   let count = Object.keys(all).length
-  for (const [key, fact] of Object.entries(session.added)) {
+  for (const [key, span] of Object.entries(session.added)) {
     const known = Object.hasOwn(all, key) ? all[key] : undefined
-    if (known && !isBetter(fact, known)) continue
-    if (!known && ++count > factsMax + (isLast(session, fact) ? lastFactsMax : 0)) session.refused++
-    else all[key] = added[key] = fact
+    if (known && !isBetter(span, known)) continue
+    if (!known && ++count > spansMax + (isLast(session, span) ? lastSpansMax : 0)) session.refused++
+    else all[key] = added[key] = span
   }
-  Object.assign(session, { facts: all, added, storedBytes: bytes, isOver: dueAt === null || dueAt <= now })
+  Object.assign(session, { spans: all, added, storedBytes: bytes, isOver: dueAt === null || dueAt <= now })
 }
 
-function isLast({ framework }: Session, { name }: Fact): boolean {
+function isLast({ framework }: Session, { name }: KeptSpan): boolean {
   return name === 'user' || (frameworks[framework]?.lastSpans.includes(name) ?? false)
 }
 
 /**
- * Whether a fact replaces another with its key, whichever arrives first. The earlier counts, since a tool is used once;
+ * Whether a span replaces another with its key, whichever arrives first. The earlier counts, since a tool is used once;
  * of what users have set, the later, so that they may correct it.
  */
-function isBetter(fact: Fact, known: Fact): boolean {
-  if (fact.startMs === known.startMs) return JSON.stringify(fact.values) > JSON.stringify(known.values)
-  return fact.startMs > known.startMs === (fact.name === 'user')
+function isBetter(span: KeptSpan, known: KeptSpan): boolean {
+  if (span.startMs === known.startMs) return JSON.stringify(span.values) > JSON.stringify(known.values)
+  return span.startMs > known.startMs === (span.name === 'user')
 }
 
-function* readUpdate({ framework, facts, traceId, isOver }: Session): Work<SourceUpdate | null> {
-  const read = frameworks[framework]?.read(facts, { traceId, isOver })
+function* readUpdate({ framework, spans, traceId, isOver }: Session): Work<SourceUpdate | null> {
+  const read = frameworks[framework]?.read(spans, { traceId, isOver })
   return read ? yield* read : null
 }
 
 /** The id that the call has or will have: even before there is one, it may be that of a deleted call. */
-function likelyCallId({ update, facts, traceId }: Session): string {
+function likelyCallId({ update, spans, traceId }: Session): string {
   if (update) return update.id
-  return callIdOf(textOf(facts['callbook.call.id'], 'callbook.call.id') ?? traceId)
+  return callIdOf(textOf(spans['callbook.call.id'], 'callbook.call.id') ?? traceId)
 }
 
 function toInput({ update, framework }: Session): Input[] {

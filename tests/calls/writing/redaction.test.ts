@@ -246,8 +246,8 @@ describe('what sources keep', () => {
       transcript: says('It is [phone]', '[email]', 'one moment'),
       details: { redacted: { phone: 1, email: 1 } },
     })
-    const [row] = await database.read.all<{ facts: string }>(sql`select facts from call_sessions`)
-    expect(row?.facts).not.toMatch(/2671|ada@/)
+    const [row] = await database.read.all<{ spans: string }>(sql`select spans from call_sessions`)
+    expect(row?.spans).not.toMatch(/2671|ada@/)
   })
 })
 

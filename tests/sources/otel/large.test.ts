@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import type { Fact } from '../../../src/sources/otel/fact.ts'
+import type { KeptSpan } from '../../../src/sources/otel/kept-span.ts'
 import { pipecat } from '../../../src/sources/otel/pipecat.ts'
 import { finished } from '../../../src/threads/time-slices.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
@@ -23,8 +23,8 @@ async function send(spans: readonly TestSpan[], traceId: string) {
 }
 
 /** A session of one turn, with long answers of the model, and sentences that are in none of them. */
-function longAnswers(sentences: number): Record<string, Fact> {
-  const fact = (name: string, at: number, values: Fact['values']): Fact => ({
+function longAnswers(sentences: number): Record<string, KeptSpan> {
+  const span = (name: string, at: number, values: KeptSpan['values']): KeptSpan => ({
     name,
     startMs: at,
     endMs: at + 1,
@@ -32,17 +32,17 @@ function longAnswers(sentences: number): Record<string, Fact> {
     values,
   })
   return {
-    turn: fact('turn', 1, { conversation: 'a' }),
+    turn: span('turn', 1, { conversation: 'a' }),
     ...Object.fromEntries(
       Array.from({ length: 100 }, (_, at) => [
         `llm${at}`,
-        fact('llm', 10 + at, { text: 'y '.repeat(30_000) }),
+        span('llm', 10 + at, { text: 'y '.repeat(30_000) }),
       ]),
     ),
     ...Object.fromEntries(
       Array.from({ length: sentences }, (_, at) => [
         `tts${at}`,
-        fact('tts', 200 + at, { text: `word ${at}` }),
+        span('tts', 200 + at, { text: `word ${at}` }),
       ]),
     ),
   }
@@ -90,7 +90,7 @@ test('a session has at most 5,000 spans and still hears its end; what is too muc
   expect([call.status, call.transcript.length]).toEqual(['completed', spansMax])
   expect(await send([word(spansMax)], traceId)).toEqual({ ...refused, rejectedSpans: '1' })
   const [row] = await service.services.database.read.all<{ n: number }>(
-    sql`select count(*) as n from call_sessions, json_each(facts) where trace_id = ${traceId}`,
+    sql`select count(*) as n from call_sessions, json_each(spans) where trace_id = ${traceId}`,
   )
   expect(row?.n).toBe(spansMax + 2)
 })

@@ -54,7 +54,7 @@ function turns(history: readonly (readonly [Turn['role'], string])[]): Turn[] {
 }
 
 function sessionsOf({ projectId }: TestProject) {
-  return service.services.database.read.all<{ trace_id: string; facts: string; due_at: number | null }>(
+  return service.services.database.read.all<{ trace_id: string; spans: string; due_at: number | null }>(
     sql`select * from call_sessions where project_id = ${projectId}`,
   )
 }

@@ -10,7 +10,7 @@ export interface Span {
   scope: string
   /** The resource's `service.name`. */
   service: string | undefined
-  /** Those of the resource: see `userFactsOf`. */
+  /** Those of the resource: see `userSpansOf`. */
   userAttributes: ReadonlyMap<string, AttributeValue>
   name: string
   startMs: number
@@ -22,7 +22,7 @@ export interface Span {
 export type AttributeValue = string | number | boolean
 
 /** What is kept of a span: only what the mapping to a call needs. */
-export interface Fact {
+export interface KeptSpan {
   name: string
   startMs: number
   endMs: number
@@ -32,7 +32,7 @@ export interface Fact {
 }
 
 /** All that is kept of a session, by the id of the span or of the tool call. */
-export type Facts = Readonly<Record<string, Fact>>
+export type KeptSpans = Readonly<Record<string, KeptSpan>>
 
 /** A framework for voice agents whose sessions can be read from its spans. */
 export interface Framework {
@@ -41,16 +41,16 @@ export interface Framework {
   /** The names of the spans that end a session. */
   readonly lastSpans: readonly string[]
   /** What to keep of a span; empty if it tells nothing about the call. */
-  factsOf(span: Span): Facts
+  keptOf(span: Span): KeptSpans
   /**
-   * What is known about the call; null as long as no fact shows that there is one.
+   * What is known about the call; null as long as no span shows that there is one.
    * @param session `isOver` if no span has arrived for a long time
    */
-  read(facts: Facts, session: { traceId: string; isOver: boolean }): Work<SourceUpdate | null>
+  read(spans: KeptSpans, session: { traceId: string; isOver: boolean }): Work<SourceUpdate | null>
 }
 
 /** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
-export type Kept = Readonly<Record<string, readonly string[]>>
+export type KeptAttributes = Readonly<Record<string, readonly string[]>>
 
 /** Before the key of a member of the call's metadata. */
 export const metadataPrefix = 'callbook.metadata.'
@@ -64,7 +64,7 @@ const numbers = ['callbook.caller_number', 'callbook.called_number', 'person', '
 const ids = ['callbook.call.id', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
 
 /** A span reduced to the attributes that are kept. */
-export function toFact(span: Span, kept: Kept): Fact {
+export function keptSpan(span: Span, kept: KeptAttributes): KeptSpan {
   const values: Record<string, AttributeValue> = {}
   for (const [ours, names] of Object.entries(kept)) {
     const name = names.find((each) => (span.attributes.get(each) ?? '') !== '')
@@ -80,18 +80,18 @@ export function isUserAttribute(name: string): boolean {
   return userAttribute.test(name)
 }
 
-/** What users have set, each a fact of its own: a processor may set it on every span. Spans overrule the resource. */
-export function userFactsOf({ attributes, userAttributes, startMs, endMs }: Span): Record<string, Fact> {
-  const facts: Record<string, Fact> = {}
-  const add = ([key, value]: [string, AttributeValue], times: Pick<Fact, 'startMs' | 'endMs'>) => {
+/** What users have set, each as a span: a processor may set it on every span. Spans overrule the resource. */
+export function userSpansOf({ attributes, userAttributes, startMs, endMs }: Span): Record<string, KeptSpan> {
+  const kept: Record<string, KeptSpan> = {}
+  const add = ([key, value]: [string, AttributeValue], times: Pick<KeptSpan, 'startMs' | 'endMs'>) => {
     if (!isUserAttribute(key) || value === '') return
     const name = storable(key).slice(0, metadataPrefix.length + metadataKeyCharsMax)
     const values = { [name]: typeof value === 'string' ? storable(value) : value }
-    facts[name] = { name: 'user', ...times, parent: '', values }
+    kept[name] = { name: 'user', ...times, parent: '', values }
   }
   for (const entry of userAttributes) add(entry, { startMs: 0, endMs: 0 })
   for (const entry of attributes) add(entry, { startMs, endMs })
-  return facts
+  return kept
 }
 
 /** A text that the database returns unchanged, trimmed: no lone surrogates, no U+0000. */
@@ -99,16 +99,16 @@ export function storable(text: string): string {
   return text.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '\uFFFD').trim()
 }
 
-/** Facts redacted by the project's settings. */
-export function* redactFacts(
-  facts: Facts,
+/** Kept spans, redacted by the project's settings. */
+export function* redactSpans(
+  spans: KeptSpans,
   settings: RedactionSettings,
   redact: RedactText,
-): Work<Record<string, Fact>> {
-  const redacted: Record<string, Fact> = {}
-  for (const [key, fact] of Object.entries(facts)) {
+): Work<Record<string, KeptSpan>> {
+  const redacted: Record<string, KeptSpan> = {}
+  for (const [key, span] of Object.entries(spans)) {
     const values: Record<string, AttributeValue> = {}
-    for (const [name, value] of Object.entries(fact.values)) {
+    for (const [name, value] of Object.entries(span.values)) {
       if (typeof value !== 'string' || ids.includes(name)) values[name] = value
       else if (numbers.includes(name)) values[name] = keptNumber(value, settings) ?? ''
       else {
@@ -117,41 +117,41 @@ export function* redactFacts(
         values[name] = yield* redact(value, label, {})
       }
     }
-    redacted[key] = { ...fact, values }
+    redacted[key] = { ...span, values }
   }
   return redacted
 }
 
-/** A fact with its key. */
-export interface KeyedFact extends Fact {
+/** A kept span with its key. */
+export interface KeyedSpan extends KeptSpan {
   key: string
 }
 
-/** The facts sorted by time, without what users have set. */
-export function inOrder(facts: Facts): KeyedFact[] {
-  return Object.entries(facts)
+/** The spans sorted by time, without what users have set. */
+export function inOrder(spans: KeptSpans): KeyedSpan[] {
+  return Object.entries(spans)
     .filter(([, { name }]) => name !== 'user')
-    .map(([key, fact]) => ({ ...fact, key }))
+    .map(([key, span]) => ({ ...span, key }))
     .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.key < b.key ? -1 : 1))
 }
 
-/** The facts of each parent span, in the same order. */
-export function byParent(facts: readonly KeyedFact[]): Map<string, KeyedFact[]> {
-  const children = new Map<string, KeyedFact[]>()
-  for (const fact of facts) {
-    const siblings = children.get(fact.parent)
-    if (siblings) siblings.push(fact)
-    else children.set(fact.parent, [fact])
+/** The spans of each parent, in the same order. */
+export function byParent(spans: readonly KeyedSpan[]): Map<string, KeyedSpan[]> {
+  const children = new Map<string, KeyedSpan[]>()
+  for (const span of spans) {
+    const siblings = children.get(span.parent)
+    if (siblings) siblings.push(span)
+    else children.set(span.parent, [span])
   }
   return children
 }
 
-export function textOf(fact: Fact | undefined, name: string): string | undefined {
-  const value = fact?.values[name]
+export function textOf(span: KeptSpan | undefined, name: string): string | undefined {
+  const value = span?.values[name]
   return typeof value === 'string' ? value || undefined : undefined
 }
 
-export function numberOf(fact: Fact | undefined, name: string): number | undefined {
-  const value = fact?.values[name]
+export function numberOf(span: KeptSpan | undefined, name: string): number | undefined {
+  const value = span?.values[name]
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

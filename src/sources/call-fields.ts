@@ -1,5 +1,5 @@
 import type {
-  CallFacts,
+  CallFields,
   SourceDetails,
   SourceTurn,
   SourceUpdate,
@@ -21,9 +21,9 @@ const roles = new Map<string | undefined, SourceTurn['role']>([
   ['bot', 'assistant'],
 ])
 
-/** The facts of a call as an event has them: times in milliseconds since 1970, and the platform's own evaluation. */
-export type ToldFacts = Known<
-  Omit<CallFacts, 'createdAt' | 'occurredAt' | 'evaluation'> & {
+/** The fields of a call as an event has them: times in milliseconds since 1970, and the platform's own evaluation. */
+export type EventCallFields = Known<
+  Omit<CallFields, 'createdAt' | 'occurredAt' | 'evaluation'> & {
     createdAt?: number
     occurredAt?: number
     evaluation?: unknown
@@ -31,13 +31,13 @@ export type ToldFacts = Known<
 >
 
 /** An update without its unknown members, among which are negative costs and latencies, and a duration of 0. */
-export function updateOf(id: string, told: ToldFacts, details: Known<SourceDetails>): SourceUpdate {
+export function updateOf(id: string, fields: EventCallFields, details: Known<SourceDetails>): SourceUpdate {
   const change = {
-    ...told,
-    duration: positive(told.duration),
-    evaluation: evaluationOf(told.evaluation),
-    createdAt: isoTime(told.createdAt),
-    occurredAt: isoTime(told.occurredAt),
+    ...fields,
+    duration: positive(fields.duration),
+    evaluation: evaluationOf(fields.evaluation),
+    createdAt: isoTime(fields.createdAt),
+    occurredAt: isoTime(fields.occurredAt),
   }
   const [costUsd, latencyMs] = [notNegative(details.costUsd), notNegative(details.latencyMs)]
   return { id, change: withoutUnknown(change), details: withoutUnknown({ ...details, costUsd, latencyMs }) }
@@ -48,15 +48,15 @@ function notNegative(value: number | undefined): number | undefined {
 }
 
 /** Members may be undefined. */
-export type Known<Facts> = { [Name in keyof Facts]: Facts[Name] | undefined }
+export type Known<Members> = { [Name in keyof Members]: Members[Name] | undefined }
 
 /** Leaves out undefined, and texts, lists and objects that are empty. */
-export function withoutUnknown<Facts extends object>(facts: Known<Facts>): Facts {
-  const known = Object.entries(facts).filter(([, value]) => {
+export function withoutUnknown<Members extends object>(members: Known<Members>): Members {
+  const known = Object.entries(members).filter(([, value]) => {
     if (value === undefined || value === '') return false
     return typeof value !== 'object' || value === null || Object.keys(value).length > 0
   })
-  return Object.fromEntries(known) as Facts
+  return Object.fromEntries(known) as Members
 }
 
 /** An ISO 8601 time; undefined if it is out of range, as the end after an absurd duration may be. */
@@ -119,7 +119,7 @@ export function medianOf(values: readonly number[]): number | undefined {
 }
 
 /** What is known of an entry beside its time and its name. */
-export type EntryFacts = Known<Pick<TimelineEntry, 'interrupted' | 'agentId' | 'latencyMs'>>
+export type EntryDetails = Known<Pick<TimelineEntry, 'interrupted' | 'agentId' | 'latencyMs'>>
 /** What can be done in a call beside talking. */
 export type DoneKind = 'tool_call' | 'tool_result' | 'transfer'
 
@@ -129,10 +129,10 @@ export class Conversation {
   readonly timeline: TimelineEntry[] = []
 
   /** @param atSeconds from the start of the call */
-  say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number, facts?: EntryFacts): void {
+  say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number, details?: EntryDetails): void {
     const content = text?.trim()
     if (!content || this.transcript.length >= turnsMax) return
-    this.#add({ kind: 'turn', turn: this.transcript.length, name: null, text: null }, atSeconds, facts)
+    this.#add({ kind: 'turn', turn: this.transcript.length, name: null, text: null }, atSeconds, details)
     this.transcript.push({ role, content })
   }
 
@@ -144,9 +144,9 @@ export class Conversation {
     kind: DoneKind,
     name: string | undefined,
     atSeconds: number | undefined,
-    { text, ...facts }: EntryFacts & { text?: string | undefined } = {},
+    { text, ...details }: EntryDetails & { text?: string | undefined } = {},
   ): void {
-    this.#add({ kind, turn: null, name: name ? cut(name) : null, text: text ?? null }, atSeconds, facts)
+    this.#add({ kind, turn: null, name: name ? cut(name) : null, text: text ?? null }, atSeconds, details)
   }
 
   /** Whether the caller took part. Undefined without a transcript, unless no person answered. */
@@ -158,7 +158,7 @@ export class Conversation {
   #add(
     entry: Pick<TimelineEntry, 'kind' | 'turn' | 'name' | 'text'>,
     atSeconds: number | undefined,
-    { interrupted, agentId, latencyMs }: EntryFacts = {},
+    { interrupted, agentId, latencyMs }: EntryDetails = {},
   ): void {
     if (atSeconds === undefined || atSeconds < 0 || this.timeline.length >= timelineEntriesMax) return
     const known = withoutUnknown({
