@@ -49,9 +49,9 @@ const firstOfCaller = new RegExp(
 
 /** What the caller says first, a sentence or two, from the start of a document. Null if no turn of the caller is in it. */
 export function readFirstWords(documentStart: string): string | null {
-  const said = firstOfCaller.exec(documentStart)?.[1]
-  if (said === undefined) return null
-  const content: string = JSON.parse(`"${said}"`)
+  const firstTurn = firstOfCaller.exec(documentStart)?.[1]
+  if (firstTurn === undefined) return null
+  const content: string = JSON.parse(`"${firstTurn}"`)
   let shown = ''
   for (const sentence of content.trim().split(/(?<=[.!?。？！])\s+/u)) {
     if (shown.length >= firstWordsCharsMin) break

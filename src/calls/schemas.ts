@@ -89,7 +89,7 @@ const described = {
 }
 
 const callProperties = {
-  id: told(CallId, "The platform's own id for the call."),
+  id: documented(CallId, "The platform's own id for the call."),
   status: Status,
   duration: Duration,
   ...described,
@@ -201,7 +201,7 @@ const Review = Type.Object(
 )
 export type Review = Static<typeof Review>
 
-const toldDetails = {
+const commonDetails = {
   agent: nullable(Agent),
   // OpenAPI 3.0 needs null among the values too.
   direction: nullable(
@@ -234,7 +234,7 @@ const Metadata = nullable(
 export const CallDetails = Type.Object(
   {
     source: Name('The platform that the call came from.', 'vapi'),
-    ...toldDetails,
+    ...commonDetails,
     timeline: Timeline,
     review: nullable(Review),
     redacted: nullable(Json, 'How many values of each kind were replaced before the call was stored.'),
@@ -246,7 +246,7 @@ export type CallDetails = Static<typeof CallDetails>
 
 /** A change of a call's details. Each member that is sent replaces the stored one; metadata is merged by key. */
 export const CallDetailsUpdate = Type.Partial(
-  Type.Object({ ...toldDetails, timeline: nullable(Timeline), metadata: Metadata }),
+  Type.Object({ ...commonDetails, timeline: nullable(Timeline), metadata: Metadata }),
   { title: 'CallDetailsUpdate' },
 )
 export type CallDetailsUpdate = Static<typeof CallDetailsUpdate>
@@ -256,10 +256,10 @@ export const CallChange = Type.Partial(
   Type.Object({
     // Not in the OpenAPI document: whether it is valid depends on the path.
     id: Type.String({ description: 'Must equal the id in the path, if sent.', 'x-documented': false }),
-    status: told(Status, '`live` on creation. A `completed` call never becomes live again.'),
+    status: documented(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
     ...described,
-    transcript: told(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
+    transcript: documented(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ ...index, description: 'Index of the first of `turns`.' }), turns: Turns },
       {
@@ -268,11 +268,11 @@ export const CallChange = Type.Partial(
           'Turns that follow the stored ones. Turns that are already stored and equal are skipped.',
       },
     ),
-    createdAt: told(
+    createdAt: documented(
       GivenTime,
       'When the call began (default: now). The first value that a request sends stays; later ones have no effect.',
     ),
-    updatedAt: told(GivenTime, 'Default: the time of the change.'),
+    updatedAt: documented(GivenTime, 'Default: the time of the change.'),
     occurredAt: nullable(
       GivenTime,
       'When the event behind this request happened. An older event only fills gaps.',
@@ -281,7 +281,7 @@ export const CallChange = Type.Partial(
       Json,
       'Up to 64 KiB. Merged by key: a null value clears its key, null clears all. The same as `details.metadata`.',
     ),
-    details: told(
+    details: documented(
       CallDetailsUpdate,
       'Each member that is sent replaces the stored one; null clears it. Metadata is merged by key.',
     ),
@@ -351,7 +351,7 @@ const Pagination = Type.Object(
 
 export const CallPage = Type.Object({ data: Type.Array(Call), pagination: Pagination }, { title: 'CallPage' })
 
-function told<S extends TSchema>(schema: S, description: string): S {
+function documented<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, description }
 }
 

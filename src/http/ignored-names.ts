@@ -67,8 +67,8 @@ export function ignoredNames({ contexts, routes }: IgnoredNamesOptions) {
 /** Lists unknown fields in the answer's headers. */
 export function tellIgnored(context: RequestContext, fields: readonly string[]): void {
   if (fields.length === 0) return
-  const { 'Callbook-Ignored': told = [] } = context.headers ?? {}
-  context.headers = { ...context.headers, 'Callbook-Ignored': [told, fields].flat().join(', ') }
+  const { 'Callbook-Ignored': earlier = [] } = context.headers ?? {}
+  context.headers = { ...context.headers, 'Callbook-Ignored': [earlier, fields].flat().join(', ') }
 }
 
 /** Whether the client wants unknown names to be refused. */

@@ -22,8 +22,10 @@ export function errorAnswers({ contexts, routes, onUnexpected }: ProblemsOptions
     const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
     const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)
-    const told = known ?? internal()
-    return surface.protocol?.errorAnswer?.(told, request) ?? toAnswer(told, requestId, surface.protocol)
+    const answered = known ?? internal()
+    return (
+      surface.protocol?.errorAnswer?.(answered, request) ?? toAnswer(answered, requestId, surface.protocol)
+    )
   }
 }
 

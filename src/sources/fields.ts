@@ -204,8 +204,8 @@ export class Fields {
   }
 
   #fieldOf(name: string): string {
-    const told = this.#isMap ? '*' : name
-    return this.#path ? `${this.#path}.${told}` : told
+    const shown = this.#isMap ? '*' : name
+    return this.#path ? `${this.#path}.${shown}` : shown
   }
 }
 

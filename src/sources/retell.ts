@@ -112,10 +112,10 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
 
 function readCommon(call: Fields) {
   const startedAt = call.time('start_timestamp')
-  const told = call.text('direction')
-  const isPhone = told === 'inbound' || told === 'outbound'
+  const given = call.text('direction')
+  const isPhone = given === 'inbound' || given === 'outbound'
   const direction: SourceDetails['direction'] = isPhone
-    ? told
+    ? given
     : call.text('call_type') === 'web_call'
       ? 'web'
       : undefined

@@ -79,7 +79,7 @@ const replayed: Record<WebhookEvent, string | null> = {
   'erasure.done': null,
 }
 
-const choices = Object.entries(replayed).map(([event, isTold]) =>
-  isTold === null ? '' : `when ${isTold} and instr(events, '"${event}"') > 0 then '${event}'`,
+const choices = Object.entries(replayed).map(([event, condition]) =>
+  condition === null ? '' : `when ${condition} and instr(events, '"${event}"') > 0 then '${event}'`,
 )
 const chosenEvent = sql.raw(`case ${choices.join(' ')} end`)

@@ -9,8 +9,8 @@ import { flaggedTurnsMax, type ReviewChange } from './schemas.ts'
 /** The parts of a review that lists show. */
 export function marksOf(review: Review | null): ReviewMarks | null {
   if (!review) return null
-  const { note, flaggedTurns, ...said } = saidIn(review)
-  return { ...said, noted: note !== null, flagged: flaggedTurns.length > 0 }
+  const { note, flaggedTurns, ...content } = contentOf(review)
+  return { ...content, noted: note !== null, flagged: flaggedTurns.length > 0 }
 }
 
 /**
@@ -25,7 +25,7 @@ export function changeReview(
   change: ReviewChange,
   { by, at, turns }: { by: string | null; at: string; turns: number },
 ): Review | null {
-  const before = saidIn(stored)
+  const before = contentOf(stored)
   if (change.flagTurns?.some((turn) => turn >= turns)) throw noSuchTurn(turns)
   const evaluation = trimmed(change.evaluation === undefined ? before.evaluation : change.evaluation)
   const note = trimmed(change.note === undefined ? before.note : change.note)
@@ -37,12 +37,12 @@ export function changeReview(
   if (labels.length > labelsMax) throw tooMany('addLabels', `${labelsMax} labels`)
   if (flaggedTurns.length > flaggedTurnsMax) throw tooMany('flagTurns', `${flaggedTurnsMax} flags`)
   const after = { evaluation, note, labels, reviewed, flaggedTurns: flaggedTurns.toSorted((a, b) => a - b) }
-  if (isDeepStrictEqual(after, saidIn(null))) return null
+  if (isDeepStrictEqual(after, contentOf(null))) return null
   return isDeepStrictEqual(after, before) ? stored : { ...after, by, at }
 }
 
 /** Fills in members that an imported review may lack. */
-function saidIn(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
+function contentOf(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
   const { evaluation = null, note = null, labels = [], flaggedTurns = [] } = stored ?? {}
   return { evaluation, note, labels, reviewed: stored?.reviewed ?? evaluation !== null, flaggedTurns }
 }

@@ -116,7 +116,7 @@ export class CallWriter {
       .filter(hasOtherWords)
       .map(
         ({ id, after: { call } }) =>
-          [id, charsSaid(call) > cutAtOnceCharsMax ? null : this.#options.words.of(call)] as const,
+          [id, textChars(call) > cutAtOnceCharsMax ? null : this.#options.words.of(call)] as const,
       )
     return written(batch, words, keepWords)
   }
@@ -272,6 +272,6 @@ function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
   return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
 }
 
-function charsSaid({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
+function textChars({ summary, transcript }: Pick<Call, 'summary' | 'transcript'>): number {
   return transcript.reduce((sum, { content }) => sum + content.length, summary?.length ?? 0)
 }

@@ -90,7 +90,7 @@ export class TurnAppender {
     const document = appended(call.document, turns, servedUpdatedAt)
     if (document.length + call.detailsBytes > config.callBytesMax) return null
     const heardAt = heard(call, time)
-    const said = words.of({ ...wordless, transcript: appendTranscript.turns })
+    const newWords = words.of({ ...wordless, transcript: appendTranscript.turns })
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     // Matches only if this batch has written the head.
     const written = sql`calls where seq = ${call.seq} and change_seq = ${changeSeq}`
@@ -103,12 +103,12 @@ export class TurnAppender {
         where seq = ${call.seq} and change_seq = ${call.changeSeq} returning seq`),
       part: sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
-        select seq, ${turnCount}, ${turns}, ${said}, ${servedUpdatedAt} from ${written}`,
+        select seq, ${turnCount}, ${turns}, ${newWords}, ${servedUpdatedAt} from ${written}`,
       // If all words of the call are there, these are added.
       words: sql`
         insert into calls_without_words (seq, project_id, due_at)
         select seq, ${projectId}, ${time + indexedAfterMs} from ${written}
-        on conflict (seq) do update set words = words || ${said}`,
+        on conflict (seq) do update set words = words || ${newWords}`,
       document: call.hasParts
         ? []
         : [sql`update call_documents set has_parts = true where seq = (select seq from ${written})`],

@@ -181,12 +181,12 @@ function repliesIn(turn: KeyedSpan, parts: readonly KeyedSpan[]): SessionEvent[]
   const [steps, tools] = [named('llm_node'), named('function_tool')]
   const [voices, played] = [named('tts_node'), named('agent_speaking')]
   const toolIds = new Set<unknown>(tools.map((tool) => textOf(tool, 'id')))
-  const isSaid = (step: KeptSpan) => {
+  const isSpoken = (step: KeptSpan) => {
     const calls = listIn(textOf(step, 'calls') ?? '[]')
     return textOf(step, 'text') !== undefined && calls.some((call) => toolIds.has(call))
   }
   const hasSteps = Number(turn.values.generations ?? 1) > 1
-  const before = hasSteps ? steps.slice(0, -1).filter(isSaid) : []
+  const before = hasSteps ? steps.slice(0, -1).filter(isSpoken) : []
   const last = tools.length > 0 && steps.length > 1 ? steps.at(-1) : steps[0]
   const pieces = [...before, last]
   let playedMs = -1

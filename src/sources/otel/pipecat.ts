@@ -99,14 +99,14 @@ function* eventsIn(all: readonly KeyedSpan[], turns: readonly KeyedSpan[]): Work
     const turn = byKey.get(parent)
     // The last turn of every session says that it was interrupted.
     const wasInterrupted = turn !== turns.at(-1) && turn?.values.wasInterrupted === true
-    events.push(...(yield* saidIn(parts, { turn, spoken, wasInterrupted })))
+    events.push(...(yield* turnEventsIn(parts, { turn, spoken, wasInterrupted })))
   }
   events.push(...(yield* toolsUsed(all)))
   return events
 }
 
 /** What was said in a turn. @param spoken the name of the spans with what the agent said */
-function* saidIn(
+function* turnEventsIn(
   parts: readonly KeyedSpan[],
   { turn, spoken, wasInterrupted }: { turn: KeyedSpan | undefined; spoken: string; wasInterrupted: boolean },
 ): Work<SessionEvent[]> {
