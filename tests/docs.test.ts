@@ -55,11 +55,9 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
   beforeAll(async () => {
     opened = await openBrowser()
     const context = await opened.browser.newContext({ viewport: { width: 1280, height: 900 } })
-    await context.route('**/*', async (route) => {
-      if (route.request().url().startsWith(`${service.url}/`) || /^(data|blob):/.test(route.request().url()))
-        return route.continue()
-      outside.push(route.request().url())
-      return route.abort()
+    context.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${service.url}/`) && !/^(data|blob):/.test(url)) outside.push(url)
     })
     page = await context.newPage()
     page.on('console', (message) => {

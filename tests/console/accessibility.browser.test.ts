@@ -4,8 +4,8 @@ import { type FilledConsole, fillConsole } from '../../scripts/screenshots/fille
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
-import { startConsole } from '../support/console.ts'
-import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
+import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
@@ -15,10 +15,11 @@ const narrow = { width: 375, height: 812 }
 describe.if(browserPath !== null)('every page, dialog and menu is accessible', () => {
   let tabs: ConsoleTabs
   let filled: FilledConsole
+  const opened = new Map<TestPerson | undefined, ConsolePage>()
 
   beforeAll(async () => {
-    const { service, tabs: opened } = await startInBrowser()
-    tabs = opened
+    const { service, tabs: all } = await startInBrowser()
+    tabs = all
     filled = await fillConsole(service, await startConsole(service), 40)
   })
   afterAll(() => tabs.end())
@@ -26,11 +27,9 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
   async function check(state: ConsoleState): Promise<void> {
     const person = state.as === 'viewer' ? filled.viewer : filled.owner
     const isSignedIn = state.path.startsWith('/p/')
-    const { page, open, context } = await tabs.open({
-      ...(isSignedIn ? { person } : {}),
-      width: state.width ?? wide.width,
-      colorScheme: 'dark',
-    })
+    const { page, open } = await tabOf(isSignedIn ? person : undefined)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize({ ...wide, ...(state.width && { width: state.width }) })
     const scheme = (name: string) => page.locator(`html[data-mantine-color-scheme="${name}"]`).waitFor()
     await state.before?.(page)
     await open(state.path.replace(/:(\w+)/g, (_, word: string) => filled.addresses[word] ?? word))
@@ -46,9 +45,17 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     if (state.width === undefined) await page.setViewportSize(narrow)
     await settled(page)
     found.light = [...(await findings(page, 'moderate')), ...(await sidewaysOverflow(page))]
-    await context.close()
+    await page.unrouteAll()
+    await page.evaluate(() => localStorage.clear())
     const nothing = Object.fromEntries(Object.keys(found).map((look) => [look, []]))
     expect({ state: state.name, ...found }).toEqual({ state: state.name, ...nothing })
+  }
+
+  /** One tab each, since a new one would load and compile every script again. */
+  async function tabOf(person: TestPerson | undefined): Promise<ConsolePage> {
+    const tab = opened.get(person) ?? (await tabs.open(person ? { person } : {}))
+    opened.set(person, tab)
+    return tab
   }
 
   /** Colors change in a moment, not at once. */
