@@ -21,8 +21,8 @@ const given = process.argv.slice(isFast ? 3 : 2)
 const slowFiles = isFast ? [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: root })].filter(isSlow) : []
 const args = [
   'test',
-  // Tests often wait for a timer or another process. One file more than there are cores keeps the cores busy.
-  `--parallel=${availableParallelism() + 1}`,
+  // A test waits for timers and other processes more than half of its time: two files for each core keep it busy.
+  `--parallel=${availableParallelism() * 2}`,
   '--timeout=60000',
   // The slowest files start first, so that no core is idle at the end.
   '--timings=tests/timings.json',
