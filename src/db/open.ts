@@ -220,8 +220,8 @@ function toDatabase(
     readForConsole: sides?.readForConsole.of(projectId) ?? reader.db,
   })
   const readForSearch = sides?.forSearch.db ?? reader.db
-  const { db: write, freeing } = writer
-  const store = { read: reader.db, readForSearch, write, freeing, ...asideOf(null) }
+  const { db: write, writeWhenFull } = writer
+  const store = { read: reader.db, readForSearch, write, writeWhenFull, ...asideOf(null) }
   const stores = new LRUCache<number, Store>({
     max: storesKeptMax,
     memoMethod: (projectId) => ({ ...store, ...asideOf(projectId) }),

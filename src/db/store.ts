@@ -15,8 +15,8 @@ export interface Store {
   readonly readInBackground: ReadDatabase
   /** The same for people in the console, so that their figures do not hold up the programs' lists. */
   readonly readForConsole: ReadDatabase
-  /** For deletions, which run even on a full disk. */
-  readonly freeing: WriteDatabase
+  /** For deletions, which free space: they run even on a full disk. */
+  readonly writeWhenFull: WriteDatabase
 }
 
 /**

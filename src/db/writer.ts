@@ -55,7 +55,7 @@ export class Writer {
   /** Its statements run in the worker. */
   readonly db: WriteDatabase
   /** For writes that free space, which run even on a full disk: see ballast-file.ts. */
-  readonly freeing: WriteDatabase
+  readonly writeWhenFull: WriteDatabase
   readonly disk: DiskWatch
   readonly #isRemote: boolean
   readonly #afterWrite: (() => Promise<void>) | undefined
@@ -103,7 +103,7 @@ export class Writer {
     })
     this.client = this.#clientFor(false)
     this.db = new WriteDatabase(this.client)
-    this.freeing = new WriteDatabase(this.#clientFor(true))
+    this.writeWhenFull = new WriteDatabase(this.#clientFor(true))
   }
 
   /** Why no write is possible, in a sentence; null when writes are. */

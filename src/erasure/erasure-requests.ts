@@ -31,7 +31,7 @@ interface Held {
 interface ErasureRequestsOptions {
   /** Only the process that owns the folder deletes. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing'>
+  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull'>
   store: StoreOf
   selections: {
     of(db: ReadDatabase, projectId: number, asked: ErasureRequest): Promise<SQL>
@@ -101,7 +101,7 @@ export class ErasureRequests {
     by?: ActedBy,
   ): Promise<CountedCalls | AcceptedErasure> {
     const { database, store, selections, audit, now } = this.#options
-    const { readInBackground, freeing: write } = store(projectId)
+    const { readInBackground, writeWhenFull: write } = store(projectId)
     // A replica may not have all of the calls yet.
     const db = database.isLocal ? readInBackground : write
     const selection = await selections.of(db, projectId, asked)
@@ -193,7 +193,7 @@ export class ErasureRequests {
    */
   async #next(): Promise<OpenRequest | undefined> {
     // Read through the writer, since a replica may lag.
-    const [open] = await this.#options.database.freeing.all<OpenRequest>(sql`
+    const [open] = await this.#options.database.writeWhenFull.all<OpenRequest>(sql`
       select request.id as id, request.project_id as projectId, slice.number as number, seqs
       from ${erasureRequests} as request
         cross join ${erasures} as receipt
@@ -207,7 +207,7 @@ export class ErasureRequests {
 
   async #deleteSlice({ id, projectId, number }: OpenRequest, seqs: number[]): Promise<void> {
     const { database, holds, deletion, erasure } = this.#options
-    const { freeing: write } = database
+    const { writeWhenFull: write } = database
     const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
     const held = await holds.among(write, projectId, selection)
     const doomed = await write.all<DoomedCall>(sql`
@@ -230,7 +230,7 @@ export class ErasureRequests {
   /** Erases what the slices have left in files, then reports it. */
   async #finish({ id, projectId }: OpenRequest): Promise<void> {
     const { database, erasure, webhooks, audit } = this.#options
-    const { freeing: write } = database
+    const { writeWhenFull: write } = database
     const read = async () =>
       (
         await write.all<{ deleted: number; doneAt: number | null }>(sql`

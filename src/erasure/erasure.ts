@@ -16,7 +16,7 @@ const takeOverFactor = 2
 interface ErasureOptions {
   /** Only the process that owns the folder erases. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
+  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
   /** Resolves when the project's index file holds no byte of a deleted vector. */
   index: { eraseDeleted(projectId: number): Promise<void> }
   /** After the answer to a DELETE, no byte is left once this time has passed. */
@@ -156,7 +156,7 @@ export class Erasure {
           .slice(start, start + rowsPerSlice)
           .map(({ projectId, kind, idHash, changeSeq }) => [projectId, kind, idHash, changeSeq]),
       )
-      await this.#options.database.freeing.run(sql`
+      await this.#options.database.writeWhenFull.run(sql`
         update ${erasures} set done_at = ${doneAt} where rowid in (
           select open.rowid from json_each(${rows}) cross join ${erasures} as open
             on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2

@@ -18,7 +18,7 @@ const delayMs = 1_000
 interface ProjectErasureOptions {
   /** Only the process that owns the folder erases projects. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
+  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
   stores: Pick<ProjectStores, 'close'>
   erasure: { idle(): Promise<void> }
   index: { drop(projectId: number): Promise<void> }
@@ -100,12 +100,12 @@ export class ProjectErasure {
     await erasure.idle()
     for (const contents of contentsOf(projectId)) await this.#empty(contents, signal)
     // Cascades to what was written since, which is little.
-    await database.freeing.delete(projects).where(eq(projects.id, projectId))
+    await database.writeWhenFull.delete(projects).where(eq(projects.id, projectId))
     await index.drop(projectId)
   }
 
   async #empty({ table, key, rows: selected }: Contents, signal: AbortSignal): Promise<void> {
-    const { read, freeing: write } = this.#options.database
+    const { read, writeWhenFull: write } = this.#options.database
     for (;;) {
       signal.throwIfAborted()
       const rows = await read.all<{ key: number; bytes: number }>(sql`${selected} limit ${rowsPerSliceMax}`)
@@ -123,7 +123,7 @@ export class ProjectErasure {
   }
 
   async #markDone(open: number[]): Promise<void> {
-    await this.#options.database.freeing.run(sql`
+    await this.#options.database.writeWhenFull.run(sql`
       update ${projectErasures} set done_at = ${this.#options.now()}
       where project_id in (select value from json_each(${JSON.stringify(open)}))`)
   }

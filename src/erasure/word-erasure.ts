@@ -22,7 +22,7 @@ interface Segment {
  * @throws the reason of `signal` once that is aborted
  */
 export async function eraseWords(
-  { isLocal, freeing: write }: Pick<OpenDatabase, 'isLocal' | 'freeing'>,
+  { isLocal, writeWhenFull: write }: Pick<OpenDatabase, 'isLocal' | 'writeWhenFull'>,
   signal: AbortSignal,
 ): Promise<void> {
   await dropUnused(write)

@@ -231,7 +231,7 @@ export class Knowledge {
     by?: ActedBy,
     isWanted?: Precondition,
   ): Promise<{ id: string; deleted: true }> {
-    const { read, freeing: write } = this.#options.store(projectId)
+    const { read, writeWhenFull: write } = this.#options.store(projectId)
     const found = await itemQueries(read).headById.get({ projectId, id })
     if (isWanted && !isWanted(found?.changeSeq ?? null)) throw itemHasChanged()
     if (!found) throw itemNotFound()

@@ -29,7 +29,7 @@ interface ProjectsOptions {
   read: ReadDatabase
   write: WriteDatabase
   /** For deleting a project, which works even on a full disk. */
-  freeing: WriteDatabase
+  writeWhenFull: WriteDatabase
   audit: Pick<AuditTrail, 'entry'>
   recordHash: RecordHash
   /** Erases a deleted project's bytes from every file. */
@@ -149,26 +149,26 @@ export class Projects {
     if (confirm !== undefined && confirm !== found.name) {
       throw invalidRequest([{ field: 'confirm', message: "must be the project's name" }])
     }
-    const { freeing, audit, recordHash, now, projectErasure } = this.#options
+    const { writeWhenFull, audit, recordHash, now, projectErasure } = this.#options
     const deletedAt = now()
     const idHash = recordHash(projectId, 'project', found.id)
     const isFree = sql`not exists (select 1 from ${holds} where project_id = ${projectId})`
     const requirements = [ownsProject(projectId, by), { condition: isFree, otherwise: holdsCalls }]
-    const { deleted } = await freeing.batchIf(requirements, {
-      deleted: freeing
+    const { deleted } = await writeWhenFull.batchIf(requirements, {
+      deleted: writeWhenFull
         .update(projects)
         .set({ deletedAt, name: '' })
         .where(isLive(projectId))
         .returning({ projectId: projects.id }),
       // Belongs to no project, since this one has no members left to see it.
       entry: audit.entry({ by, projectId: null, action: 'project_deleted', target: idHash }),
-      ledger: freeing
+      ledger: writeWhenFull
         .insert(projectErasures)
         .values({ projectId, idHash, requestedAt: deletedAt })
         .onConflictDoNothing(),
-      keys: freeing.delete(keys).where(eq(keys.projectId, projectId)),
-      members: freeing.delete(members).where(eq(members.projectId, projectId)),
-      invitations: freeing.delete(invitations).where(eq(invitations.projectId, projectId)),
+      keys: writeWhenFull.delete(keys).where(eq(keys.projectId, projectId)),
+      members: writeWhenFull.delete(members).where(eq(members.projectId, projectId)),
+      invitations: writeWhenFull.delete(invitations).where(eq(invitations.projectId, projectId)),
     })
     if (deleted.length === 0) throw noSuchProject()
     projectErasure.schedule(projectId)

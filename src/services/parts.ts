@@ -101,7 +101,7 @@ export async function openCommon({
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
   const database = await openConfigured({ config, log, role, owner, onDamage, now })
-  const { read, write, freeing, dataVersion } = database
+  const { read, write, writeWhenFull, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
   return {
@@ -112,7 +112,7 @@ export async function openCommon({
     database,
     read,
     write,
-    freeing,
+    writeWhenFull,
     dataVersion,
     stores,
     store: stores.of,
@@ -144,7 +144,8 @@ export async function openIndexing({ config, log, database, owner }: Common, rol
 }
 
 export function createParts(common: Common, indexing: Indexing, role: ServicesOptions['role']) {
-  const { config, owner, database, read, freeing, stores, store, audit, recordHash, settingsOf } = common
+  const { config, owner, database, read, writeWhenFull, stores, store, audit, recordHash, settingsOf } =
+    common
   const { dataVersion, generation, now, log } = common
   const { metrics, index } = indexing
   const erasers = createErasers(common, indexing)
@@ -175,12 +176,20 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
       erasureRequests,
       log,
     }),
-    projects: new Projects({ read, write: common.write, freeing, audit, recordHash, projectErasure, now }),
+    projects: new Projects({
+      read,
+      write: common.write,
+      writeWhenFull,
+      audit,
+      recordHash,
+      projectErasure,
+      now,
+    }),
     settings: new Settings({ read, write: common.write, audit }),
     reading: new ReadingNotes({ settingsOf, recordHash, audit, now, log }),
     // A key can be revoked on a full disk, too.
-    keys: new Keys({ read, dataVersion, write: freeing, audit, now, log }),
-    keyChanges: new KeyChanges({ read, write: freeing, audit, now }),
+    keys: new Keys({ read, dataVersion, write: writeWhenFull, audit, now, log }),
+    keyChanges: new KeyChanges({ read, write: writeWhenFull, audit, now }),
     changeTags: new ChangeTags({ store, recordHash, generation }),
     changes: new Changes({
       store,
@@ -242,13 +251,14 @@ function createKnowledge(
   { metrics, textThreads, embedder, index, erasure, holds }: Indexing & Erasers & OfCalls,
   role: ServicesOptions['role'],
 ) {
-  const { config, read, write, freeing, stores, store, audit, recordHash, settingsOf, now, log } = common
+  const { config, read, write, writeWhenFull, stores, store, audit, recordHash, settingsOf, now, log } =
+    common
   const indexer = new Indexer({ read, stores, embedder, index: role === 'service' ? index : null, now, log })
   const search = new Search({ store, embedder, index, metrics, log })
   const questions = new Questions({
     read,
     write,
-    freeing,
+    writeWhenFull,
     recordHash,
     settingsOf,
     audit,
@@ -341,9 +351,9 @@ function createSources(
   common: Common,
   { erasure, ingest, recordedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
 ) {
-  const { config, read, write, freeing, store, audit, recordHash, settingsOf, now, log } = common
+  const { config, read, write, writeWhenFull, store, audit, recordHash, settingsOf, now, log } = common
   // A source can be deleted on a full disk, too.
-  const sources = new Sources({ read, write: freeing, audit, recordHash, erasure, now })
+  const sources = new Sources({ read, write: writeWhenFull, audit, recordHash, erasure, now })
   const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
   const eventCounts = new EventCounts({ write, log })
   return {

@@ -168,7 +168,7 @@ describe('DELETE /v1/calls/:id', () => {
   test.skipIf(ofFilesOnly)('finds it by its row number, not among all calls of the project', async () => {
     const project = await service.mintProject()
     await project.send('PUT', '/ingest/calls/one', { summary: 'One.' })
-    const written = record(service.services.database.freeing)
+    const written = record(service.services.database.writeWhenFull)
     expect((await remove(project, 'one')).status).toBe(200)
     const [plan] = await plansOf(service.services.database.file, written, /delete from "calls"/)
     expect(plan).toContain('SEARCH calls USING INTEGER PRIMARY KEY')
@@ -183,7 +183,7 @@ describe('DELETE /v1/calls/:id', () => {
       ids.map((id) => ({ id, change: {} })),
     )
     await service.services.holds.set(project.projectId, { callId: 'together-29', reason: 'Court.' })
-    const written = record(service.services.database.freeing)
+    const written = record(service.services.database.writeWhenFull)
     const asked = [...ids, 'together-3', 'nowhere']
     const answers = await Promise.all(asked.map((id) => remove(project, id)))
     // Of the two requests for one call, either may come first.

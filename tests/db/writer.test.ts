@@ -164,7 +164,7 @@ describe('a batch', () => {
     const first = insert('first')
     await Bun.sleep(50)
     const waiting = numbers(100).map((n) => insert(`note ${n}`))
-    const urgent = writer.freeing.run(sql`insert into notes (note) values ('urgent')`)
+    const urgent = writer.writeWhenFull.run(sql`insert into notes (note) values ('urgent')`)
     await Bun.sleep(50)
     release()
     await Promise.all([first, ...waiting, urgent])

@@ -245,7 +245,7 @@ describe('erasing a deleted project', () => {
       let database = await openDatabase(file)
       const { projectId } = await fillDatabase(database)
       await projectsOf(database).delete(projectId)
-      const cut = { ...database, freeing: withPowerCut(database.freeing, writesMax) }
+      const cut = { ...database, writeWhenFull: withPowerCut(database.writeWhenFull, writesMax) }
       const failure = await erasureOf(cut)
         .finish()
         .catch((error) => error)
@@ -329,7 +329,7 @@ function withPowerCut(write: WriteDatabase, writesMax: number): WriteDatabase {
   })
 }
 
-type ErasedDatabase = Pick<OpenDatabase, 'isLocal' | 'read' | 'freeing' | 'emptyLog'>
+type ErasedDatabase = Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
 
 function erasureOf(database: ErasedDatabase): ProjectErasure {
   return new ProjectErasure({

@@ -23,8 +23,8 @@ afterAll(() => service.stop())
 describe('a deleted item', () => {
   test.skipIf(ofFilesOnly)('is found by its whole key among all that were ever deleted', async () => {
     const project = await service.mintProject()
-    const { freeing } = service.services.database
-    const written = record(freeing)
+    const { writeWhenFull } = service.services.database
+    const written = record(writeWhenFull)
     const { id } = await addMarked(project)
     expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
     await erasuresDone(project)

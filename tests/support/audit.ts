@@ -12,7 +12,7 @@ export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): 
       readInBackground: read,
       readForConsole: read,
       write,
-      freeing: write,
+      writeWhenFull: write,
     }),
     write,
     now: Date.now,

@@ -7,12 +7,12 @@ import { auditOf } from './audit.ts'
 export function projectsOf({
   read,
   write,
-  freeing,
-}: Pick<OpenDatabase, 'read' | 'write' | 'freeing'>): Projects {
+  writeWhenFull,
+}: Pick<OpenDatabase, 'read' | 'write' | 'writeWhenFull'>): Projects {
   return new Projects({
     read,
     write,
-    freeing,
+    writeWhenFull,
     audit: auditOf({ read, write }),
     recordHash: createRecordHash('key'),
     projectErasure: { schedule: () => undefined },

@@ -40,7 +40,7 @@ export class CallDeletion {
     { held, requestId, after }: Deletion,
   ): Promise<Set<number>> {
     const { store, recordHash, now } = this.#options
-    const { freeing: write } = store(projectId)
+    const { writeWhenFull: write } = store(projectId)
     const chosen = doomed.filter(({ seq }) => !held.seqs.has(seq))
     const rows = JSON.stringify(chosen.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
     const seqs = sql`(select value ->> 0 from json_each(${rows}))`

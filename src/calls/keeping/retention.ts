@@ -150,7 +150,7 @@ export class Retention {
   ): Promise<number> {
     const { store, holds, deletion, audit } = this.#options
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
-    const held = await holds.among(store(projectId).freeing, projectId, selection)
+    const held = await holds.among(store(projectId).writeWhenFull, projectId, selection)
     const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
     const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
     return (await deletion.delete(projectId, slice, { held, requestId: null, after })).size

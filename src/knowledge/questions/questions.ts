@@ -43,7 +43,7 @@ interface Question {
 interface QuestionsOptions {
   read: ReadDatabase
   write: WriteDatabase
-  freeing: WriteDatabase
+  writeWhenFull: WriteDatabase
   recordHash: RecordHash
   settingsOf: SettingsOf
   audit: Pick<AuditTrail, 'progress'>
@@ -146,7 +146,7 @@ export class Questions {
     before: number,
     after?: (deleted: number) => SQL,
   ): Promise<number> {
-    const { read, freeing, erasure, holds } = this.#options
+    const { read, writeWhenFull, erasure, holds } = this.#options
     const areOld = sql`project_id = ${projectId} and at < ${before}`
     const asked = sql`select seq from ${calls} where project_id = ${projectId}
       and id in (select call_id from ${questions} where ${areOld})`
@@ -157,9 +157,12 @@ export class Questions {
       and (call_id is null or call_id not in (${heldIds})) limit ${rowsPerDeletionMax}`
     const erased = { projectId, kind: 'questions', id: '' } as const
     for (let count = 0; ; ) {
-      const { deleted } = await freeing.batchIf([held.isAsSeen], {
+      const { deleted } = await writeWhenFull.batchIf([held.isAsSeen], {
         ledger: erasing(this.#options, erased, sql`exists (${over})`),
-        deleted: freeing.delete(questions).where(sql`seq in (${over})`).returning({ seq: questions.seq }),
+        deleted: writeWhenFull
+          .delete(questions)
+          .where(sql`seq in (${over})`)
+          .returning({ seq: questions.seq }),
         after: after ? [after(count)] : [],
       })
       count += deleted.length
