@@ -15,7 +15,7 @@ import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
 import { readWeights } from '../finding/word-match.ts'
 import type { WordQuery } from '../finding/word-query.ts'
 import type { Call } from '../schemas.ts'
-import { type Density, densityOf } from './density.ts'
+import { type TalkTimeline, talkTimelineOf } from './talk-timeline.ts'
 import type { TextMatch, WeighedText } from './text-match.ts'
 import type { TextMatcher } from './text-matcher.ts'
 
@@ -27,9 +27,9 @@ const rowsCountedMax = 100_000
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
 const documentStartChars = 8_000
-const densityColumns = 36
-/** Longer calls have no density in a list, to keep pages fast. */
-const densityCharsMax = 20_000
+const talkTimelineColumns = 36
+/** Longer calls have no talk timeline in a list, to keep pages fast. */
+const talkTimelineCharsMax = 20_000
 
 type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
 
@@ -42,7 +42,7 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   /** What the caller says first, if there is neither a summary nor a match; else null. */
   said: string | null
   /** Who speaks when; null for a call without turns and for a very long one. */
-  density: Density | null
+  talkTimeline: TalkTimeline | null
   agentName: string | null
   /** Where the words were found; null if none were searched for. */
   match: TextMatch | null
@@ -178,10 +178,10 @@ async function readRows(
 }
 
 /** Whole if the call is short. Appended turns do not change the start of a document. */
-const shownDocument = sql<string>`case when ${calls.documentChars} <= ${densityCharsMax} then ${servedDocument}
+const shownDocument = sql<string>`case when ${calls.documentChars} <= ${talkTimelineCharsMax} then ${servedDocument}
   else substr(${callDocuments.document}, 1, ${documentStartChars}) end`
 const shownTimeline = sql<string | null>`(select details ->> '$.timeline' from call_details
-  where call_details.seq = calls.seq and octet_length(details) <= ${densityCharsMax})`
+  where call_details.seq = calls.seq and octet_length(details) <= ${talkTimelineCharsMax})`
 
 async function readHeads(
   db: ReadDatabase,
@@ -217,13 +217,13 @@ function toRow(head: HeadRow, match: TextMatch | null): CallRow {
     agentName: readAgentName(detailsStart),
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,
-    density: readDensity(head),
+    talkTimeline: readTalkTimeline(head),
   }
 }
 
-function readDensity({ chars, document, timeline }: HeadRow): Density | null {
-  if (chars > densityCharsMax) return null
+function readTalkTimeline({ chars, document, timeline }: HeadRow): TalkTimeline | null {
+  if (chars > talkTimelineCharsMax) return null
   const { transcript, duration }: Call = JSON.parse(document)
   if (transcript.length === 0) return null
-  return densityOf(transcript, JSON.parse(timeline ?? '[]'), duration, densityColumns)
+  return talkTimelineOf(transcript, JSON.parse(timeline ?? '[]'), duration, talkTimelineColumns)
 }

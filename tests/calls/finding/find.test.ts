@@ -95,7 +95,7 @@ describe('a page of calls', () => {
           review: null,
           match: null,
           said: null,
-          density: null,
+          talkTimeline: null,
           agentName: null,
         },
         {
@@ -115,7 +115,7 @@ describe('a page of calls', () => {
           review: null,
           match: null,
           said: null,
-          density: null,
+          talkTimeline: null,
           agentName: null,
         },
       ],

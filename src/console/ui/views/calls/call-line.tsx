@@ -2,11 +2,11 @@ import { IconArrowRight } from '@tabler/icons-react'
 import { memo, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import type { TextMatch } from '../../../../calls/reading/text-match.ts'
-import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
+import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { type ColumnName, columns } from './columns.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
@@ -97,7 +97,7 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
 const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
   numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   duration: (row) => <RowDuration row={row} />,
-  density: ({ density }) => density && <DensityStrip density={density} size="small" />,
+  density: ({ talkTimeline }) => talkTimeline && <TalkTimelineStrip timeline={talkTimeline} size="small" />,
   evaluation: ({ status, evaluation }) => (
     <>
       {status === 'live' && <LiveBadge />}

@@ -1,8 +1,8 @@
 import { type MouseEvent, useMemo } from 'react'
-import { densityOf, turnStarts } from '../../../../calls/reading/density.ts'
+import { talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
-import { DensityStrip } from '../../components/density-strip.tsx'
 import { asDuration } from '../../components/figures.ts'
+import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import type { TurnMatch } from './turn-matches.ts'
 
 const columns = 240
@@ -14,12 +14,12 @@ interface CallStripProps {
   onPick: (turn: number) => void
 }
 
-/** The density of a conversation. A click scrolls to that moment. */
+/** The talk timeline of a conversation. A click scrolls to that moment. */
 export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
   const { transcript, duration } = call
   const timeline = details?.timeline ?? none
-  const density = useMemo(
-    () => densityOf(transcript, timeline, duration, columns),
+  const talkTimeline = useMemo(
+    () => talkTimelineOf(transcript, timeline, duration, columns),
     [transcript, timeline, duration],
   )
   const starts = useMemo(() => turnStarts(transcript, timeline, duration), [transcript, timeline, duration])
@@ -36,8 +36,8 @@ export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
     <div className="cb-strip">
       {/* The transcript below has the same turns, for keys and screen readers. */}
       <button type="button" tabIndex={-1} className="cb-strip-button" onClick={pick}>
-        <DensityStrip
-          density={density}
+        <TalkTimelineStrip
+          timeline={talkTimeline}
           matches={columnsOf(matches.map(({ turn }) => turn))}
           flags={columnsOf(details?.review?.flaggedTurns ?? [])}
         />
@@ -45,9 +45,11 @@ export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
       <span className="cb-strip-legend" aria-hidden>
         <span data-speaker="user">Caller</span>
         <span data-speaker="assistant">Agent</span>
-        {density.tools.length > 0 && <span data-speaker="tool">Tools</span>}
+        {talkTimeline.tools.length > 0 && <span data-speaker="tool">Tools</span>}
         {(details?.review?.flaggedTurns ?? []).length > 0 && <span data-speaker="flag">Flags</span>}
-        <span className="cb-strip-end">{density.seconds === null ? '' : asDuration(density.seconds)}</span>
+        <span className="cb-strip-end">
+          {talkTimeline.seconds === null ? '' : asDuration(talkTimeline.seconds)}
+        </span>
       </span>
     </div>
   )

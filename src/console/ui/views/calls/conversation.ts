@@ -1,4 +1,4 @@
-import { turnTimes } from '../../../../calls/reading/density.ts'
+import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { TimelineEntry, Turn } from '../../../../calls/schemas.ts'
 
 /** A turn of the conversation; `atSeconds` is null when the timeline does not have its time. */

@@ -10,7 +10,7 @@ const turnSecondsMin = 0.6
 const levels = 9
 
 /** Who speaks when in a call, in columns of equal time. */
-export interface Density {
+export interface TalkTimeline {
   /** A digit for each column: 0 for silence, 9 if the speaker fills it. */
   user: string
   assistant: string
@@ -51,13 +51,13 @@ export function turnStarts(
   return turns.map(({ from }) => (end > 0 ? Math.min(1, from / end) : 0))
 }
 
-/** Computes a call's density, in one pass over its turns and its timeline. */
-export function densityOf(
+/** Computes a call's talk timeline, in one pass over its turns and its timeline. */
+export function talkTimelineOf(
   transcript: readonly Turn[],
   timeline: readonly TimelineEntry[],
   duration: number,
   columns: number,
-): Density {
+): TalkTimeline {
   const { turns, end, isTimed } = spokenTurns(transcript, timeline, duration)
   const filled = { user: new Float64Array(columns), assistant: new Float64Array(columns) }
   const spoken = { user: 0, assistant: 0 }

@@ -1,4 +1,4 @@
-import type { Density } from '../../../calls/reading/density.ts'
+import type { TalkTimeline } from '../../../calls/reading/talk-timeline.ts'
 import { asPercent, counted } from './figures.ts'
 
 /** Heights of the drawing. Its width is one unit per column. */
@@ -6,8 +6,8 @@ const laneHeight = 10
 const middle = laneHeight + 1
 const height = 2 * laneHeight + 2
 
-interface DensityStripProps {
-  density: Density
+interface TalkTimelineProps {
+  timeline: TalkTimeline
   /** `small` is for a row of a list. */
   size?: 'small' | 'large'
   /** Columns with a search match, and columns with a flagged turn. */
@@ -16,8 +16,8 @@ interface DensityStripProps {
 }
 
 /** Who speaks when: the caller above the line, the agent below it, silence between, tools and matches as marks. */
-export function DensityStrip({ density, size = 'large', matches = [], flags = [] }: DensityStripProps) {
-  const { user, assistant, tools, transfers } = density
+export function TalkTimelineStrip({ timeline, size = 'large', matches = [], flags = [] }: TalkTimelineProps) {
+  const { user, assistant, tools, transfers } = timeline
   return (
     <svg
       className="cb-density"
@@ -25,7 +25,7 @@ export function DensityStrip({ density, size = 'large', matches = [], flags = []
       viewBox={`0 0 ${user.length} ${height}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={spokenDensity(density)}
+      aria-label={spokenTalkTimeline(timeline)}
     >
       {drawn('silence', `M0 ${middle}H${user.length}`)}
       {drawn('match', ticks(matches, 0, height))}
@@ -44,7 +44,7 @@ function drawn(what: string, path: string) {
 }
 
 /** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`: the text for screen readers. */
-function spokenDensity({ shares, tools, transfers }: Density): string {
+function spokenTalkTimeline({ shares, tools, transfers }: TalkTimeline): string {
   const speakers = `The caller speaks ${asPercent(shares.user)} of the time, the agent ${asPercent(shares.assistant)}`
   const events = [
     ...(tools.length > 0 ? [counted(tools.length, 'tool call')] : []),
