@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readMeta, removeMeta, setMeta } from '../../src/db/meta.ts'
+import { readMeta, deleteMeta, setMeta } from '../../src/db/meta.ts'
 import { rebuildRequestName } from '../../src/knowledge/indexing/follower.ts'
 import { loadAddon } from '../../src/knowledge/indexing/index/addon.ts'
 import type { Project } from '../../src/projects/projects.ts'
@@ -38,7 +38,7 @@ function refuseWithoutAddon(): void {
 async function requestRebuild(services: Services, projects: readonly Project[], shell: Shell): Promise<void> {
   const { read, write } = services.database
   const names = projects.map(({ projectId }) => rebuildRequestName(services.config.dataDir, projectId))
-  const withdraw = () => Promise.all(names.map((name) => removeMeta(write, name)))
+  const withdraw = () => Promise.all(names.map((name) => deleteMeta(write, name)))
   const deadline = performance.now() + rebuildWithinMs
   if (shell.isTerminal) shell.say('Waiting for the service on this folder to rebuild …')
   for (const name of names) await setMeta(write, name, 'requested by the command line')

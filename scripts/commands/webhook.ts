@@ -161,10 +161,10 @@ function addRemove(webhook: Command, shell: Shell): void {
     .alias('delete')
     .description('Delete a webhook and its waiting events.')
     .argument('<id>', 'id of the webhook (wh_…)')
-    .option('--json', 'print {"id","removed"}')
+    .option('--json', 'print {"id","deleted"}')
     .action(async (id: string, { json }: { json?: true }) => {
       const done = await shell.withServices(async ({ webhooks }) =>
-        webhooks.remove(await webhooks.projectOf(id), id),
+        webhooks.delete(await webhooks.projectOf(id), id),
       )
       await shell.answer(json, done, `Deleted the webhook ${shown(id)}.`)
     })

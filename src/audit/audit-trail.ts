@@ -64,7 +64,7 @@ export type AuditAction =
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
-  | 'webhook_removed'
+  | 'webhook_deleted'
   | 'webhook_enabled'
   | 'webhook_switched_off'
   | 'webhook_replayed'

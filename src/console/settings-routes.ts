@@ -187,7 +187,7 @@ function webhookRoutes({ webhooks }: SettingsParts) {
       ({ member, by, params, body }) => webhooks.replay(member.projectId, params.id, body.after, by),
       jsonBody(Replay),
     )
-    .delete('/:id', ({ member, by, params }) => webhooks.remove(member.projectId, params.id, by))
+    .delete('/:id', ({ member, by, params }) => webhooks.delete(member.projectId, params.id, by))
 }
 
 /** /console/api/projects/:project/erasures and /holds; the holds of one call are for members. */

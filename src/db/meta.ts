@@ -36,7 +36,7 @@ export async function setMetaOnce(write: WriteDatabase, name: string, value: str
   return made.length > 0
 }
 
-export async function removeMeta(write: WriteDatabase, name: string): Promise<void> {
+export async function deleteMeta(write: WriteDatabase, name: string): Promise<void> {
   await write.delete(meta).where(eq(meta.name, name))
 }
 

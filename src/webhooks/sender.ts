@@ -267,7 +267,7 @@ export class WebhookSender {
     return lane
   }
 
-  /** Sends nothing more to removed endpoints, and keeps their lanes while requests are in flight. */
+  /** Sends nothing more to deleted endpoints, and keeps their lanes while requests are in flight. */
   #forgetAllBut(endpoints: readonly Endpoint[]): void {
     const ids = new Set(endpoints.map(({ id }) => id))
     for (const [id, lane] of this.#lanes) {

@@ -196,10 +196,10 @@ export class Webhooks {
   }
 
   /** @throws not_found, forbidden */
-  async remove(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; removed: true }> {
+  async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const { write, queue, erasure, now } = this.#options
-    const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being removed.'`
-    await this.#change(projectId, id, { changes, action: 'webhook_removed', by })
+    const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being deleted.'`
+    await this.#change(projectId, id, { changes, action: 'webhook_deleted', by })
     await queue.clear(id, 'webhook_queue')
     await queue.clear(id, 'webhook_attempts')
     await write.batch({
@@ -207,7 +207,7 @@ export class Webhooks {
       deleted: write.delete(webhooks).where(eq(webhooks.id, id)),
     })
     erasure.schedule(projectId)
-    return { id, removed: true }
+    return { id, deleted: true }
   }
 
   /** Disables an endpoint whose attempts have failed for too long. `missed_after` tells what `enable` has to send. */
@@ -282,7 +282,7 @@ export class Webhooks {
 
 interface WebhookChange {
   changes: SQL
-  action: 'webhook_secret_rotated' | 'webhook_enabled' | 'webhook_replayed' | 'webhook_removed'
+  action: 'webhook_secret_rotated' | 'webhook_enabled' | 'webhook_replayed' | 'webhook_deleted'
   by: ActedBy | undefined
 }
 

@@ -276,7 +276,7 @@ describe('a link in a project', () => {
       const revoke = (at: TestProject) => set.owner.send('DELETE', `/projects/${at.id}/invitations/${id}`)
       await expectProblem(await revoke(other), 'not_found', 'Not found')
       const revoked = await revoke(project)
-      expect([revoked.status, await revoked.json()]).toEqual([200, { id, removed: true }])
+      expect([revoked.status, await revoked.json()]).toEqual([200, { id, revoked: true }])
       await expectProblem(await revoke(project), 'not_found', 'Not found')
       await isDead(await accept(token, newPerson()))
     })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { readMeta, readSecrets, removeMeta, setMeta } from '../../src/db/meta.ts'
+import { deleteMeta, readMeta, readSecrets, setMeta } from '../../src/db/meta.ts'
 import journal from '../../src/db/migrations/meta/_journal.json' with { type: 'json' }
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { meta } from '../../src/db/schema.ts'
@@ -102,7 +102,7 @@ describe('a database', () => {
   test('finds entries by the start of their names, taken literally', async () => {
     for (const name of ['job:1', 'job:2', 'jobs', 'JOB:3', 'j%b:4']) await setMeta(database.write, name, 'x')
     expect([...(await readMeta(database.read, 'job:')).keys()].sort()).toEqual(['job:1', 'job:2'])
-    await removeMeta(database.write, 'job:1')
+    await deleteMeta(database.write, 'job:1')
     expect([...(await readMeta(database.read, 'job:')).keys()]).toEqual(['job:2'])
     expect([...(await readMeta(database.read, 'j%')).keys()]).toEqual(['j%b:4'])
   })

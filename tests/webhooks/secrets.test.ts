@@ -35,11 +35,11 @@ async function filesWith(secret: string): Promise<string[]> {
 }
 
 describe.skipIf(ofFilesOnly)('no byte is left of a secret', () => {
-  test('of a webhook that is removed', async () => {
+  test('of a webhook that is deleted', async () => {
     const { project, id, secret } = await make()
     const { secret: fresh } = await service.services.webhooks.rotate(project.projectId, id)
     expect(await filesWith(secret)).not.toEqual([])
-    await service.services.webhooks.remove(project.projectId, id)
+    await service.services.webhooks.delete(project.projectId, id)
     await erased()
     for (const each of [secret, fresh]) expect(await filesWith(each)).toEqual([])
     const changes = await (await project.fetch('/v1/changes')).json()

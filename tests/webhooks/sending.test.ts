@@ -165,7 +165,7 @@ describe('an endpoint that fails', () => {
     for (let at = 0; at < 20; at++) await put(slow.project, `call-${at}`, { status: 'completed' })
     await until(() => fast.received().length === 20)
     expect(slow.received().length).toBeLessThanOrEqual(8)
-    await service.services.webhooks.remove(slow.project.projectId, slow.id)
+    await service.services.webhooks.delete(slow.project.projectId, slow.id)
   })
 
   test('for five days is switched off, and its owners are told; switched on, it gets what it missed', async () => {

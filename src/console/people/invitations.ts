@@ -94,17 +94,17 @@ export class Invitations {
   }
 
   /** @throws forbidden unless `by` owns the project; not_found */
-  async revoke(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; removed: true }> {
+  async revoke(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; revoked: true }> {
     const { write, audit } = this.#options
-    const { removed } = await write.batchIf([ownsProject(projectId, by)], {
-      removed: write
+    const { revoked } = await write.batchIf([ownsProject(projectId, by)], {
+      revoked: write
         .delete(invitations)
         .where(and(eq(invitations.id, id), eq(invitations.projectId, projectId)))
         .returning({ role: invitations.role }),
       entry: audit.entry({ by, projectId, action: 'invitation_revoked', target: null }),
     })
-    if (removed.length === 0) throw notFound('There is no such open invitation.')
-    return { id, removed: true }
+    if (revoked.length === 0) throw notFound('There is no such open invitation.')
+    return { id, revoked: true }
   }
 
   /** A link that sets a new password. @throws not_found when nobody has the email address */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { sql } from 'drizzle-orm'
-import { readMeta, removeMeta } from '../../db/meta.ts'
+import { deleteMeta, readMeta } from '../../db/meta.ts'
 import type { OpenDatabase } from '../../db/open.ts'
 import type { ProjectStores } from '../../db/store.ts'
 import type { Log } from '../../observability/log.ts'
@@ -139,7 +139,7 @@ export class Follower {
       if (this.#jobs.has(name)) continue
       this.#startJob(name, async () => {
         await index.rebuild(Number(name.slice(prefix.length)))
-        await removeMeta(database.write, name)
+        await deleteMeta(database.write, name)
         this.#jobs.delete(name)
       })
     }

@@ -61,7 +61,7 @@ describe('callbook webhook', () => {
           /AT +EVENT[\s\S]*call\.completed +1/,
         )
         expect((await callbook.json(['webhook', 'enable', id])).value).toEqual({ id, queued: 0 })
-        expect((await callbook.json(['webhook', 'remove', id])).value).toEqual({ id, removed: true })
+        expect((await callbook.json(['webhook', 'remove', id])).value).toEqual({ id, deleted: true })
         expect((await callbook.json(['webhook', 'list', '--project', project.id])).value).toEqual([])
         for (const secret of [made.value.secret, rotated.value.secret])
           expect(JSON.stringify(service.logs)).not.toContain(secret)

@@ -124,7 +124,7 @@ export class IndexFiles {
     return (await stat(path)).size
   }
 
-  async remove(projectId: number): Promise<void> {
+  async delete(projectId: number): Promise<void> {
     const path = this.path(projectId)
     await rm(`${path}${temporarySuffix}`, { recursive: true, force: true })
     await rm(path, { recursive: true, force: true })

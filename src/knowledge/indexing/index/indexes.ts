@@ -146,7 +146,7 @@ export class Indexes {
     if (!this.#savesFiles) return
     const project = this.#open(projectId)
     // Without hnswlib, the file cannot be rewritten. A later start with hnswlib builds a new one from the rows.
-    if (!project) return this.#files.remove(projectId)
+    if (!project) return this.#files.delete(projectId)
     await project.eraseDeleted()
   }
 
@@ -166,7 +166,7 @@ export class Indexes {
     const project = this.#projects.get(projectId)
     this.#projects.delete(projectId)
     if (project) await project.drop()
-    else if (this.#savesFiles) await this.#files.remove(projectId)
+    else if (this.#savesFiles) await this.#files.delete(projectId)
   }
 
   /** Those of the indexes in memory. */

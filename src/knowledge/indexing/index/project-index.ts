@@ -397,7 +397,7 @@ export class ProjectIndex {
   }
 
   async #removeFile(): Promise<void> {
-    await this.#options.files.remove(this.id)
+    await this.#options.files.delete(this.id)
     this.#fileBytes = 0
   }
 

@@ -52,7 +52,7 @@ export const actionWords: Record<AuditAction, string> = {
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
   webhook_secret_rotated: 'Webhook secret rotated',
-  webhook_removed: 'Webhook deleted',
+  webhook_deleted: 'Webhook deleted',
   webhook_enabled: 'Webhook enabled',
   webhook_switched_off: 'Webhook disabled',
   webhook_replayed: 'Webhook replayed',
