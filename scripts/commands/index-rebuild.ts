@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readMeta, deleteMeta, setMeta } from '../../src/db/meta.ts'
+import { deleteMeta, readMeta, setMeta } from '../../src/db/meta.ts'
 import { rebuildRequestName } from '../../src/knowledge/indexing/follower.ts'
 import { loadAddon } from '../../src/knowledge/indexing/index/addon.ts'
 import type { Project } from '../../src/projects/projects.ts'

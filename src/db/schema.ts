@@ -573,8 +573,10 @@ export const webhookQueue = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     webhookId: webhookId(),
     kind: text({ enum: ['call', 'item', 'erasure'] }).notNull(),
-    /** The row number of the call or item; of an erasure, how many calls it erased. */
-    record: integer().notNull(),
+    /** The row number of the call or item. */
+    record: integer(),
+    /** How many calls an erasure request erased. */
+    erasedCalls: integer('erased_calls'),
     /** The keyed hash of a record that is deleted, or the id of an erasure. */
     ref: text(),
     event: text().notNull(),

@@ -41,9 +41,9 @@ export class Messages {
     { projectId, isDetailed }: Pick<Endpoint, 'projectId' | 'isDetailed'>,
     row: QueuedEvent,
   ): Promise<Message | null> {
-    const { kind, record, recordId } = row
-    if (kind === 'erasure')
-      return this.#message(row, row.ref ?? '', { erasure: { id: row.ref, calls: record } })
+    const { kind, record, recordId, erasedCalls } = row
+    if (kind === 'erasure' || record === null)
+      return this.#message(row, row.ref ?? '', { erasure: { id: row.ref, calls: erasedCalls } })
     if (recordId === null || row.ref !== null) return await this.#deletion(row)
     const { queue, recordHash, calls, knowledge } = this.#options
     if (row.event === 'knowledge.ready' && (await queue.isPending(record))) return null

@@ -29,7 +29,8 @@ export interface Endpoint extends Pick<typeof webhooks.$inferSelect, keyof typeo
 export interface QueuedEvent {
   id: number
   kind: 'call' | 'item' | 'erasure'
-  record: number
+  record: number | null
+  erasedCalls: number | null
   ref: string | null
   event: WebhookEvent
   seq: number
@@ -75,7 +76,8 @@ const queries = preparedQueries((db) => ({
     .select({
       id: sql<number>`queue.id`,
       kind: sql<QueuedEvent['kind']>`kind`,
-      record: sql<number>`record`,
+      record: sql<number | null>`record`,
+      erasedCalls: sql<number | null>`erased_calls`,
       ref: sql<string | null>`ref`,
       event: sql<WebhookEvent>`event`,
       seq: sql<number>`queue.seq`,

@@ -232,7 +232,7 @@ export class Webhooks {
    */
   erasureDone(projectId: number, { id, calls }: { id: string; calls: number }): SQL {
     return sql`
-      insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at)
+      insert into ${webhookQueue} (webhook_id, kind, erased_calls, ref, event, seq, at)
       select webhooks.id, 'erasure', ${calls}, ${id}, 'erasure.done', change_seq, ${this.#options.now()}
       from ${webhooks} cross join ${projects} on projects.id = project_id
       where project_id = ${projectId} and disabled_at is null and instr(events, '"erasure.done"') > 0

@@ -232,7 +232,7 @@ test('clearing the queue of a webhook that was switched on meanwhile takes nothi
   const { id, record } = await make()
   const { database } = service.services
   await database.write.run(sql`
-    insert into webhook_queue (webhook_id, kind, record, event, seq, at, due_at)
+    insert into webhook_queue (webhook_id, kind, erased_calls, event, seq, at, due_at)
     values (${id}, 'erasure', 1, 'erasure.done', 1, 1, 9007199254740991)`)
   await new WebhookQueue(database).clear(id, 'webhook_queue')
   expect((await record()).pending).toBe(1)

@@ -458,7 +458,8 @@ CREATE TABLE `webhook_queue` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`webhook_id` text NOT NULL,
 	`kind` text NOT NULL,
-	`record` integer NOT NULL,
+	`record` integer,
+	`erased_calls` integer,
 	`ref` text,
 	`event` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -715,9 +716,9 @@ WHEN new.`kind` IN ('call', 'item')
 	FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL
 		AND instr(`events`, CASE new.`kind` WHEN 'call' THEN '"call.deleted"' ELSE '"knowledge.deleted"' END) > 0;
 END;--> statement-breakpoint
--- Of one record at one endpoint, only the earliest event has a due time. The `record` of an erasure is a count.
+-- Of one record at one endpoint, only the earliest event has a due time. An erasure has no record.
 CREATE TRIGGER `webhook_queue_insert` AFTER INSERT ON `webhook_queue`
-WHEN new.`kind` <> 'erasure' AND EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`record`
+WHEN EXISTS (SELECT 1 FROM `webhook_queue` AS `q` WHERE `q`.`record` = new.`record`
 	AND `q`.`kind` = new.`kind` AND `q`.`webhook_id` = new.`webhook_id` AND `q`.`id` < new.`id` AND NOT `q`.`is_sent`) BEGIN
 	UPDATE `webhook_queue` SET `due_at` = NULL WHERE `id` = new.`id`;
 END;--> statement-breakpoint
