@@ -30,6 +30,8 @@ const coreModules = [
   /@tanstack\/(query-core|react-query|react-router)\/|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
   /ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
+  // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
+  /\.module\.css$|sources\/catalog/,
 ]
 
 /**
@@ -161,7 +163,11 @@ async function bundle(): Promise<Output[]> {
     root: sources,
     base: assetsPath,
     logLevel: 'error',
-    css: { transformer: 'lightningcss' },
+    // The names of animations and containers are for all sheets.
+    css: {
+      transformer: 'lightningcss',
+      lightningcss: { cssModules: { animation: false, container: false } },
+    },
     plugins: [stylesOfMantine],
     build: {
       write: false,

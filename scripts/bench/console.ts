@@ -85,7 +85,7 @@ async function timeOpening(page: Page, address: string): Promise<Opening> {
         times.shown = performance.now()
         link.click()
       }
-      if (document.querySelector('.cb-call .cb-turn')) times.opened ??= performance.now()
+      if (document.querySelector('#call li[data-index]')) times.opened ??= performance.now()
       if (times.opened === undefined) requestAnimationFrame(look)
     }
     requestAnimationFrame(look)

@@ -129,9 +129,7 @@ const calls: ConsoleState[] = [
   {
     name: 'calls-dates',
     path: '/p/:project/calls',
-    act: then(click('Date'), (page) =>
-      page.locator('.cb-calls-dates table button:visible').first().waitFor(),
-    ),
+    act: then(click('Date'), (page) => page.locator('[data-day]:visible').first().waitFor()),
   },
   { name: 'calls-more', repeats: true, path: '/p/:project/calls', act: click('More') },
   { name: 'calls-display', path: '/p/:project/calls', act: click('Display') },

@@ -53,7 +53,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
   const put = (of: TestProject, id: string, call: object) => of.send('PUT', `/ingest/calls/${id}`, call)
   const focused = (page: Page) =>
     page.evaluate(() => document.activeElement?.closest<HTMLElement>('[data-call]')?.dataset.call ?? null)
-  const isInCall = (page: Page) => page.evaluate(() => document.activeElement?.closest('.cb-call') !== null)
+  const isInCall = (page: Page) => page.evaluate(() => document.activeElement?.closest('#call') !== null)
 
   test('the first call, live calls and the overview follow what happens, without a reload', async () => {
     const other = await set.mintProject()
@@ -62,7 +62,7 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await put(other, 'first', { callerNumber: '+15557770001', ...said('Are you there?') })
     await rowOf(page, 'first').getByText('“Are you there?”').waitFor()
     await rowOf(page, 'first').getByText('Live').waitFor()
-    const length = rowOf(page, 'first').locator('.cb-calls-running')
+    const length = rowOf(page, 'first').locator('[data-cell="duration"]')
     const before = await length.textContent()
     await until(async () => (await length.textContent()) !== before)
 

@@ -12,6 +12,8 @@ setDefaultTimeout(90_000)
 const turnCount = 600
 const caller = '+15557294053'
 
+const printedOf = (page: Page) => page.locator('ol[aria-label="Whole conversation"]')
+
 const call: CallChange = {
   status: 'completed',
   duration: 12,
@@ -98,7 +100,7 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
 
   test('has a link for each turn, also of a long call, and the strip leads to a moment', async () => {
     const page = await openCall('long#turn-400')
-    const named = page.locator('.cb-turn[data-target]')
+    const named = page.locator('li[data-target]')
     await named.getByText('This is turn 400.').waitFor()
     await page
       .getByRole('img', { name: /^The caller speaks/ })
@@ -106,12 +108,12 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
       .waitFor({ state: 'attached' })
     const short = await openCall('two', { colorScheme: 'dark' })
     await short.getByRole('link', { name: /0:03/ }).click()
-    await short.locator('.cb-turn[data-target]', { hasText: 'Friday' }).waitFor()
+    await short.locator('li[data-target]', { hasText: 'Friday' }).waitFor()
     expect(new URL(short.url()).hash).toBe('#turn-1')
-    const strip = await short.locator('.cb-strip-button').boundingBox()
+    const strip = await short.locator('button:has(> [role="img"])').boundingBox()
     if (!strip) throw new Error('There is no strip')
     await short.mouse.click(strip.x + strip.width * 0.9, strip.y + strip.height / 2)
-    await short.locator('.cb-turn[data-target]', { hasText: 'It is moved.' }).waitFor()
+    await short.locator('li[data-target]', { hasText: 'It is moved.' }).waitFor()
     expect(await findings(short)).toEqual([])
   })
 
@@ -122,7 +124,7 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     }
     await grow(198)
     const page = await openCall('live#turn-5')
-    await page.locator('.cb-turn[data-target]').waitFor()
+    await page.locator('li[data-target]').waitFor()
     const search = page.getByRole('searchbox', { name: 'Search this transcript' })
     await search.fill('turn 7.')
     await page.locator('mark[data-current]').waitFor()
@@ -134,9 +136,9 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
       await page.getByText(`This is turn ${turns - 1}.`).waitFor()
     }
     await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
-    await page.locator('.cb-printed').waitFor({ state: 'attached' })
+    await printedOf(page).waitFor({ state: 'attached' })
     await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
-    await page.locator('.cb-printed').waitFor({ state: 'detached' })
+    await printedOf(page).waitFor({ state: 'detached' })
     expect(await top()).toBe(4_000)
     // The only match is found again.
     await search.press('Enter')
@@ -244,7 +246,7 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     await page.getByText('2 other calls of this number').click()
     expect(await findings(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
-    await page.locator('.cb-others li a').first().click()
+    await page.locator('details', { hasText: 'of this number' }).locator('li a').first().click()
     await page.waitForURL(/\/calls\/(one|two)$/)
     await page.getByRole('region', { name: 'Review' }).waitFor()
   })
@@ -254,10 +256,10 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
     await page.emulateMedia({ media: 'print' })
     await page.getByText(`This is turn ${turnCount - 1}.`).waitFor()
-    expect(await page.locator('.cb-printed li').count()).toBe(turnCount)
+    expect(await printedOf(page).locator('li').count()).toBe(turnCount)
     expect(await page.getByRole('navigation').locator('visible=true').count()).toBe(0)
     expect(await page.locator('#calls-list').isVisible()).toBe(false)
     await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
-    await page.locator('.cb-printed').waitFor({ state: 'detached' })
+    await printedOf(page).waitFor({ state: 'detached' })
   })
 })

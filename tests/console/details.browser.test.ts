@@ -80,7 +80,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   }
 
   async function factOf(page: Page, name: string): Promise<string | null> {
-    return await page.locator('.cb-call-fact', { hasText: name }).locator('dd').textContent()
+    return await page.locator('#call dl > div', { hasText: name }).locator('dd').textContent()
   }
 
   test('tell who the agent was, the direction, the cost and the latency', async () => {
@@ -96,15 +96,16 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     await started.waitFor()
     const plain = await openCall('plain')
     expect(await plain.locator('dt', { hasText: /Agent|Direction|Source|Cost|Latency/ }).count()).toBe(0)
-    expect(await plain.locator('audio, .cb-steps, .cb-at').count()).toBe(0)
+    expect(await plain.locator('audio, li[data-index]:not([data-role])').count()).toBe(0)
+    expect(await plain.getByText(/^at \d/).count()).toBe(0)
   })
 
   test('put the times to the turns, and tool calls folded between them', async () => {
     const page = await openCall('call-1042')
-    const lines = await page.locator('.cb-turn').evaluateAll((items) =>
+    const lines = await page.locator('#call li[data-index]').evaluateAll((items) =>
       items.map((item) => ({
-        isSteps: item.querySelector('.cb-steps') !== null,
-        at: item.querySelector('.cb-at')?.lastChild?.textContent,
+        isSteps: !item.hasAttribute('data-role'),
+        at: /at (\d+:\d\d)/.exec(item.textContent)?.[1],
       })),
     )
     const spoken = (at: string) => ({ isSteps: false, at })

@@ -100,10 +100,10 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const { page, open } = await tabs.open({ person: set.owner })
     await open(`/p/${project.id}/overview?days=7`)
     await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
-    await until(async () => (await page.locator('.cb-overview [aria-busy="true"]').count()) === 0)
+    await until(async () => (await page.locator('#content [aria-busy="true"]').count()) === 0)
     const part = async (name: string, period: string) =>
       (await set.owner.fetch(`/projects/${project.id}/overview/${name}?${period}`)).json()
-    const links = await page.locator('.cb-overview a[href*="/calls?"]').evaluateAll((all) =>
+    const links = await page.locator('#content a[href*="/calls?"]').evaluateAll((all) =>
       all.map((link) => ({
         href: link.getAttribute('href') ?? '',
         text: link.getAttribute('aria-label') ?? link.textContent ?? '',
@@ -137,8 +137,11 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     const clicked = counted.filter(({ text }) => /^(Success|under 10s|No reason|2 failed|Vapi)/.test(text))
     expect(clicked).toHaveLength(6)
     for (const { href, count } of clicked) {
-      await page.locator(`.cb-overview a[href="${href}"]`).click()
-      await page.locator('.cb-calls-total', { hasText: new RegExp(`^${count} calls$`) }).waitFor()
+      await page.locator(`#content a[href="${href}"]`).click()
+      await page
+        .getByRole('status')
+        .filter({ hasText: new RegExp(`^${count} calls$`) })
+        .waitFor()
       await page.goBack()
       await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
     }
@@ -156,7 +159,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
     await open(`/p/${project.id}/settings/general`)
     await page.getByRole('combobox', { name: 'Time zone of the project' }).fill('auckl')
     await page.getByRole('option', { name: 'Pacific/Auckland' }).click()
-    await page.locator('.cb-panel', { hasText: 'Time zone' }).getByRole('button', { name: 'Save' }).click()
+    await page.locator('section', { hasText: 'Time zone' }).getByRole('button', { name: 'Save' }).click()
     await page.getByText('The time zone has been changed.').waitFor()
 
     await open(`/p/${project.id}/overview?from=2026-03-02&to=2026-03-03`)

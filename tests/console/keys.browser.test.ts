@@ -113,7 +113,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
     })
     await page.setViewportSize({ width, height: 800 })
     await open(`/p/${project.id}/settings/keys`)
-    const name = page.locator('.cb-key-name > .cb-truncate', { hasText: 'Production' }).first()
+    const name = page.locator('td .cb-truncate', { hasText: 'Production' }).first()
     await name.waitFor()
     expect(await name.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true)
     await page.setViewportSize({ width: 1440, height: 900 })

@@ -103,7 +103,7 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     await code
     expect(requested.filter((path) => path.includes('/calls/failed'))).toEqual([])
     await link.click()
-    await page.locator('.cb-turn-text', { hasText: 'Nobody called back.' }).waitFor()
+    await page.locator('#call li p', { hasText: 'Nobody called back.' }).waitFor()
     expect(requested.filter((path) => path.endsWith('/calls/failed'))).toHaveLength(1)
   })
 })
@@ -111,10 +111,8 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
 /** Labels below bars that begin before the one on their left ends. */
 async function overlappingLabels(page: Page): Promise<string[]> {
   return await page.evaluate(() =>
-    [...document.querySelectorAll('.cb-columns')].flatMap((chart) => {
-      const labels = [...chart.querySelectorAll('.cb-column-label')].filter((label) =>
-        label.checkVisibility(),
-      )
+    [...document.querySelectorAll('ul:has([data-at])')].flatMap((chart) => {
+      const labels = [...chart.querySelectorAll('[data-at]')].filter((label) => label.checkVisibility())
       const boxes = labels.map((label) => label.getBoundingClientRect())
       return labels.flatMap((label, at) =>
         (boxes[at]?.left ?? 0) < (boxes[at - 1]?.right ?? 0) ? [label.textContent] : [],

@@ -137,7 +137,7 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('img', { name: /^QR code/ }).waitFor()
     expect(await findings(page)).toEqual([])
-    const secret = (await page.locator('.cb-two-factor-secret').textContent()) ?? ''
+    const secret = (await page.locator('.cb-mono', { hasText: /^[A-Z2-7]{16,}$/ }).textContent()) ?? ''
     await page.getByLabel('Code', { exact: true }).fill(totp(secret))
     await page.getByRole('button', { name: 'Turn on' }).click()
     const codes = page.getByRole('list', { name: 'Backup codes' })

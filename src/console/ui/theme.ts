@@ -124,7 +124,7 @@ export const theme = createTheme({
   },
 })
 
-/** CSS variables that styles.css and the views use; ours begin with `--cb-`. */
+/** CSS variables that the sheets use; ours begin with `--cb-`. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -1,3 +1,4 @@
+import classes from './code-block.module.css'
 import { CopyButton } from './copy-button.tsx'
 
 interface CodeBlockProps {
@@ -9,7 +10,7 @@ interface CodeBlockProps {
 /** A few lines of code or one command, to copy. Long lines wrap. */
 export function CodeBlock({ code, label = 'Copy' }: CodeBlockProps) {
   return (
-    <div className="cb-code">
+    <div className={classes.code}>
       <pre>{code}</pre>
       <CopyButton value={code} label={label} />
     </div>

@@ -2,6 +2,7 @@ import { Modal, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { ActionForm } from './action-form.tsx'
+import classes from './confirm-dialog.module.css'
 import { Problem } from './problem.tsx'
 
 interface ConfirmDialogProps {
@@ -57,7 +58,7 @@ function Confirmation({
         <TextInput
           label={
             <>
-              Type <span className="cb-mono cb-word">{word}</span> to confirm
+              Type <span className={`cb-mono ${classes.word}`}>{word}</span> to confirm
             </>
           }
           value={typed}

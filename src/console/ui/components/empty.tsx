@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import classes from './empty.module.css'
 
 interface EmptyProps {
   /** An icon of 24 px. */
@@ -14,14 +15,14 @@ interface EmptyProps {
 /** Takes the place of missing content and says how to get some. */
 export function Empty({ icon, title, isPage = false, children, action }: EmptyProps) {
   return (
-    <div className="cb-empty">
+    <div className={classes.empty}>
       {icon && (
-        <div className="cb-empty-icon" aria-hidden>
+        <div className={classes.icon} aria-hidden>
           {icon}
         </div>
       )}
       {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
-      {children && <div className="cb-empty-text">{children}</div>}
+      {children && <div className={classes.text}>{children}</div>}
       {action}
     </div>
   )

@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import classes from './list-table.module.css'
 import { isTyping } from './typing.ts'
 
 const skeletonRows = 8
@@ -43,8 +44,8 @@ export function ListTable<Row>(props: ListTableProps<Row>) {
   useRowKeys(body, props.onOpen !== undefined)
   if (rows?.length === 0 && empty !== undefined) return <>{empty}</>
   return (
-    <div className="cb-table-frame">
-      <table className="cb-table" aria-label={label} aria-busy={rows === undefined || isStale}>
+    <div className={classes.frame}>
+      <table className={classes.table} aria-label={label} aria-busy={rows === undefined || isStale}>
         <thead>
           <tr>
             {columns.map(({ key, header, width, align, from }) => (

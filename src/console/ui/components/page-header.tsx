@@ -1,6 +1,7 @@
 import { Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
+import classes from './page-header.module.css'
 
 interface PageHeaderProps {
   title: string
@@ -14,12 +15,12 @@ interface PageHeaderProps {
 export function PageHeader({ title, description, action }: PageHeaderProps) {
   useDocumentTitle(`${title} · Callbook`)
   return (
-    <header className="cb-page-header">
-      <div className="cb-page-header-text">
+    <header className={classes.pageHeader}>
+      <div className={classes.text}>
         <Title order={1}>{title}</Title>
         {description && <p className="cb-dimmed">{description}</p>}
       </div>
-      {action && <div className="cb-page-header-action">{action}</div>}
+      {action && <div className={classes.action}>{action}</div>}
     </header>
   )
 }

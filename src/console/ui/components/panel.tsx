@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import classes from './panel.module.css'
 
 interface PanelProps {
   title?: ReactNode
@@ -10,14 +11,14 @@ interface PanelProps {
 /** A bordered section of a page with its own title. */
 export function Panel({ title, aside, children }: PanelProps) {
   return (
-    <section className="cb-panel">
+    <section className={classes.panel}>
       {(title || aside) && (
-        <header className="cb-panel-header">
+        <header className={classes.header}>
           {title && <h2>{title}</h2>}
           {aside}
         </header>
       )}
-      <div className="cb-panel-body">{children}</div>
+      <div className={classes.body}>{children}</div>
     </section>
   )
 }

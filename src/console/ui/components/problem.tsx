@@ -7,6 +7,7 @@ import { sessionEndedQuery } from '../session.ts'
 import { CopyButton } from './copy-button.tsx'
 import { sentenceOf } from './field-sentence.ts'
 import { Mono } from './mono.tsx'
+import classes from './problem.module.css'
 
 /** Errors such as not signed in or not found, about which an operator can look up nothing. */
 const everydayStatuses = [401, 404, 429]
@@ -26,13 +27,13 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
   const isOver = project !== undefined && hasEnded === false
   const { detail, requestId, heading } = tellingOf(error, isOver)
   return (
-    <div className="cb-problem" role="alert">
-      <IconAlertTriangle size={16} className="cb-problem-icon" aria-hidden />
-      <div className="cb-problem-text">
+    <div className={classes.problem} role="alert">
+      <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
+      <div className={classes.text}>
         <strong>{title ?? heading}</strong>
         {!isSaidBy(title ?? heading, detail) && <p>{detail}</p>}
         {requestId && (
-          <p className="cb-problem-request">
+          <p className={classes.request}>
             Request <Mono truncate>{requestId}</Mono>
             <CopyButton value={requestId} label="Copy request ID" />
           </p>

@@ -1,6 +1,7 @@
 import { CloseButton, Kbd, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import classes from './search-field.module.css'
 
 const typingPauseMs = 250
 
@@ -36,7 +37,7 @@ export function SearchField({ label, text, onSearch }: SearchFieldProps) {
   return (
     <TextInput
       data-search-field
-      className="cb-search-field"
+      className={classes.field}
       type="search"
       aria-label={label}
       placeholder={label}

@@ -3,7 +3,9 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
+import classes from './shown-once.module.css'
 import { useFocus } from './use-focus.ts'
+import { Warning } from './warning.tsx'
 
 interface SecretModalProps {
   opened: boolean
@@ -50,12 +52,9 @@ export function ShownOnce({ what, text, warning, before, children, onStored }: S
   })
   return (
     <div className="cb-stack">
-      <div className="cb-warning" role="status">
-        <IconAlertTriangle size={16} aria-hidden />
-        <p>{warning}</p>
-      </div>
+      <Warning icon={<IconAlertTriangle size={16} aria-hidden />}>{warning}</Warning>
       {before}
-      <div className="cb-made-key">
+      <div className={classes.secretField}>
         <Textarea
           ref={field}
           label={what === 'key' ? 'Key' : 'Secret'}

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import classes from './status-badge.module.css'
 
 type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger'
 
@@ -13,9 +14,9 @@ interface StatusBadgeProps {
 /** A state as a word with an icon. */
 export function StatusBadge({ tone, icon, children }: StatusBadgeProps) {
   return (
-    <span className="cb-badge" data-tone={tone}>
-      <span className="cb-badge-icon" aria-hidden>
-        {icon ?? <span className="cb-badge-dot" />}
+    <span className={classes.badge} data-tone={tone}>
+      <span className={classes.icon} aria-hidden>
+        {icon ?? <span className={classes.dot} />}
       </span>
       <span className="cb-truncate">{children}</span>
     </span>

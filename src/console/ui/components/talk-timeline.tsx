@@ -1,5 +1,6 @@
 import type { TalkTimeline } from '../../../calls/reading/talk-timeline.ts'
 import { asPercent, counted } from './figures.ts'
+import classes from './talk-timeline.module.css'
 
 /** Heights of the drawing. Its width is one unit per column. */
 const laneHeight = 10
@@ -20,7 +21,7 @@ export function TalkTimelineStrip({ timeline, size = 'large', matches = [], flag
   const { user, assistant, tools, transfers } = timeline
   return (
     <svg
-      className="cb-density"
+      className={classes.strip}
       data-size={size}
       viewBox={`0 0 ${user.length} ${height}`}
       preserveAspectRatio="none"
@@ -40,7 +41,7 @@ export function TalkTimelineStrip({ timeline, size = 'large', matches = [], flag
 
 /** A path of the strip; none if it is empty, because a list has many strips. */
 function drawn(what: string, path: string) {
-  return path && <path className={`cb-density-${what}`} d={path} />
+  return path && <path data-mark={what} d={path} />
 }
 
 /** `The caller speaks 35% of the time, the agent 50%; 2 tool calls`: the text for screen readers. */

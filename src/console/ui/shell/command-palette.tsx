@@ -16,6 +16,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useProject, useProjects } from '../session.ts'
+import classes from './command-palette.module.css'
 import { pages, settingsPage } from './pages.ts'
 import { settingsPages } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
@@ -59,11 +60,11 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       role="dialog"
       aria-modal
       aria-label="Commands"
-      className="cb-palette-overlay"
+      className={classes.overlay}
       onClick={onClick}
       onKeyDown={onKeyDown}
     >
-      <div className="cb-palette">
+      <div className={classes.palette}>
         <Commands onClose={onClose} />
       </div>
     </div>
@@ -101,7 +102,7 @@ function Commands({ onClose }: { onClose: () => void }) {
   const optionId = (command: Command) => `${id}-${command.id}`
   return (
     <>
-      <div className="cb-palette-search">
+      <div className={classes.search}>
         <IconSearch size={iconSize} aria-hidden />
         <input
           ref={focusIt}
@@ -123,10 +124,10 @@ function Commands({ onClose }: { onClose: () => void }) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <div id={`${id}-list`} role="listbox" aria-label="Commands" className="cb-palette-list">
+      <div id={`${id}-list`} role="listbox" aria-label="Commands" className={classes.list}>
         {groups.map(({ title, commands }) => (
           <div key={title}>
-            <div className="cb-palette-title" aria-hidden>
+            <div className={classes.title} aria-hidden>
               {title}
             </div>
             {commands.map((command) => (
@@ -137,19 +138,19 @@ function Commands({ onClose }: { onClose: () => void }) {
                 role="option"
                 tabIndex={-1}
                 aria-selected={command === current}
-                className="cb-palette-option"
+                className={classes.option}
                 onMouseMove={() => setChosen(shown.indexOf(command))}
                 onClick={() => run(command)}
               >
                 {command.icon}
                 <span className="cb-truncate">{command.label}</span>
-                {command.keys && <span className="cb-palette-keys">{command.keys}</span>}
+                {command.keys && <span className={classes.keys}>{command.keys}</span>}
               </UnstyledButton>
             ))}
           </div>
         ))}
       </div>
-      {shown.length === 0 && <p className="cb-palette-none">No results</p>}
+      {shown.length === 0 && <p className={classes.none}>No results</p>}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useChangeFeed } from '../change-feed.ts'
 import { useDates } from '../components/use-dates.ts'
 import { useProject } from '../session.ts'
+import classes from './lost-service.module.css'
 
 /** Shows that the service cannot be reached, and since when. Its hook also keeps the page up to date. */
 export function LostService() {
@@ -8,10 +9,10 @@ export function LostService() {
   const dates = useDates()
   const lostSince = useChangeFeed(id)
   return (
-    <div role="status" className="cb-lost" data-lost={lostSince !== null || undefined}>
+    <div role="status" className={classes.lost} data-lost={lostSince !== null || undefined}>
       {lostSince && (
         <>
-          <span className="cb-lost-dot" aria-hidden />
+          <span className={classes.dot} aria-hidden />
           No connection. Last updated at {dates.second(lostSince.getTime())}
         </>
       )}

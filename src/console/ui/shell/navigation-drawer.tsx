@@ -1,5 +1,6 @@
 import { Drawer } from '@mantine/core'
 import type { PopupProps } from '../components/popup.tsx'
+import classes from './navigation.module.css'
 import { Navigation } from './navigation.tsx'
 
 /** The sidebar on a phone. */
@@ -13,7 +14,7 @@ export default function NavigationDrawer({ opened, onChange, target }: PopupProp
         onClose={close}
         size={272}
         title="Navigation"
-        classNames={{ header: 'cb-hidden', body: 'cb-drawer-body' }}
+        classNames={{ header: 'cb-hidden', body: classes.drawerBody }}
       >
         <Navigation isNarrow={false} onFollow={close} />
       </Drawer>

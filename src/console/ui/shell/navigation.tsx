@@ -2,10 +2,11 @@ import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { lazy } from 'react'
+import { Avatar } from '../components/avatar.tsx'
 import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
-import { initialOf } from './initial.ts'
 import { modifierKey } from './modifier-key.ts'
+import classes from './navigation.module.css'
 import { pages, settingsPage } from './pages.ts'
 import { useShellActions } from './shell-actions.ts'
 
@@ -27,15 +28,15 @@ interface NavigationProps {
 /** The sidebar: the project, its pages, the settings and the person. */
 export function Navigation({ isNarrow, onFollow }: NavigationProps) {
   return (
-    <nav aria-label="Main" className="cb-nav" data-narrow={isNarrow || undefined}>
+    <nav aria-label="Main" className={classes.nav} data-narrow={isNarrow || undefined}>
       <ProjectButton isNarrow={isNarrow} onFollow={onFollow} />
       <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
-      <div className="cb-nav-links">
+      <div className={classes.links}>
         {pages.map((page) => (
           <PageLink key={page.to} page={page} isNarrow={isNarrow} onFollow={onFollow} />
         ))}
       </div>
-      <div className="cb-nav-end">
+      <div className={classes.end}>
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
         <PersonButton isNarrow={isNarrow} onFollow={onFollow} />
       </div>
@@ -56,10 +57,12 @@ function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
       kind="menu"
       load={loadProjectMenu}
       button={
-        <UnstyledButton className="cb-switcher">
-          <span className="cb-avatar" data-initial={initialOf(project.name)} />
+        <UnstyledButton className={classes.switcher}>
+          <Avatar name={project.name} />
           <span className="cb-hidden">Project </span>
-          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate cb-switcher-name'}>{project.name}</span>
+          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`}>
+            {project.name}
+          </span>
           <span className="cb-hidden">, switch project</span>
           {!isNarrow && <IconSelector size={14} aria-hidden />}
         </UnstyledButton>
@@ -78,8 +81,8 @@ function PersonButton({ isNarrow, onFollow }: NavigationPart) {
       kind="menu"
       load={loadPersonMenu}
       button={
-        <UnstyledButton className="cb-switcher">
-          <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+        <UnstyledButton className={classes.switcher}>
+          <Avatar name={name} of="person" />
           <span className="cb-hidden">Signed in as </span>
           <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
         </UnstyledButton>
@@ -98,7 +101,7 @@ function SearchButton({ isNarrow, onFollow }: NavigationPart) {
   }
   return (
     <UnstyledButton
-      className="cb-nav-search"
+      className={classes.search}
       onClick={open}
       {...(isNarrow && hintOf(`Search  ${modifierKey()} K`))}
     >
@@ -119,7 +122,7 @@ function PageLink({
     <Link
       to={to}
       params={{ project: id }}
-      className="cb-nav-link"
+      className={classes.link}
       onClick={onFollow}
       {...(isNarrow && hintOf(label))}
     >

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Empty } from '../components/empty.tsx'
+import classes from './shell.module.css'
 
 /** For an unknown address under /console. */
 export function NotFound() {
@@ -14,7 +15,7 @@ export function NotFound() {
 /** The same within the shell, whose main part it fills. */
 export function NothingHere() {
   return (
-    <div className="cb-alone">
+    <div className={classes.alone}>
       <Empty
         isPage
         title="Page not found"

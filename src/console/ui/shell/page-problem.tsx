@@ -2,13 +2,14 @@ import { Button } from '@mantine/core'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Empty } from '../components/empty.tsx'
 import { Problem } from '../components/problem.tsx'
+import classes from './shell.module.css'
 
 /** Shown in place of a page that failed as a whole. */
 export function PageProblem({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   if (isMissingPart(error)) {
     return (
-      <div className="cb-alone">
+      <div className={classes.alone}>
         <Empty
           title="This page could not be loaded"
           action={<Button onClick={() => location.reload()}>Reload</Button>}
@@ -23,7 +24,7 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
     void router.invalidate()
   }
   return (
-    <div className="cb-alone">
+    <div className={classes.alone}>
       <Problem error={error} onRetry={retry} />
     </div>
   )

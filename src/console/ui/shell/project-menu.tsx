@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core'
 import { IconCheck, IconPlus } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
+import { Avatar } from '../components/avatar.tsx'
 import type { PopupProps } from '../components/popup.tsx'
 import { useProject, useProjects } from '../session.ts'
-import { initialOf } from './initial.ts'
 import { useShellActions } from './shell-actions.ts'
 
 interface ProjectMenuProps extends PopupProps {
@@ -23,14 +23,14 @@ export default function ProjectMenu({ onFollow, target, ...popup }: ProjectMenuP
   return (
     <Menu position="bottom-start" width={248} {...popup}>
       <Menu.Target>{target}</Menu.Target>
-      <Menu.Dropdown mah={480} className="cb-scrolling">
+      <Menu.Dropdown mah={480} style={{ overflowY: 'auto' }}>
         <Menu.Label>Projects</Menu.Label>
         {projects.map(({ id, name }) => (
           <Menu.Item
             key={id}
             onClick={() => open(id)}
             aria-current={id === project.id || undefined}
-            leftSection={<span className="cb-avatar cb-avatar-small" data-initial={initialOf(name)} />}
+            leftSection={<Avatar name={name} size="small" />}
             rightSection={id === project.id ? <IconCheck size={14} aria-hidden /> : undefined}
           >
             <span className="cb-truncate">{name}</span>

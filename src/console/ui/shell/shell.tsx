@@ -14,6 +14,7 @@ import { CommandPalette } from './command-palette.tsx'
 import { LostService } from './lost-service.tsx'
 import { Navigation } from './navigation.tsx'
 import { NotFound } from './not-found.tsx'
+import classes from './shell.module.css'
 import { ShellActionsContext, useShellActions } from './shell-actions.ts'
 import { TitleAnnouncer } from './title-announcer.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
@@ -58,18 +59,22 @@ function Frame() {
   useShortcuts(actions)
   return (
     <ShellActionsContext value={actions}>
-      <div className="cb-shell">
-        <button type="button" className="cb-skip" onClick={() => document.getElementById('content')?.focus()}>
+      <div className={classes.shell}>
+        <button
+          type="button"
+          className={classes.skip}
+          onClick={() => document.getElementById('content')?.focus()}
+        >
           Skip to content
         </button>
         {isPhone ? (
           <TopBar />
         ) : (
-          <div className="cb-side">
+          <div className={classes.side}>
             <Navigation isNarrow={isNarrow} />
           </div>
         )}
-        <main id="content" tabIndex={-1} className="cb-main">
+        <main id="content" tabIndex={-1} className={classes.main}>
           <Outlet />
         </main>
         <TitleAnnouncer />
@@ -89,7 +94,7 @@ function TopBar() {
   const { name } = useProject()
   const { openPalette } = useShellActions()
   return (
-    <nav aria-label="Bar" className="cb-topbar">
+    <nav aria-label="Bar" className={classes.topbar}>
       <ButtonWithPopup
         kind="dialog"
         load={loadDrawer}
@@ -101,7 +106,7 @@ function TopBar() {
       >
         {(popup) => <NavigationDrawer {...popup} />}
       </ButtonWithPopup>
-      <span className="cb-truncate cb-topbar-name">{name}</span>
+      <span className={`cb-truncate ${classes.topbarName}`}>{name}</span>
       <ActionIcon variant="subtle" color="gray" size={36} aria-label="Search" onClick={openPalette}>
         <IconSearch size={18} />
       </ActionIcon>

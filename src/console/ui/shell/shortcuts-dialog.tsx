@@ -1,6 +1,7 @@
 import { Kbd, Modal } from '@mantine/core'
 import { modifierKey } from './modifier-key.ts'
 import { pages, settingsPage } from './pages.ts'
+import classes from './shortcuts-dialog.module.css'
 
 const groups = [
   {
@@ -48,8 +49,8 @@ export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
       <div className="cb-stack">
         {groups.map(({ title, rows }) => (
           <section key={title}>
-            <h3 className="cb-dimmed cb-shortcuts-title">{title}</h3>
-            <dl className="cb-shortcuts">
+            <h3 className={`cb-dimmed ${classes.title}`}>{title}</h3>
+            <dl className={classes.shortcuts}>
               {rows.map(({ keys, does }) => (
                 <div key={does}>
                   <dt>{does}</dt>

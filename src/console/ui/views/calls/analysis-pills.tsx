@@ -2,6 +2,7 @@ import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { analysisPrefix } from '../../../../calls/filters.ts'
 import { escapeValue, splitValues } from '../../../../text/values.ts'
+import classes from './calls.module.css'
 import {
   analysisNames,
   type ChosenFilters,
@@ -77,7 +78,7 @@ function AnalysisForm({ field, values, onApply }: AnalysisFormProps) {
     if (name.trim()) onApply({ [`${analysisPrefix}${name.trim()}`]: oneOrMore(wanted) })
   }
   return (
-    <form className="cb-calls-form" onSubmit={apply}>
+    <form className={classes.form} onSubmit={apply}>
       <TextInput
         label="Analysis field"
         placeholder="topic"

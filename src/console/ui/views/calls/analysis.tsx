@@ -3,6 +3,7 @@ import { IconChartDots } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
+import classes from './analysis.module.css'
 
 /** Deeper values are shown as JSON, because there is no room to indent them further. */
 const depthMax = 6
@@ -24,9 +25,9 @@ function Fields({ fields, depth }: { fields: [string, unknown][]; depth: number 
   const [shown, setShown] = useState(entriesShown)
   return (
     <>
-      <dl className="cb-fields">
+      <dl className={classes.fields}>
         {fields.slice(0, shown).map(([name, value]) => (
-          <div key={name} className="cb-field" data-deep={isDeep(value) || undefined}>
+          <div key={name} className={classes.field} data-deep={isDeep(value) || undefined}>
             <dt>{name}</dt>
             <dd>
               <Value value={value} depth={depth} />
@@ -44,21 +45,21 @@ function Fields({ fields, depth }: { fields: [string, unknown][]; depth: number 
 }
 
 function Value({ value, depth }: { value: unknown; depth: number }) {
-  if (value === null) return <span className="cb-fields-none">null</span>
+  if (value === null) return <span className={classes.fieldsNone}>null</span>
   if (typeof value === 'string') {
     return value === '' ? (
-      <span className="cb-fields-none">empty</span>
+      <span className={classes.fieldsNone}>empty</span>
     ) : (
-      <span className="cb-fields-text" dir="auto">
+      <span className={classes.fieldsText} dir="auto">
         {value}
       </span>
     )
   }
   if (typeof value !== 'object') return <span className="cb-mono">{String(value)}</span>
   const entries = Object.entries(value)
-  if (entries.length === 0) return <span className="cb-fields-none">empty</span>
+  if (entries.length === 0) return <span className={classes.fieldsNone}>empty</span>
   if (isWords(value)) return <Words values={value} />
-  if (depth >= depthMax) return <pre className="cb-fields-json">{JSON.stringify(value, null, 2)}</pre>
+  if (depth >= depthMax) return <pre className={classes.fieldsJson}>{JSON.stringify(value, null, 2)}</pre>
   const named = Array.isArray(value)
     ? entries.map(([at, of]): [string, unknown] => [String(Number(at) + 1), of])
     : entries
@@ -69,7 +70,7 @@ function Value({ value, depth }: { value: unknown; depth: number }) {
 function Words({ values }: { values: unknown[] }) {
   const shown = values.slice(0, entriesShown)
   return (
-    <ul className="cb-fields-words">
+    <ul className={classes.fieldsWords}>
       {Object.entries(shown).map(([place, value]) => (
         <li key={place}>{String(value)}</li>
       ))}

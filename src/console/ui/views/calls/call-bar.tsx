@@ -11,6 +11,7 @@ import { Mono } from '../../components/mono.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
+import classes from './call.module.css'
 import { HoldButton } from './call-hold.tsx'
 import { forgetCall } from './call-queries.ts'
 import { callTitle } from './call-title.ts'
@@ -33,13 +34,13 @@ export function CallBar({ id, call, direction }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
   return (
-    <header className="cb-call-bar">
-      <span className="cb-call-back">
+    <header className={classes.bar}>
+      <span className={classes.back}>
         <ActionIcon variant="subtle" color="gray" size={32} aria-label="Back to calls" onClick={close}>
           <IconArrowLeft size={18} />
         </ActionIcon>
       </span>
-      <h2 className="cb-call-title">
+      <h2 className={classes.title}>
         {call ? (
           <>
             <span className="cb-figure cb-truncate">{callTitle(call, direction)}</span>
@@ -52,7 +53,7 @@ export function CallBar({ id, call, direction }: CallBarProps) {
         )}
       </h2>
       {call?.status === 'live' && <LiveBadge />}
-      <span className="cb-call-actions">
+      <span className={classes.actions}>
         <StepButton
           label="Previous call"
           keys="k"
@@ -62,7 +63,7 @@ export function CallBar({ id, call, direction }: CallBarProps) {
         <StepButton label="Next call" keys="j" onClick={openNext} icon={<IconChevronDown size={16} />} />
         {call && <HoldButton id={id} />}
         {call && <DeleteCall id={id} />}
-        <span className="cb-call-close">
+        <span className={classes.close}>
           <ActionIcon
             data-hint="Close (Esc)"
             variant="subtle"

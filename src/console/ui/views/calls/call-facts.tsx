@@ -8,6 +8,7 @@ import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
+import classes from './call.module.css'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
 import { valueLabel } from './filter-labels.ts'
 import { asRedacted, RedactedText } from './redacted-text.tsx'
@@ -21,11 +22,11 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
   return (
     <>
       {call.summary && (
-        <p className="cb-call-summary">
+        <p className={classes.summary}>
           <RedactedText text={call.summary} />
         </p>
       )}
-      <dl className="cb-call-facts">
+      <dl className={classes.facts}>
         <Fact label="Duration">
           {call.status === 'live' ? (
             <RunningDuration since={call.createdAt} />
@@ -71,17 +72,17 @@ export function MoreFacts({ call, details }: { call: Call; details: CallDetails 
   })
   return (
     <details
-      className="cb-folded"
+      className={classes.folded}
       open={isOpen || isPrinting}
       onToggle={({ currentTarget: { open } }) => {
         if (!isPrinting) setIsOpen(open)
       }}
     >
-      <summary className="cb-folded-line">
-        <IconChevronRight size={14} className="cb-folded-chevron" aria-hidden />
+      <summary className={classes.foldedLine}>
+        <IconChevronRight size={14} className={classes.foldedChevron} aria-hidden />
         All details
       </summary>
-      <dl className="cb-call-facts">
+      <dl className={classes.facts}>
         <Fact label="Started">
           <Instant at={call.createdAt} as="absolute" />
         </Fact>
@@ -97,7 +98,7 @@ export function MoreFacts({ call, details }: { call: Call; details: CallDetails 
         </Fact>
         {details && <DetailFacts details={details} />}
         <Fact label="ID">
-          <span className="cb-call-number">
+          <span className={classes.number}>
             <Mono truncate>{call.id}</Mono>
             <CopyButton value={call.id} label="Copy call id" />
           </span>
@@ -138,7 +139,7 @@ const directions = { inbound: 'Inbound', outbound: 'Outbound', web: 'Web' }
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className="cb-call-fact">
+    <div className={classes.fact}>
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>
@@ -148,7 +149,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 function PhoneNumber({ value, label }: { value: string | null; label: string }) {
   if (value === null) return <span className="cb-dimmed">Unknown</span>
   return (
-    <span className="cb-call-number">
+    <span className={classes.number}>
       <span className="cb-figure cb-truncate">{formatNumber(value)}</span>
       <CopyButton value={value} label={label} />
     </span>

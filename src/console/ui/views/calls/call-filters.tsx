@@ -4,6 +4,7 @@ import { analysisPrefix, callFilters, type FilterName } from '../../../../calls/
 import type { FoundBy } from '../../../../calls/finding/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
 import { AnalysisPills } from './analysis-pills.tsx'
+import classes from './calls.module.css'
 import {
   type ChosenFilters,
   type Fault,
@@ -35,13 +36,13 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
   const [isMore, setIsMore] = useState(false)
   const filters = withoutFaults(all, faults)
   return (
-    <search className="cb-calls-filters" aria-label="Filter calls">
+    <search className={classes.filters} aria-label="Filter calls">
       <SearchField
         label="Search words, numbers, IDs"
         text={filters.text ?? ''}
         onSearch={(text) => onChange({ text: text || undefined }, true)}
       />
-      <div className="cb-calls-pills" onWheel={scrollAlong}>
+      <div className={classes.pills} onWheel={scrollAlong}>
         {callFilters.map(
           (filter) =>
             (isMore || usual.has(filter.name) || filters[filter.name] !== undefined) && (
@@ -74,7 +75,7 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
         )}
       </div>
       {filters.text !== undefined && (foundBy === 'number' || foundBy === 'id') && (
-        <p className="cb-calls-found">
+        <p className={classes.found}>
           {foundBy === 'number'
             ? 'Showing calls from or to a number that starts or ends like this.'
             : 'Showing calls whose ID starts like this.'}{' '}

@@ -6,6 +6,7 @@ import { api, unwrap } from '../../api.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject, useRefusal } from '../../session.ts'
+import classes from './call.module.css'
 import { holdsQuery } from './call-queries.ts'
 
 const loadDialog = () => import('./hold-dialog.tsx')
@@ -25,7 +26,7 @@ export function CallHolds({ id }: { id: string }) {
   })
   if (!holds || holds.data.length === 0) return null
   return (
-    <ul className="cb-holds">
+    <ul className={classes.holds}>
       {holds.data.map((hold) => (
         <li key={hold.id}>
           <IconLock size={14} aria-hidden />

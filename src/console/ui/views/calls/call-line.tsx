@@ -8,6 +8,7 @@ import { formatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import { useDates } from '../../components/use-dates.ts'
+import classes from './call-list.module.css'
 import { type ColumnName, columns } from './columns.ts'
 import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
@@ -51,12 +52,12 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
       data-selected={isSelected || undefined}
       data-search={isSearch || undefined}
       aria-rowindex={at + 2}
-      className="cb-calls-line"
+      className={classes.line}
     >
       <td data-cell="select">
         <input
           type="checkbox"
-          className="cb-calls-check cb-calls-hint"
+          className={`${classes.check} ${classes.hint}`}
           aria-label={`Select the call at ${time}`}
           tabIndex={-1}
           checked={isSelected}
@@ -66,7 +67,7 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
       <td data-cell="when">
         <a
           href={href}
-          className="cb-calls-link"
+          className={classes.link}
           tabIndex={isReached ? 0 : -1}
           aria-current={isOpen ? 'true' : undefined}
         >
@@ -74,7 +75,7 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
           <time
             dateTime={row.createdAt}
             title={dates.exact(row.createdAt)}
-            className="cb-figure cb-calls-hint"
+            className={`cb-figure ${classes.hint}`}
           >
             {time}
           </time>
@@ -119,7 +120,7 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
 export function CallLineSkeleton({ at, ref, shown, isSearch }: Place) {
   const cells = ['select', ...columns.flatMap(({ name }) => (shown.has(name) ? [name] : []))]
   return (
-    <tr ref={ref} data-index={at} data-search={isSearch || undefined} aria-hidden className="cb-calls-line">
+    <tr ref={ref} data-index={at} data-search={isSearch || undefined} aria-hidden className={classes.line}>
       {cells.map((cell) => (
         <td key={cell} data-cell={cell} data-align={cell === 'duration' ? 'right' : undefined} />
       ))}
@@ -131,9 +132,9 @@ export function CallLineSkeleton({ at, ref, shown, isSearch }: Place) {
 export function Numbers({ from, to }: { from: string | null; to: string | null }) {
   if (from === null && to === null) return <Unknown>Numbers unknown</Unknown>
   return (
-    <span className="cb-calls-numbers">
+    <span className={classes.numbers}>
       <PhoneNumber value={from} unknown="Unknown caller" />
-      <span className="cb-calls-called">
+      <span className={classes.called}>
         <IconArrowRight size={12} aria-label="called" role="img" />
         <PhoneNumber value={to} unknown="unknown number" />
       </span>
@@ -144,7 +145,7 @@ export function Numbers({ from, to }: { from: string | null; to: string | null }
 function PhoneNumber({ value, unknown }: { value: string | null; unknown: string }) {
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
   return (
-    <span className="cb-figure cb-truncate cb-calls-hint" title={value}>
+    <span className={`cb-figure cb-truncate ${classes.hint}`} title={value}>
       {formatNumber(value)}
     </span>
   )
@@ -164,7 +165,7 @@ export function RunningDuration({ since }: { since: string }) {
     return () => clearInterval(timer)
   }, [])
   const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1_000))
-  return <span className="cb-figure cb-calls-running">{asDuration(seconds)}</span>
+  return <span className={`cb-figure ${classes.running}`}>{asDuration(seconds)}</span>
 }
 
 /** `3:07`, and in words for screen readers. */
@@ -182,7 +183,7 @@ export function Duration({ seconds }: { seconds: number }) {
 function Named({ value, title }: { value: string | null; title: string | null }) {
   if (!value) return <Unknown>None</Unknown>
   return (
-    <span className="cb-truncate cb-calls-named cb-calls-hint" title={title ?? undefined}>
+    <span className={`cb-truncate ${classes.named} ${classes.hint}`} title={title ?? undefined}>
       {value}
     </span>
   )
@@ -201,7 +202,7 @@ export function Unknown({ children }: { children: string }) {
 function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
   const speaker = { user: 'Caller', assistant: 'Agent', summary: null }[where]
   return (
-    <span className="cb-calls-match">
+    <span className={classes.match}>
       {speaker && <span className="cb-dimmed">{speaker}: </span>}
       <Highlight text={text} ranges={ranges} />
     </span>

@@ -7,6 +7,7 @@ import { useDates } from '../../components/use-dates.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
+import classes from './call-list.module.css'
 import { type ChosenFilters, type Order, orders } from './chosen-filters.ts'
 import type { ColumnName } from './columns.ts'
 import { byDay, type Entry, withoutDays } from './days.ts'
@@ -18,7 +19,7 @@ import { useFollowedRows } from './use-followed-rows.ts'
 import { type CallListHandle, useRowFocus } from './use-row-focus.ts'
 import { useTopWithin } from './use-top-within.ts'
 
-/** Row heights, as in calls-list.css. Rows that turn out higher are measured. */
+/** Row heights, as in call-list.module.css. Rows that turn out higher are measured. */
 const rowPx = 34
 const matchRowPx = 54
 const dayPx = 32
@@ -96,7 +97,7 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
         aria-label="Calls"
         aria-rowcount={list.first?.total ?? -1}
         aria-busy={rows === undefined || isPlaceholderData}
-        className="cb-calls-table"
+        className={classes.table}
         data-stale={isPlaceholderData || undefined}
         data-dated={!isUnderDays || undefined}
         data-matching={(isSearch && list.first?.foundBy === 'words') || undefined}
@@ -199,7 +200,7 @@ interface DayLineProps {
 /** The heading of a day, which may be wider than the first column. The first two columns are always shown. */
 function DayLine({ day, at, ref }: DayLineProps) {
   return (
-    <tr ref={ref} data-index={at} className="cb-calls-day">
+    <tr ref={ref} data-index={at} className={classes.day}>
       <th scope="rowgroup" colSpan={2}>
         {day}
       </th>
@@ -209,5 +210,5 @@ function DayLine({ day, at, ref }: DayLineProps) {
 
 /** Takes the space of rows that are not rendered. */
 function Space({ heightPx }: { heightPx: number }) {
-  return heightPx > 0 ? <tr aria-hidden className="cb-calls-space" style={{ height: heightPx }} /> : null
+  return heightPx > 0 ? <tr aria-hidden className={classes.space} style={{ height: heightPx }} /> : null
 }

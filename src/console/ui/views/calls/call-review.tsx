@@ -17,6 +17,7 @@ import { loadLater } from '../../components/load-later.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { isTyping } from '../../components/typing.ts'
 import { useRefusal } from '../../session.ts'
+import classes from './call-review.module.css'
 import { Evaluation } from './evaluation.tsx'
 import { useReview, useUnsavedNote } from './review-queries.ts'
 
@@ -57,8 +58,8 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
   )
   const part = { review, isReadOnly, onChange: mutate }
   return (
-    <section className="cb-review" aria-label="Review">
-      <div className="cb-review-line">
+    <section className={classes.review} aria-label="Review">
+      <div className={classes.line}>
         <OwnEvaluation {...part} call={call} buttonRef={evaluation} />
         <ReviewedButton {...part} />
       </div>
@@ -100,7 +101,7 @@ function OwnEvaluation({
           <button
             ref={buttonRef}
             type="button"
-            className="cb-review-evaluation"
+            className={classes.evaluation}
             title="Evaluate (e)"
             disabled={isReadOnly}
           >
@@ -124,7 +125,7 @@ function OwnEvaluation({
         )}
       </ButtonWithPopup>
       {own !== null && (
-        <span className="cb-review-platform">
+        <span className={classes.platform}>
           Platform: <Evaluation value={call.evaluation} />
         </span>
       )}
@@ -135,9 +136,9 @@ function OwnEvaluation({
 function ReviewedButton({ review, isReadOnly, onChange }: PartProps) {
   const isReviewed = review?.reviewed ?? (review !== null && review.evaluation !== null)
   return (
-    <span className="cb-review-reviewed">
+    <span className={classes.reviewed}>
       {isReviewed && review && (
-        <span className="cb-dimmed cb-review-by">
+        <span className={`cb-dimmed ${classes.by}`}>
           {review.by ? `${review.by}, ` : ''}
           <Instant at={review.at} />
         </span>
@@ -149,7 +150,7 @@ function ReviewedButton({ review, isReadOnly, onChange }: PartProps) {
         disabled={isReadOnly}
         leftSection={
           isReviewed ? (
-            <IconCircleCheckFilled size={14} className="cb-review-check" />
+            <IconCircleCheckFilled size={14} className={classes.check} />
           ) : (
             <IconCircle size={14} />
           )
@@ -171,7 +172,7 @@ function Labels({ review, isReadOnly, onChange, inputRef }: PartProps & { inputR
     if (removed.length > 0) onChange({ removeLabels: removed })
   }
   return (
-    <Suspense fallback={<div className="cb-review-labels">{labels.join(', ') || 'Add labels'}</div>}>
+    <Suspense fallback={<div className={classes.labels}>{labels.join(', ') || 'Add labels'}</div>}>
       <LabelsField
         labels={labels}
         isReadOnly={isReadOnly}
@@ -208,7 +209,7 @@ function Note({
       multiline
       ref={inputRef}
       size="xs"
-      className="cb-review-note"
+      className={classes.note}
       aria-label="Note"
       placeholder="Add a note"
       title="Note (n)"
@@ -233,7 +234,7 @@ function UnsavedNote({ id, review, onChange }: PartProps & { id: string }) {
     onChange({ note: note || null, noteBefore: review?.note ?? null })
   }
   return (
-    <div className="cb-review-unsaved" role="alert">
+    <div className={classes.unsaved} role="alert">
       <p>
         {hasChanged && (
           <>

@@ -3,6 +3,7 @@ import { talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timel
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { asDuration } from '../../components/figures.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
+import classes from './transcript.module.css'
 import type { TurnMatch } from './turn-matches.ts'
 
 const columns = 240
@@ -33,21 +34,21 @@ export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
   }
   if (transcript.length === 0) return null
   return (
-    <div className="cb-strip">
+    <div className={classes.strip}>
       {/* The transcript below has the same turns, for keys and screen readers. */}
-      <button type="button" tabIndex={-1} className="cb-strip-button" onClick={pick}>
+      <button type="button" tabIndex={-1} className={classes.stripButton} onClick={pick}>
         <TalkTimelineStrip
           timeline={talkTimeline}
           matches={columnsOf(matches.map(({ turn }) => turn))}
           flags={columnsOf(details?.review?.flaggedTurns ?? [])}
         />
       </button>
-      <span className="cb-strip-legend" aria-hidden>
+      <span className={classes.stripLegend} aria-hidden>
         <span data-speaker="user">Caller</span>
         <span data-speaker="assistant">Agent</span>
         {talkTimeline.tools.length > 0 && <span data-speaker="tool">Tools</span>}
         {(details?.review?.flaggedTurns ?? []).length > 0 && <span data-speaker="flag">Flags</span>}
-        <span className="cb-strip-end">
+        <span className={classes.stripEnd}>
           {talkTimeline.seconds === null ? '' : asDuration(talkTimeline.seconds)}
         </span>
       </span>

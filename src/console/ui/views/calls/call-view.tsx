@@ -11,6 +11,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { Analysis } from './analysis.tsx'
+import classes from './call.module.css'
 import { CallBar } from './call-bar.tsx'
 import { CallFacts, factNames, MoreFacts } from './call-facts.tsx'
 import { CallHolds } from './call-hold.tsx'
@@ -51,14 +52,14 @@ function CallPanel({ id }: { id: string }) {
     if (!isShown(document.getElementById('calls-list'))) panel.current?.focus()
   }, [])
   return (
-    <section ref={panel} className="cb-call" aria-label={`Call ${id}`} tabIndex={-1}>
+    <section ref={panel} id="call" className={classes.call} aria-label={`Call ${id}`} tabIndex={-1}>
       <CallBar id={id} call={call} direction={direction} />
       {isGone ? (
         <NoSuchCall />
       ) : call && (details.data || details.failureCount > 0) ? (
         <>
           {details.isLoadingError && (
-            <div className="cb-call-part">
+            <div className={classes.part}>
               <Problem
                 title="The details of this call could not be loaded"
                 error={details.error}
@@ -69,7 +70,7 @@ function CallPanel({ id }: { id: string }) {
           <OpenCall call={call} details={details.data} panel={panel} />
         </>
       ) : error ? (
-        <div className="cb-call-part">
+        <div className={classes.part}>
           <Problem title="The call could not be loaded" error={error} onRetry={() => void refetch()} />
         </div>
       ) : (
@@ -124,12 +125,12 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
   const number = personsNumber(call, details?.direction)
   return (
     <>
-      <div className="cb-call-part">
+      <div className={classes.part}>
         <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />
         <CallHolds id={call.id} />
         {details && <CallReview call={call} review={details.review} />}
         <CallFacts call={call} details={details} />
-        <div className="cb-folds">
+        <div className={classes.folds}>
           <MoreFacts call={call} details={details} />
           {number !== null && <OtherCalls id={call.id} number={number} />}
         </div>
@@ -139,7 +140,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
         value={tab}
         onChange={(value) => show(value)}
         keepMounted={false}
-        classNames={{ list: 'cb-call-tabs' }}
+        classNames={{ list: classes.tabs }}
       >
         <Tabs.List>
           {tabs.map(({ value, label }) => (
@@ -163,10 +164,10 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
             onTarget={(index) => show(null, hashOfTurn(index))}
           />
         </Tabs.Panel>
-        <Tabs.Panel value="analysis" className="cb-call-part">
+        <Tabs.Panel value="analysis" className={classes.part}>
           <Analysis analysis={call.callAnalysis} />
         </Tabs.Panel>
-        <Tabs.Panel value="raw" className="cb-call-part">
+        <Tabs.Panel value="raw" className={classes.part}>
           <RawCall call={call} />
         </Tabs.Panel>
       </Tabs>
@@ -193,17 +194,17 @@ function NoSuchCall() {
 function CallSkeleton() {
   return (
     <div aria-busy="true" role="status" aria-label="Loading the call">
-      <div className="cb-call-part">
-        <div className="cb-call-facts">
+      <div className={classes.part}>
+        <div className={classes.facts}>
           {factNames.map((name) => (
-            <div key={name} className="cb-call-fact">
+            <div key={name} className={classes.fact}>
               <Skeleton height={10} width={56} />
               <Skeleton height={10} width={112} />
             </div>
           ))}
         </div>
       </div>
-      <div className="cb-call-loading">
+      <div className={classes.loading}>
         <Skeleton height={12} width={240} />
         {[72, 48, 64, 40, 60].map((width, at) => (
           <Skeleton

@@ -8,6 +8,7 @@ import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
+import classes from './calls.module.css'
 import {
   type ChosenFilters,
   type Fault,
@@ -32,7 +33,7 @@ import type { CallListHandle } from './use-row-focus.ts'
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 
-/** From this width on, a call opens beside the list, otherwise over it; as in calls.css. */
+/** From this width on, a call opens beside the list, otherwise over it; as in call.module.css. */
 const besideFromPx = 880
 /** Beyond this, the person is reading the list. */
 const atTopPx = 16
@@ -75,7 +76,7 @@ export function CallsView() {
     selection,
     open,
     close,
-    panel: () => layout.current?.querySelector<HTMLElement>('.cb-call') ?? null,
+    panel: () => document.getElementById('call'),
     step: (by) => (by === 1 ? openNext : openPrevious)?.(),
   })
   const showWaiting = () => {
@@ -86,9 +87,9 @@ export function CallsView() {
   const text = list.first?.foundBy === 'words' ? filters.text : undefined
 
   return (
-    <div className="cb-calls" ref={layout} data-open={openId !== undefined || undefined}>
-      <div className="cb-calls-side">
-        <div className="cb-calls-top">
+    <div className={classes.calls} ref={layout} data-open={openId !== undefined || undefined}>
+      <div className={classes.side}>
+        <div className={classes.top}>
           <PageHeader
             title="Calls"
             description={
@@ -107,9 +108,9 @@ export function CallsView() {
             onClear={clear}
           />
         </div>
-        <div className="cb-calls-body">
+        <div className={classes.body}>
           <div
-            className="cb-calls-scroll"
+            className={classes.scroll}
             id="calls-list"
             data-scroll-restoration-id="calls-list"
             ref={setScroller}
@@ -193,7 +194,7 @@ function useRefocus(openId: string | undefined, refocus: (id: string) => void): 
 
 function Total({ list }: { list: CallListData }) {
   return (
-    <span role="status" className="cb-calls-total">
+    <span role="status" className={classes.total}>
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}
     </span>
   )
@@ -202,7 +203,7 @@ function Total({ list }: { list: CallListData }) {
 /** Offers new calls instead of moving what is being read. */
 function Waiting({ count, onShow }: { count: number; onShow: () => void }) {
   return (
-    <div role="status" className="cb-calls-waiting">
+    <div role="status" className={classes.waiting}>
       {count > 0 && (
         <Button
           size="compact-sm"

@@ -3,6 +3,7 @@ import { lazy, Suspense } from 'react'
 import type { DayRange } from '../../components/calendar.tsx'
 import { plusDays } from '../../components/dates.ts'
 import { useDates } from '../../components/use-dates.ts'
+import classes from './calls.module.css'
 
 const Calendar = lazy(() => import('../../components/calendar.tsx'))
 
@@ -26,8 +27,8 @@ export function DateFilter({ days, onChoose }: DateFilterProps) {
   const today = dates.dayOf(Date.now())
   const choose = (first: string, last: string) => onChoose(dates.rangeOf(first, last))
   return (
-    <div className="cb-calls-dates">
-      <div className="cb-calls-dates-presets">
+    <div className={classes.dates}>
+      <div className={classes.datesPresets}>
         {presets.map(({ label, first, last }) => (
           <button
             key={label}

@@ -1,5 +1,6 @@
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import classes from './call-list.module.css'
 import { valueLabel } from './filter-labels.ts'
 
 /** The evaluation by a rubric, verbatim. */
@@ -32,7 +33,7 @@ export function Evaluation({ value }: { value: string | null }) {
 /** The mark of a call in progress. */
 export function LiveBadge() {
   return (
-    <StatusBadge tone="accent" icon={<span className="cb-calls-pulse" />}>
+    <StatusBadge tone="accent" icon={<span className="cb-pulse" />}>
       Live
     </StatusBadge>
   )
@@ -42,7 +43,7 @@ export function LiveBadge() {
 export function Engagement({ isEngaged }: { isEngaged: boolean }) {
   const word = isEngaged ? 'Engaged' : 'Not engaged'
   return (
-    <span className="cb-calls-engaged" data-engaged={isEngaged || undefined} title={word}>
+    <span className={classes.engaged} data-engaged={isEngaged || undefined} title={word}>
       <span className="cb-hidden">{word}</span>
     </span>
   )

@@ -1,6 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { FilterName } from '../../../../calls/filters.ts'
+import classes from './calls.module.css'
 import { type ChosenFilters, type FilterChange, valuesOf } from './chosen-filters.ts'
 
 /** A filter that is typed. */
@@ -37,7 +38,7 @@ export function FilterForm({ fields, filters, onApply }: FilterFormProps) {
     else onApply(Object.fromEntries(fields.map(({ name }) => [name, textOf(name) || undefined])))
   }
   return (
-    <form className="cb-calls-form" onSubmit={apply}>
+    <form className={classes.form} onSubmit={apply}>
       {fields.map((field, at) => (
         <TextInput
           key={field.name}

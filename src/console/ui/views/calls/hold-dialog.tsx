@@ -5,6 +5,7 @@ import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
+import classes from './call.module.css'
 import { holdsQuery } from './call-queries.ts'
 
 const reasonCharsMax = 500
@@ -49,7 +50,7 @@ function HoldForm({ id, onDone }: { id: string; onDone: () => void }) {
         data-autofocus
       />
       {error && <Problem error={error} />}
-      <div className="cb-row cb-hold-actions">
+      <div className={`cb-row ${classes.holdActions}`}>
         <Button variant="default" onClick={onDone}>
           Cancel
         </Button>

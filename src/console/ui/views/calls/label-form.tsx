@@ -10,6 +10,7 @@ import { useFocus } from '../../components/use-focus.ts'
 import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
+import classes from './calls.module.css'
 
 const labelCharsMax = 100
 /** The form is at the bottom of the page, and its button below the fields. */
@@ -47,7 +48,7 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
     mutate()
   }
   return (
-    <form className="cb-calls-form" onSubmit={submit}>
+    <form className={classes.form} onSubmit={submit}>
       <TagsInput
         ref={first}
         label="Add labels"

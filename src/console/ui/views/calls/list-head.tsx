@@ -1,6 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
+import classes from './call-list.module.css'
 import type { Order } from './chosen-filters.ts'
 import { type ColumnName, columns } from './columns.ts'
 import type { Selection } from './selection.ts'
@@ -28,7 +29,7 @@ export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadPro
         <th scope="col" data-cell="select">
           <input
             type="checkbox"
-            className="cb-calls-check"
+            className={classes.check}
             aria-label="Select all loaded calls"
             checked={isAll}
             ref={(box) => {
@@ -64,7 +65,7 @@ function ColumnHead({ name, label, order, onOrder }: ColumnHeadProps) {
     >
       {by ? (
         <UnstyledButton
-          className="cb-calls-sort"
+          className={classes.sort}
           onClick={() => onOrder(isDescending ? by.ascending : by.descending)}
         >
           {label}

@@ -2,6 +2,7 @@ import { Menu } from '@mantine/core'
 import type { PopupProps } from '../../components/popup.tsx'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
+import classes from './calls.module.css'
 import type { ChosenFilters, FilterChange, Order } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
 
@@ -25,7 +26,7 @@ export function ExportMenu({ filters, target, ...popup }: PopupProps & { filters
             download={name}
           >
             {label}
-            <span className="cb-dimmed cb-calls-menu-text">{text}</span>
+            <span className={`cb-dimmed ${classes.menuText}`}>{text}</span>
           </Menu.Item>
         ))}
       </Menu.Dropdown>

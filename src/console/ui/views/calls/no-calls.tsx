@@ -3,6 +3,7 @@ import { IconPhone } from '@tabler/icons-react'
 import { Empty } from '../../components/empty.tsx'
 import { useRefusal } from '../../session.ts'
 import { FirstCall, useFirstKey } from '../first-steps/first-call.tsx'
+import classes from './calls.module.css'
 
 /** Teaches how the first call gets in. */
 export default function NoCalls() {
@@ -28,7 +29,7 @@ export default function NoCalls() {
               ? 'Platforms send calls with an ingest key. Create one and run this command, and the call appears here:'
               : 'Platforms send calls with an ingest key, which an owner of this project can create. With a key, run this:'}
         </p>
-        <div className="cb-calls-teach">
+        <div className={classes.teach}>
           <FirstCall keyText={key.text} />
         </div>
       </Empty>

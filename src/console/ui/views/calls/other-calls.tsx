@@ -7,6 +7,7 @@ import { PageLink } from '../../components/links.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
+import classes from './call.module.css'
 import { Duration } from './call-line.tsx'
 import { Evaluation, LiveBadge } from './evaluation.tsx'
 
@@ -31,9 +32,9 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
   const count = data?.total ? Math.max(others.length, data.total - 1) : others.length
   if (others.length === 0) return null
   return (
-    <details className="cb-folded cb-others">
-      <summary className="cb-folded-line">
-        <IconChevronRight size={14} className="cb-folded-chevron" aria-hidden />
+    <details className={`${classes.folded} ${classes.others}`}>
+      <summary className={classes.foldedLine}>
+        <IconChevronRight size={14} className={classes.foldedChevron} aria-hidden />
         {count === 1 ? '1 other call' : `${asCount(count)} other calls`} of this number
       </summary>
       <ul>

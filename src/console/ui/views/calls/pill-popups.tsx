@@ -2,6 +2,7 @@ import { Menu, Popover } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { asCount } from '../../components/figures.ts'
 import type { PopupProps } from '../../components/popup.tsx'
+import classes from './calls.module.css'
 
 /** A value that a filter offers. */
 export interface Option {
@@ -22,7 +23,7 @@ export function Choices({ options, value, onChoose, target, ...popup }: ChoicesP
   return (
     <Menu position="bottom-start" width={240} withInitialFocusPlaceholder={false} {...popup}>
       <Menu.Target>{target}</Menu.Target>
-      <Menu.Dropdown className="cb-calls-choices">
+      <Menu.Dropdown className={classes.choices}>
         <Menu.RadioGroup value={value ?? ''} onChange={(next) => onChoose(next)}>
           {options.map((option) => (
             <Menu.RadioItem
@@ -64,7 +65,7 @@ export function ManyChoices({ label, options, values, onChoose, target, ...popup
       {...popup}
     >
       <Menu.Target>{target}</Menu.Target>
-      <Menu.Dropdown className="cb-calls-choices">
+      <Menu.Dropdown className={classes.choices}>
         {options.length > optionsAtOnce && (
           <Menu.Search
             aria-label={`Search ${label}`}

@@ -2,6 +2,7 @@ import { UnstyledButton } from '@mantine/core'
 import { IconAlertTriangle, IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
 import { lazy, type ReactNode } from 'react'
 import { ButtonWithPopup, type PopupProps } from '../../components/popup.tsx'
+import classes from './calls.module.css'
 import type { Option } from './pill-popups.tsx'
 
 const load = () => import('./pill-popups.tsx')
@@ -75,15 +76,15 @@ export function PlainPill({
   onClear: () => void
 }) {
   return (
-    <div className="cb-calls-pill" data-active data-fault={isFault || undefined}>
-      <UnstyledButton className="cb-calls-pill-clear" aria-label={`Clear ${label}`} onClick={onClear}>
+    <div className={classes.pill} data-active data-fault={isFault || undefined}>
+      <UnstyledButton className={classes.pillClear} aria-label={`Clear ${label}`} onClick={onClear}>
         <IconX size={12} stroke={2} aria-hidden />
       </UnstyledButton>
-      <span className="cb-calls-pill-open">
+      <span className={classes.pillOpen}>
         <span>{label}</span>
-        <span className="cb-calls-pill-line" aria-hidden />
+        <span className={classes.pillLine} aria-hidden />
         {isFault && <IconAlertTriangle size={12} stroke={2} role="img" aria-label="Cannot be read:" />}
-        <span className="cb-calls-pill-value cb-truncate" title={text}>
+        <span className={`${classes.pillValue} cb-truncate`} title={text}>
           {text}
         </span>
       </span>
@@ -99,9 +100,9 @@ interface PillProps extends FilterPillProps {
 function Pill({ label, chosen, onClear, kind, children }: PillProps) {
   const isActive = chosen !== undefined
   return (
-    <div className="cb-calls-pill" data-active={isActive || undefined}>
+    <div className={classes.pill} data-active={isActive || undefined}>
       {isActive && (
-        <UnstyledButton className="cb-calls-pill-clear" aria-label={`Clear ${label}`} onClick={onClear}>
+        <UnstyledButton className={classes.pillClear} aria-label={`Clear ${label}`} onClick={onClear}>
           <IconX size={12} stroke={2} aria-hidden />
         </UnstyledButton>
       )}
@@ -109,13 +110,13 @@ function Pill({ label, chosen, onClear, kind, children }: PillProps) {
         kind={kind}
         load={load}
         button={
-          <UnstyledButton className="cb-calls-pill-open">
+          <UnstyledButton className={classes.pillOpen}>
             {!isActive && <IconPlus size={12} stroke={2} aria-hidden />}
             <span>{label}</span>
             {isActive && (
               <>
-                <span className="cb-calls-pill-line" aria-hidden />
-                <span className="cb-calls-pill-value cb-truncate">{chosen}</span>
+                <span className={classes.pillLine} aria-hidden />
+                <span className={`${classes.pillValue} cb-truncate`}>{chosen}</span>
                 <IconChevronDown size={12} stroke={2} aria-hidden />
               </>
             )}

@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import type { Call } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asBytes } from '../../components/figures.ts'
+import classes from './call.module.css'
 
 /** Lines that are laid out together, and only when they come near the screen. */
 const linesPerBlock = 200
@@ -22,14 +23,14 @@ export function RawCall({ call }: { call: Call }) {
   }
   return (
     <>
-      <div className="cb-raw-actions">
+      <div className={classes.rawActions}>
         <CopyButton value={json} label="Copy JSON" withText />
         <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={download}>
           Download
         </Button>
         <span className="cb-dimmed">{asBytes(new Blob([json]).size)}</span>
       </div>
-      <section className="cb-raw" aria-label="The call as JSON">
+      <section className={classes.raw} aria-label="The call as JSON">
         {blocks.map(({ at, text }) => (
           <pre key={at}>{text}</pre>
         ))}

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import classes from './call.module.css'
 
 /** The call's recording, of which nothing is fetched until a person presses play. */
 export function Recording({ url }: { url: string }) {
@@ -9,9 +10,9 @@ export function Recording({ url }: { url: string }) {
     </a>
   )
   // The page's security policy lets it play from https only.
-  if (!url.startsWith('https:')) return url.startsWith('http:') && <p className="cb-call-recording">{link}</p>
+  if (!url.startsWith('https:')) return url.startsWith('http:') && <p className={classes.recording}>{link}</p>
   return (
-    <div className="cb-call-recording">
+    <div className={classes.recording}>
       <audio controls preload="none" src={url} aria-label="Recording" onError={() => setIsFailed(true)}>
         {/* Without a source: the transcript says what is said. */}
         <track kind="captions" />

@@ -1,5 +1,6 @@
 import type { CallDetails } from '../../../../calls/schemas.ts'
 import { counted } from '../../components/figures.ts'
+import classes from './transcript.module.css'
 
 const names = {
   phone: ['phone number', 'phone numbers'],
@@ -17,7 +18,7 @@ export function RedactedText({ text }: { text: string }) {
   return [
     ...found.flatMap(({ 1: kind, index }, at) => [
       text.slice(end(at - 1), index),
-      <span key={index} className="cb-redacted" title="Redacted before the call was stored">
+      <span key={index} className={classes.redacted} title="Redacted before the call was stored">
         {names[kind as keyof typeof names][0]}
       </span>,
     ]),

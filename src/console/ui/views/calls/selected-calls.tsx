@@ -12,6 +12,7 @@ import { formatNumber } from '../../components/phone-number.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
+import classes from './calls.module.css'
 import { LabelCalls } from './label-calls.tsx'
 import type { Selection } from './selection.ts'
 
@@ -47,7 +48,7 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
   return (
     <>
       {ids.length > 0 && (
-        <section className="cb-calls-selected" aria-label="Selected calls">
+        <section className={classes.selected} aria-label="Selected calls">
           <span role="status">{asCount(ids.length)} selected</span>
           <LabelCalls ids={ids} rows={rows} />
           <Guarded right="delete">
@@ -72,7 +73,7 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
         confirmLabel={`Delete ${counted(ids.length, 'call')}`}
         onConfirm={remove}
       >
-        <ul className="cb-calls-going">
+        <ul className={classes.going}>
           {named.map(({ id, createdAt, callerNumber }) => (
             <li key={id}>
               {dates.moment(createdAt)}

@@ -6,6 +6,7 @@ import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
 import { type RetrievedItem, retrievedIn } from './retrieved.ts'
 import { stepNames } from './step-names.ts'
+import classes from './transcript.module.css'
 
 const stepsShown = 200
 const namesShown = 3
@@ -17,20 +18,20 @@ export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
   const items = retrievedIn(steps)
   if (!steps.some(({ text }) => text)) {
     return (
-      <div className="cb-steps cb-steps-line">
+      <div className={`${classes.steps} ${classes.stepsLine}`}>
         <StepsTitle steps={steps} />
       </div>
     )
   }
   return (
-    <div className="cb-steps">
+    <div className={classes.steps}>
       <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-        <summary className="cb-steps-line">
+        <summary className={classes.stepsLine}>
           <StepsTitle steps={steps} />
-          <IconChevronRight size={14} className="cb-steps-chevron" aria-hidden />
+          <IconChevronRight size={14} className={classes.stepsChevron} aria-hidden />
         </summary>
         {isOpen && (
-          <ol className="cb-steps-list">
+          <ol className={classes.stepsList}>
             {Object.entries(steps.slice(0, stepsShown)).map(([place, step]) => (
               <Step key={place} step={step} />
             ))}
@@ -49,7 +50,7 @@ export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
 function RetrievedItems({ items }: { items: readonly RetrievedItem[] }) {
   const project = useProject()
   return (
-    <p className="cb-retrieved">
+    <p className={classes.retrieved}>
       <IconBook2 size={14} aria-hidden />
       <span>
         Retrieved:{' '}
@@ -76,7 +77,7 @@ function StepsTitle({ steps }: { steps: readonly TimelineEntry[] }) {
   return (
     <>
       <Icon size={14} aria-hidden />
-      <span className="cb-steps-title">
+      <span className={classes.stepsTitle}>
         {titles.slice(0, namesShown).join(', ')}
         {rest > 0 && ` and ${asCount(rest)} more`}
       </span>
@@ -95,9 +96,9 @@ const kindLabels = {
 
 function Step({ step: { kind, name, text, atSeconds } }: { step: TimelineEntry }) {
   return (
-    <li className="cb-step">
-      <span className="cb-step-head">
-        {name && <span className="cb-mono">{name}</span>}
+    <li className={classes.step}>
+      <span className={classes.stepHead}>
+        {name && <span className={`cb-mono ${classes.stepName}`}>{name}</span>}
         <span>{kindLabels[kind]}</span>
         <At seconds={atSeconds} />
       </span>
@@ -109,7 +110,7 @@ function Step({ step: { kind, name, text, atSeconds } }: { step: TimelineEntry }
 /** `0:04` from the start of the call. */
 export function At({ seconds }: { seconds: number }) {
   return (
-    <span className="cb-at">
+    <span className={classes.at}>
       <span className="cb-hidden">at </span>
       {asDuration(seconds)}
     </span>

@@ -21,6 +21,7 @@ import { type Line, linesOf } from './conversation.ts'
 import { PrintedTurns } from './printed-turns.tsx'
 import { useReview } from './review-queries.ts'
 import { Steps } from './steps.tsx'
+import classes from './transcript.module.css'
 import { TurnLine } from './turn-line.tsx'
 import { rangesByTurn } from './turn-matches.ts'
 import { type Target, VirtualTurns, WholeTurns } from './turns.tsx'
@@ -60,12 +61,12 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
   const [opensWhole] = useState(lines.length <= wholeUpTo)
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
   const onClick = (event: MouseEvent) => {
-    const line = lines[Number(closestTarget(event, '.cb-turn')?.dataset.index)]
+    const line = lines[Number(closestTarget(event, '[data-index]')?.dataset.index)]
     if (!line || !('turn' in line)) return
-    if (closestTarget(event, '.cb-turn-link') && isPlain(event)) {
+    if (closestTarget(event, 'a') && isPlain(event)) {
       event.preventDefault()
       onTarget(line.index)
-    } else if (closestTarget(event, '.cb-turn-flag') && !isReadOnly) {
+    } else if (closestTarget(event, '[aria-pressed]') && !isReadOnly) {
       const turns = [line.index]
       review(flagged.has(line.index) ? { unflagTurns: turns } : { flagTurns: turns })
     }
@@ -89,7 +90,7 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
       'data-role': 'turn' in line ? line.turn.role : undefined,
       'data-target': ('turn' in line && line.index === target?.turn) || undefined,
       'data-flagged': ('turn' in line && flagged.has(line.index)) || undefined,
-      className: 'cb-turn',
+      className: classes.turn,
       children:
         'turn' in line ? (
           <TurnLine
@@ -117,7 +118,7 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
       ) : (
         <VirtualTurns {...turns} />
       )}
-      {status === 'live' && <p className="cb-turns-live">The call goes on…</p>}
+      {status === 'live' && <p className={classes.turnsLive}>The call goes on…</p>}
     </>
   )
 }
@@ -149,7 +150,7 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
     else if (event.target instanceof HTMLElement) event.target.blur()
   }
   return (
-    <search className="cb-turns-search" aria-label="Search this transcript">
+    <search className={classes.turnsSearch} aria-label="Search this transcript">
       <TextInput
         type="search"
         size="xs"
@@ -170,7 +171,7 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
       />
       {matches !== null && (
         <>
-          <span role="status" className="cb-turns-count">
+          <span role="status" className={classes.turnsCount}>
             {isFound ? `${asCount(position + 1)} of ${asCount(matches.length)}` : 'Not found'}
           </span>
           <ActionIcon

@@ -3,6 +3,7 @@ import { Guarded } from '../../components/guarded.tsx'
 import type { SpokenLine } from './conversation.ts'
 import { RedactedText } from './redacted-text.tsx'
 import { At } from './steps.tsx'
+import classes from './transcript.module.css'
 import { hashOfTurn } from './turn-hash.ts'
 import type { TurnMatch } from './turn-matches.ts'
 
@@ -23,7 +24,7 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
   const flag = (
     <button
       type="button"
-      className="cb-turn-flag"
+      className={classes.turnFlag}
       aria-label="Flag this turn"
       title={isReadOnly ? undefined : isFlagged ? 'Remove the flag' : 'Flag this turn'}
       aria-pressed={isFlagged}
@@ -34,18 +35,18 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
   return (
     <>
       {isFirstOfRun ? (
-        <span className="cb-turn-speaker">{speaker}</span>
+        <span className={classes.turnSpeaker}>{speaker}</span>
       ) : (
         <span className="cb-hidden">{speaker}</span>
       )}
-      <div className="cb-turn-line">
-        <p className="cb-turn-text" dir="auto">
+      <div className={classes.turnLine}>
+        <p className={classes.turnText} dir="auto">
           {marked(content, ranges, current)}
         </p>
-        <span className="cb-turn-side">
+        <span className={classes.turnSide}>
           <a
             href={`#${hashOfTurn(index)}`}
-            className="cb-turn-link"
+            className={classes.turnLink}
             aria-label={atSeconds === null ? 'Link to this turn' : undefined}
             title="Link to this turn"
           >

@@ -9,6 +9,7 @@ import {
   useState,
 } from 'react'
 import type { Line } from './conversation.ts'
+import classes from './transcript.module.css'
 import type { TurnMatch } from './turn-matches.ts'
 import { useTopWithin } from './use-top-within.ts'
 
@@ -39,7 +40,7 @@ export function WholeTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
     list.current?.children[at]?.scrollIntoView({ block: 'center' }),
   )
   return (
-    <ol ref={list} className="cb-turns" {...delegated}>
+    <ol ref={list} className={classes.turns} {...delegated}>
       {Object.entries(lines).map(([place, line]) => (
         <li key={place} {...itemOf(line, Number(place))} />
       ))}
@@ -52,7 +53,7 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
   const list = useRef<HTMLOListElement>(null)
   /** The element that scrolls. */
   const [panel, setPanel] = useState<HTMLElement | null>(null)
-  useLayoutEffect(() => setPanel(list.current?.closest<HTMLElement>('.cb-call') ?? null), [])
+  useLayoutEffect(() => setPanel(list.current?.closest<HTMLElement>('#call') ?? null), [])
   const top = useTopWithin(list, panel)
   const virtual = useVirtualizer({
     count: lines.length,
@@ -71,7 +72,7 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
   return (
     <ol
       ref={list}
-      className="cb-turns"
+      className={classes.turns}
       data-virtual
       style={{ height: virtual.getTotalSize() }}
       {...delegated}

@@ -11,6 +11,7 @@ import { useFocus } from '../../components/use-focus.ts'
 import { callKeys } from '../../query-keys.ts'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
+import classes from './calls.module.css'
 import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
 
 interface ViewsListProps {
@@ -57,11 +58,11 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
     <>
       {error && <Problem error={error} />}
       {kept.length > 0 && (
-        <ul className="cb-calls-views">
+        <ul className={classes.views}>
           {kept.map(({ id, name, query, isShared, canDelete }) => (
             <li key={id}>
               <UnstyledButton
-                className="cb-calls-view"
+                className={classes.view}
                 aria-current={nameOf(readFilters(parseSearch(query))) === nameOf(filters) || undefined}
                 onClick={() => show(query)}
               >
@@ -110,7 +111,7 @@ function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Pro
     if (name.trim()) mutate()
   }
   return (
-    <form className="cb-calls-keep" onSubmit={submit}>
+    <form className={classes.keep} onSubmit={submit}>
       <TextInput
         ref={first}
         label="Save these filters as"

@@ -1,6 +1,7 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { Logo } from '../../components/logo.tsx'
+import classes from './entry.module.css'
 
 interface EntryFrameProps {
   title: string
@@ -15,15 +16,15 @@ interface EntryFrameProps {
 export function EntryFrame({ title, text, children, footer }: EntryFrameProps) {
   useDocumentTitle(`${title} · Callbook`)
   return (
-    <main className="cb-entry">
-      <div className="cb-entry-column">
+    <main className={classes.entry}>
+      <div className={classes.column}>
         <Logo size={32} />
-        <header className="cb-entry-header">
+        <header className={classes.header}>
           <h1>{title}</h1>
           {text && <p className="cb-dimmed">{text}</p>}
         </header>
         {children}
-        {footer && <footer className="cb-entry-footer">{footer}</footer>}
+        {footer && <footer className={classes.footer}>{footer}</footer>}
       </div>
     </main>
   )

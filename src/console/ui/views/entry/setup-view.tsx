@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Mono } from '../../components/mono.tsx'
+import classes from './entry.module.css'
 import { EntryFrame } from './entry-frame.tsx'
 import { LinkFrame } from './link-frame.tsx'
 import { NewPersonForm } from './new-person-form.tsx'
@@ -18,7 +19,7 @@ function NoLink() {
       text="The first account is created with a link that only whoever runs Callbook can see."
       footer={<Link to="/sign-in">I already have an account</Link>}
     >
-      <ol className="cb-entry-steps">
+      <ol className={classes.steps}>
         <li>
           Callbook prints the link when it starts, as <Mono>{`${location.origin}/console/setup#…`}</Mono>.
           Open it here.

@@ -8,6 +8,7 @@ import { facetsQuery, newestCallQuery } from '../calls/call-queries.ts'
 import { knowledgeQuery } from '../overview/overview-queries.ts'
 import { keysQuery } from '../settings/key-queries.ts'
 import { FirstCall, useFirstKey } from './first-call.tsx'
+import classes from './first-steps.module.css'
 
 const everyMs = 2_000
 
@@ -31,7 +32,7 @@ export function FirstSteps() {
   const hasAgent = asked || (facets.data?.agentId?.length ?? 0) > 0
   if (hasCall && hasItem && hasAgent) return null
   return (
-    <section className="cb-first-steps" aria-labelledby="first-steps">
+    <section className={classes.steps} aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
       <ol>
         <Step
@@ -99,7 +100,7 @@ interface StepProps {
 
 function Step({ isDone, title, action, children }: StepProps) {
   return (
-    <li className="cb-first-step" data-done={isDone || undefined}>
+    <li className={classes.step} data-done={isDone || undefined}>
       {isDone ? (
         <IconCircleCheckFilled size={18} aria-hidden />
       ) : (

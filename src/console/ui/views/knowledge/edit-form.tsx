@@ -7,6 +7,7 @@ import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
+import { Warning } from '../../components/warning.tsx'
 import { knowledgeKeys } from '../../query-keys.ts'
 import { type Draft, useDrafts } from './drafts.ts'
 import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
@@ -88,15 +89,13 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
           </Button>
         </Group>
         {isOutdated && (
-          <div className="cb-warning" role="status">
-            <p>
-              <strong>This item has changed since you started editing.</strong> Your changes are kept here.
-              Discard them to see the current version, or{' '}
-              <Button variant="subtle" size="compact-sm" onClick={saveOver}>
-                replace it with your version
-              </Button>
-            </p>
-          </div>
+          <Warning>
+            <strong>This item has changed since you started editing.</strong> Your changes are kept here.
+            Discard them to see the current version, or{' '}
+            <Button variant="subtle" size="compact-sm" onClick={saveOver}>
+              replace it with your version
+            </Button>
+          </Warning>
         )}
         {save.error && !isOutdated && !(save.error instanceof ApiProblem && save.error.fields.length > 0) && (
           <Problem error={save.error} />

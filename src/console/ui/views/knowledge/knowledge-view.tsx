@@ -18,6 +18,7 @@ import { useRefusal } from '../../session.ts'
 import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
 import { IndexStatus } from './index-status.tsx'
+import classes from './knowledge.module.css'
 import { itemsQuery, rowsOf } from './queries.ts'
 import { UploadList } from './upload-list.tsx'
 import { useUploads } from './use-uploads.ts'
@@ -66,7 +67,7 @@ export function KnowledgeView() {
       </Dropzone.FullScreen>
       <UploadList project={project} uploads={uploads} onClear={clear} />
       {(rows.length > 0 || name !== undefined || items.isPending) && (
-        <search className="cb-search-row" aria-label="Find items">
+        <search className={classes.searchRow} aria-label="Find items">
           <SearchField label="Find by name" text={name ?? ''} onSearch={find} />
         </search>
       )}

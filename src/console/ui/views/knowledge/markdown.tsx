@@ -2,6 +2,7 @@ import { Typography } from '@mantine/core'
 import DOMPurify from 'dompurify'
 import MarkdownIt from 'markdown-it'
 import { useLayoutEffect, useRef } from 'react'
+import classes from './knowledge.module.css'
 
 interface MarkdownProps {
   text: string
@@ -15,7 +16,7 @@ export default function Markdown({ text }: MarkdownProps) {
   }, [text])
   return (
     <Typography w="100%" maw={760}>
-      <div ref={place} className="cb-markdown" />
+      <div ref={place} className={classes.markdown} />
     </Typography>
   )
 }

@@ -4,6 +4,7 @@ import { IconScissors } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { asCount } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
+import { Warning } from '../../components/warning.tsx'
 import { ChunkCard } from './chunk-card.tsx'
 import { ChangeSummary, FateBadge } from './chunk-fates.tsx'
 import { type Edited, previewQuery } from './queries.ts'
@@ -48,18 +49,14 @@ export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
       )}
       {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
       {split.length > 0 && (
-        <div className="cb-warning" role="status">
-          <IconScissors size={16} aria-hidden />
-          <p>
-            <strong>Long sections are split.</strong>{' '}
-            {split
-              .slice(0, 5)
-              .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
-              .join(', ')}
-            {split.length > 5 && ` and ${split.length - 5} more`}. Add headings to choose where they are
-            split.
-          </p>
-        </div>
+        <Warning icon={<IconScissors size={16} aria-hidden />}>
+          <strong>Long sections are split.</strong>{' '}
+          {split
+            .slice(0, 5)
+            .map(({ heading, chunks }) => `“${heading}” into ${chunks} chunks`)
+            .join(', ')}
+          {split.length > 5 && ` and ${split.length - 5} more`}. Add headings to choose where they are split.
+        </Warning>
       )}
       {chunks.slice(0, shownMax).map((chunk) => (
         <ChunkCard key={chunk.position} {...chunk} note={chunk.change && <FateBadge fate={chunk.change} />} />

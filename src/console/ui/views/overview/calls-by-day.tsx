@@ -6,7 +6,9 @@ import { asCount, counted } from '../../components/figures.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
+import columns from './columns.module.css'
 import { Columns } from './columns.tsx'
+import overview from './overview.module.css'
 import { daysQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
@@ -31,16 +33,16 @@ export function CallsByDay({ period }: { period: Period }) {
     <Card title="Calls per day" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
       {({ data }) =>
         isEmpty ? (
-          <p className="cb-card-none">No calls in this period.</p>
+          <p className={overview.cardNone}>No calls in this period.</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data, dates)} isTable={isTable}>
             <Columns label="Calls per day" columns={data.map((day) => columnOf(day, dates))} />
-            <ul className="cb-legend" aria-hidden>
+            <ul className={overview.legend} aria-hidden>
               {kinds
                 .filter(({ kind }) => data.some((day) => day[kind] > 0))
                 .map(({ kind, label }) => (
                   <li key={kind}>
-                    <span className="cb-legend-swatch cb-column-part" data-kind={kind} />
+                    <span className={`${overview.legendSwatch} ${columns.part}`} data-kind={kind} />
                     {label}
                   </li>
                 ))}

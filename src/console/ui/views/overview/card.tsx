@@ -8,6 +8,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import classes from './overview.module.css'
 
 interface CardProps<Data> {
   title: string
@@ -25,7 +26,7 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
   return (
     <Panel title={title} aside={aside}>
       <div
-        className="cb-card"
+        className={classes.card}
         aria-busy={data === undefined && !error}
         data-stale={isPlaceholderData || undefined}
       >
@@ -54,10 +55,10 @@ interface ChartProps {
 export function Chart({ summary, table: { columns, rows }, isTable, children }: ChartProps) {
   const project = useProject()
   return (
-    <figure className="cb-chart">
+    <figure className={classes.chart}>
       <figcaption className="cb-hidden">{summary}</figcaption>
       {isTable ? (
-        <section className="cb-chart-table" aria-label={summary}>
+        <section className={classes.chartTable} aria-label={summary}>
           <table>
             <thead>
               <tr>

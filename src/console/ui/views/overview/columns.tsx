@@ -3,6 +3,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { asShortCount } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import classes from './columns.module.css'
 
 const linesMax = 4
 
@@ -45,18 +46,18 @@ export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
     next.focus()
   }
   return (
-    <div className="cb-columns">
-      <p className="cb-columns-text" aria-hidden>
+    <div className={classes.columns}>
+      <p className={classes.text} aria-hidden>
         {columns.find(({ key }) => key === shown)?.text}
       </p>
-      <div className="cb-columns-lines" aria-hidden>
+      <div className={classes.lines} aria-hidden>
         {lines.map((line) => (
           <span key={line} style={{ bottom: `${(line / top) * 100}%` }}>
             {asShortCount(line)}
           </span>
         ))}
       </div>
-      <ul className="cb-columns-bars" aria-label={label} onKeyDown={move} onMouseLeave={() => setShown(null)}>
+      <ul className={classes.bars} aria-label={label} onKeyDown={move} onMouseLeave={() => setShown(null)}>
         {columns.map(({ key, label: below, text, parts, filters }, at) => (
           <li key={key}>
             <Link
@@ -64,7 +65,7 @@ export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
               params={{ project: project.id }}
               search={filters}
               preload={false}
-              className="cb-column"
+              className={classes.column}
               aria-label={text}
               tabIndex={at === columns.length - 1 ? 0 : -1}
               onMouseEnter={() => setShown(key)}
@@ -76,7 +77,7 @@ export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
                 .map(({ kind, calls }) => (
                   <span
                     key={kind}
-                    className="cb-column-part"
+                    className={classes.part}
                     data-kind={kind}
                     style={{ height: `${(calls / top) * 100}%` }}
                   />
@@ -84,7 +85,7 @@ export function Columns({ columns, label, labelsAt = 'middle' }: ColumnsProps) {
             </Link>
             {at % labelEvery === 0 && (
               <span
-                className="cb-column-label"
+                className={classes.label}
                 data-at={labelsAt}
                 data-second={(at / labelEvery) % 2 === 1 || undefined}
                 aria-hidden

@@ -6,6 +6,7 @@ import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import { type ColumnOfCalls, Columns } from './columns.tsx'
+import classes from './overview.module.css'
 import { durationsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
@@ -21,7 +22,7 @@ export function Durations({ period }: { period: Period }) {
     <Card title="Durations" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
       {({ data }) =>
         isEmpty ? (
-          <p className="cb-card-none">No completed calls in this period.</p>
+          <p className={classes.cardNone}>No completed calls in this period.</p>
         ) : (
           <Chart summary={summaryOf(data)} table={tableOf(data, period)} isTable={isTable}>
             <Columns

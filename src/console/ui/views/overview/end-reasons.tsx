@@ -7,6 +7,7 @@ import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
 import { Card, useFirstRows } from './card.tsx'
+import classes from './overview.module.css'
 import { endReasonsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
@@ -29,42 +30,42 @@ function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndRe
   const { data, others } = reasons
   const total = callsOf(data) + others.calls
   const most = data[0]?.calls ?? 1
-  if (total === 0) return <p className="cb-card-none">No calls in this period.</p>
+  if (total === 0) return <p className={classes.cardNone}>No calls in this period.</p>
   const counts = (calls: number) => (
     <>
-      <span className="cb-bar-share cb-dimmed">{asPercent(calls / total)}</span>
-      <span className="cb-bar-count">{asCount(calls)}</span>
+      <span className={`${classes.barShare} cb-dimmed`}>{asPercent(calls / total)}</span>
+      <span className={classes.barCount}>{asCount(calls)}</span>
     </>
   )
   return (
-    <ul className="cb-bars">
+    <ul className={classes.bars}>
       {shown.map(({ value, calls }) => (
         <li key={JSON.stringify(value)}>
-          <span className="cb-bar" style={{ width: `${(calls / most) * 100}%` }} aria-hidden />
+          <span className={classes.bar} style={{ width: `${(calls / most) * 100}%` }} aria-hidden />
           {isFilter(value) ? (
             <Link
               to="/p/$project/calls"
               params={{ project: project.id }}
               search={{ endedReason: value ?? noValue, from, to }}
-              className="cb-bar-label cb-bar-link"
+              className={`${classes.barLabel} ${classes.barLink}`}
             >
               {value === null ? 'No reason given' : asPhrase(value)}
             </Link>
           ) : (
-            <span className="cb-bar-label">{asPhrase(value ?? '') || 'Empty'}</span>
+            <span className={classes.barLabel}>{asPhrase(value ?? '') || 'Empty'}</span>
           )}
           {counts(calls)}
         </li>
       ))}
       {isAll && others.values > 0 && (
         <li>
-          <span className="cb-bar-label cb-dimmed">{counted(others.values, 'other reason')}</span>
+          <span className={`${classes.barLabel} cb-dimmed`}>{counted(others.values, 'other reason')}</span>
           {counts(others.calls)}
         </li>
       )}
       {allSwitch && (
-        <li className="cb-rows-all">
-          <span className="cb-bar-label">{allSwitch}</span>
+        <li className={classes.rowsAll}>
+          <span className={classes.barLabel}>{allSwitch}</span>
           {!isAll && counts(total - callsOf(shown))}
         </li>
       )}
@@ -83,7 +84,7 @@ function callsOf(reasons: EndReason[]): number {
 
 function ReasonsSkeleton() {
   return (
-    <div className="cb-bars-few">
+    <div className={classes.barsFew}>
       {[100, 60, 34, 20, 12].map((width) => (
         <Skeleton key={width} height={28} width={`${width}%`} mb={4} />
       ))}

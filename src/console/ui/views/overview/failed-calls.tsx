@@ -8,6 +8,7 @@ import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card } from './card.tsx'
 import { LiveSkeleton } from './live-calls.tsx'
+import classes from './overview.module.css'
 import { failedCallsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
@@ -35,20 +36,20 @@ export function FailedCalls({ period }: { period: Period }) {
     >
       {({ data }) =>
         data.length === 0 ? (
-          <p className="cb-card-none">No failed calls in this period.</p>
+          <p className={classes.cardNone}>No failed calls in this period.</p>
         ) : (
-          <ul className="cb-live">
+          <ul className={classes.live}>
             {data.map((call) => (
               <li key={call.id}>
                 <Link
                   to="/p/$project/calls/$call"
                   params={{ ...params, call: call.id }}
                   search={search}
-                  className="cb-live-link cb-failed-caller"
+                  className={`${classes.liveLink} ${classes.failedCaller}`}
                 >
                   {call.callerNumber ? formatNumber(call.callerNumber) : 'Unknown caller'}
                 </Link>
-                <span className="cb-failed-text cb-truncate">
+                <span className={`${classes.failedText} cb-truncate`}>
                   {call.summary ?? (call.endedReason ? asPhrase(call.endedReason) : 'No summary')}
                 </span>
                 <span className="cb-dimmed">

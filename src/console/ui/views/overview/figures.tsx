@@ -8,6 +8,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { changeOf } from './change.ts'
+import classes from './figures.module.css'
 import { NoCallsInPeriod } from './no-calls-in-period.tsx'
 import { figuresQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
@@ -57,7 +58,7 @@ export function Figures({ period }: { period: Period }) {
   const { data, error, isPlaceholderData, refetch } = useQuery(figuresQuery(project.id, period))
   if (error && !data) {
     return (
-      <div className="cb-figures-problem">
+      <div className={classes.figuresProblem}>
         <Problem title="The figures could not be loaded" error={error} onRetry={() => void refetch()} />
       </div>
     )
@@ -65,7 +66,11 @@ export function Figures({ period }: { period: Period }) {
   return (
     <>
       {data && !isPlaceholderData && data.calls.value === 0 && <NoCallsInPeriod {...period} />}
-      <dl className="cb-figures" aria-busy={data === undefined} data-stale={isPlaceholderData || undefined}>
+      <dl
+        className={classes.figures}
+        aria-busy={data === undefined}
+        data-stale={isPlaceholderData || undefined}
+      >
         {kinds.map((kind) => (
           <FigureCard key={kind.name} kind={kind} figure={data?.[kind.name]} period={period} />
         ))}
@@ -88,21 +93,21 @@ function FigureCard({
   const project = useProject()
   const { from, to } = period
   return (
-    <div className="cb-figure-card">
+    <div className={classes.figureCard}>
       <dt>
         <Link
           to="/p/$project/calls"
           params={{ project: project.id }}
           search={{ ...filters, from, to }}
-          className="cb-figure-link"
+          className={classes.figureLink}
         >
           {label}
         </Link>
       </dt>
       {figure ? (
         <>
-          <dd className="cb-figure-value">{figure.value === null ? '–' : format(figure.value)}</dd>
-          <dd className="cb-figure-change">
+          <dd className={classes.figureValue}>{figure.value === null ? '–' : format(figure.value)}</dd>
+          <dd className={classes.figureChange}>
             <ChangeOf
               figure={figure}
               unit={unit}
@@ -114,10 +119,10 @@ function FigureCard({
         </>
       ) : (
         <>
-          <dd className="cb-figure-value">
+          <dd className={classes.figureValue}>
             <Skeleton height={24} width={88} />
           </dd>
-          <dd className="cb-figure-change">
+          <dd className={classes.figureChange}>
             <Skeleton height={10} width={136} />
           </dd>
         </>
@@ -148,7 +153,7 @@ function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
   const tone = isBetter === null ? 'neutral' : isBetter ? 'success' : 'danger'
   return (
     <>
-      <span className="cb-change" data-tone={tone}>
+      <span className={classes.change} data-tone={tone}>
         <Icon size={14} stroke={2} aria-hidden />
         <span className="cb-hidden">{word} </span>
         {direction === 'same' ? 'No change' : amount}

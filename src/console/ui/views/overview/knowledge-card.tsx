@@ -7,6 +7,7 @@ import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
 import { Card } from './card.tsx'
+import classes from './overview.module.css'
 import { knowledgeQuery } from './overview-queries.ts'
 
 /** How much knowledge there is, and how much of it is not indexed yet. */
@@ -33,7 +34,7 @@ function Known({ items, chunks, pendingChunks }: KnowledgeFigures) {
   const ready = chunks - pendingChunks
   return (
     <>
-      <dl className="cb-known">
+      <dl className={classes.known}>
         <div>
           <dt>Items</dt>
           <dd>{asCount(items)}</dd>
@@ -56,7 +57,7 @@ function Known({ items, chunks, pendingChunks }: KnowledgeFigures) {
           All chunks are indexed
         </StatusBadge>
       ) : (
-        <p className="cb-card-none">No knowledge yet</p>
+        <p className={classes.cardNone}>No knowledge yet</p>
       )}
     </>
   )

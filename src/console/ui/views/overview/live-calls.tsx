@@ -8,6 +8,7 @@ import { Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { liveCallsQuery } from '../calls/call-queries.ts'
 import { totalLabel } from '../calls/pages.ts'
 import { Card } from './card.tsx'
+import classes from './overview.module.css'
 
 const callsShown = 5
 
@@ -32,24 +33,24 @@ export function LiveCalls() {
     >
       {({ data }) =>
         data.length === 0 ? (
-          <p className="cb-card-none">No live calls right now.</p>
+          <p className={classes.cardNone}>No live calls right now.</p>
         ) : (
-          <ul className="cb-live">
+          <ul className={classes.live}>
             {data.map((call) => (
               <li key={call.id}>
-                <span className="cb-calls-pulse" aria-hidden />
+                <span className="cb-pulse" aria-hidden />
                 <Link
                   to="/p/$project/calls/$call"
                   params={{ ...params, call: call.id }}
                   search={{ status: 'live' }}
-                  className="cb-live-link"
+                  className={classes.liveLink}
                 >
                   <Numbers from={call.callerNumber} to={call.calledNumber} />
                 </Link>
                 <span className="cb-dimmed">
                   <Instant at={call.createdAt} />
                 </span>
-                <span className="cb-live-duration">
+                <span className={classes.liveDuration}>
                   <RunningDuration since={call.createdAt} />
                 </span>
               </li>
@@ -64,7 +65,7 @@ export function LiveCalls() {
 /** As high as three lines. */
 export function LiveSkeleton() {
   return (
-    <div className="cb-live">
+    <div className={classes.live}>
       {[240, 216, 232].map((width) => (
         <Skeleton key={width} height={12} width={width} my={12} maw="100%" />
       ))}

@@ -4,6 +4,7 @@ import { PageButton } from '../../components/links.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
+import classes from './overview.module.css'
 import { type Period, periodUntil } from './overview-search.ts'
 
 /** For a period without calls: points to the newest calls. */
@@ -17,7 +18,7 @@ export function NoCallsInPeriod({ from, to }: Period) {
   if (!newest || isOfPeriod(Date.parse(newest.createdAt))) return null
   const day = dates.dayOf(newest.createdAt)
   return (
-    <div className="cb-overview-hint" role="status">
+    <div className={classes.hint} role="status">
       <span>No calls in this period. The newest call is from {dayLabel(day, { year: 'numeric' })}.</span>
       <PageButton
         to="/p/$project/overview"

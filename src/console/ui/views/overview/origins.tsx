@@ -6,6 +6,7 @@ import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
 import { Card, useFirstRows } from './card.tsx'
+import classes from './overview.module.css'
 import { originsQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
@@ -47,14 +48,14 @@ function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
   const others = counted(rows.others.values, `other ${label.toLowerCase()}`)
   return (
     <>
-      <table className="cb-origins">
-        <thead className="cb-origins-head">
+      <table className={classes.origins}>
+        <thead className={classes.originsHead}>
           <tr>
-            <th scope="col" className="cb-origins-name">
+            <th scope="col" className={classes.originsName}>
               {label}
             </th>
             {['Failed', 'Share', 'Calls'].map((column) => (
-              <th key={column} scope="col" className="cb-origins-head">
+              <th key={column} scope="col" className={classes.originsHead}>
                 {column}
               </th>
             ))}
@@ -62,13 +63,13 @@ function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
         </thead>
         <tbody>
           {shown.map(({ value, name: own, calls, failed }) => (
-            <tr key={value} className="cb-origins-row">
-              <th scope="row" className="cb-origins-name">
+            <tr key={value} className={classes.originsRow}>
+              <th scope="row" className={classes.originsName}>
                 <Link
                   to="/p/$project/calls"
                   params={{ project }}
                   search={{ [name]: value, from, to }}
-                  className="cb-bar-link cb-truncate"
+                  className={`${classes.barLink} cb-truncate`}
                 >
                   {own ?? valueLabel(name, value)}
                 </Link>
@@ -81,7 +82,7 @@ function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
                     to="/p/$project/calls"
                     params={{ project }}
                     search={{ [name]: value, evaluation: 'fail', from, to }}
-                    className="cb-origins-failed"
+                    className={classes.originsFailed}
                   >
                     {asCount(failed)}
                     <span className="cb-hidden"> failed</span>
@@ -94,15 +95,15 @@ function Failures({ name, label, rows, period: { from, to } }: FailuresProps) {
           ))}
         </tbody>
       </table>
-      {isAll && rows.others.values > 0 && <p className="cb-card-none">{others}</p>}
-      {allSwitch && <p className="cb-rows-all">{allSwitch}</p>}
+      {isAll && rows.others.values > 0 && <p className={classes.cardNone}>{others}</p>}
+      {allSwitch && <p className={classes.rowsAll}>{allSwitch}</p>}
     </>
   )
 }
 
 function OriginsSkeleton() {
   return (
-    <div className="cb-bars-few">
+    <div className={classes.barsFew}>
       {[100, 60, 34].map((width) => (
         <Skeleton key={width} height={28} width={`${width}%`} mb={4} />
       ))}

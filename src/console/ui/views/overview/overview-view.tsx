@@ -15,6 +15,7 @@ import { Figures } from './figures.tsx'
 import { KnowledgeCard } from './knowledge-card.tsx'
 import { LiveCalls } from './live-calls.tsx'
 import { Origins } from './origins.tsx'
+import classes from './overview.module.css'
 import { type Period, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
 
@@ -31,14 +32,14 @@ export function OverviewView() {
   // A project without a call has nothing to count.
   if (newest?.data.length === 0) {
     return (
-      <div className="cb-overview">
+      <div className={classes.overview}>
         <PageHeader title="Overview" />
         <FirstSteps />
       </div>
     )
   }
   return (
-    <div className="cb-overview">
+    <div className={classes.overview}>
       <PageHeader
         title="Overview"
         description={
@@ -50,13 +51,13 @@ export function OverviewView() {
         action={<PeriodPicker search={search} />}
       />
       <FirstSteps />
-      <div className="cb-overview-grid cb-overview-now">
+      <div className={`${classes.grid} ${classes.now}`}>
         <LiveCalls />
         <FailedCalls period={period} />
       </div>
       <Figures period={period} />
-      <div className="cb-overview-grid">
-        <div className="cb-overview-wide">
+      <div className={classes.grid}>
+        <div className={classes.wide}>
           <CallsByDay period={period} />
         </div>
         <Durations period={period} />

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import classes from './overview.module.css'
 import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
 const Calendar = lazy(() => import('../../components/calendar.tsx'))
@@ -25,14 +26,14 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
     })
   }
   return (
-    <nav className="cb-period" aria-label="Period">
+    <nav className={classes.period} aria-label="Period">
       {periodChoices.map((days) => (
         <Link
           key={days}
           to="/p/$project/overview"
           params={{ project: project.id }}
           search={{ days }}
-          className="cb-period-choice"
+          className={classes.periodChoice}
           aria-current={chosen === String(days) ? 'true' : undefined}
           data-chosen={chosen === String(days) || undefined}
         >
@@ -42,7 +43,7 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
       <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" trapFocus returnFocus>
         <Popover.Target>
           <UnstyledButton
-            className="cb-period-choice"
+            className={classes.periodChoice}
             data-chosen={isCustom || undefined}
             onClick={() => setIsOpen(!isOpen)}
           >

@@ -9,6 +9,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { knowledgeKeys } from '../../query-keys.ts'
 import { Passages } from './passages.tsx'
+import classes from './playground.module.css'
 import { type AskRequest, toCurl } from './request.ts'
 
 const queryCharsMax = 2_000
@@ -84,7 +85,7 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
             Ask
           </Button>
         </Group>
-        <div className="cb-ask-options">
+        <div className={classes.askOptions}>
           {options}
           <AskOptions draft={draft} onDraft={setDraft} onAsk={ask} />
           {isAsked && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}

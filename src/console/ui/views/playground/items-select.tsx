@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { itemQuery, itemsQuery, rowsOf } from '../knowledge/queries.ts'
+import classes from './playground.module.css'
 import { itemsMax } from './playground-search.ts'
 
 const typingPauseMs = 250
@@ -27,7 +28,7 @@ export function ItemsSelect({ project, itemIds, onChange }: ItemsSelectProps) {
       label="Items"
       placeholder={itemIds.length > 0 ? undefined : 'All'}
       size="xs"
-      className="cb-ask-items"
+      className={classes.askItems}
       searchable
       clearable
       maxValues={itemsMax}

@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
+import classes from './playground.module.css'
 import { timeSegments } from './time-segments.ts'
 
 const parts = [
@@ -21,7 +22,7 @@ export function TimeBar({ timed }: TimeBarProps) {
   const { shares, tookMs } = timed
   return (
     <div>
-      <div aria-hidden className="cb-time-bar" style={{ height: 2 * lineHeight + gap }}>
+      <div aria-hidden className={classes.timeBar} style={{ height: 2 * lineHeight + gap }}>
         {timeSegments(timed).map(({ name, line, from, width }) => (
           <div
             key={name}
@@ -43,7 +44,7 @@ export function TimeBar({ timed }: TimeBarProps) {
           <Group key={name} gap={6}>
             <span
               aria-hidden
-              className="cb-time-part"
+              className={classes.timePart}
               style={{ width: 8, height: 8, borderRadius: 2, background: color }}
             />
             <Text size="xs" c="dimmed" className="cb-figure">

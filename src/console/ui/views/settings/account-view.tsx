@@ -19,6 +19,7 @@ import { usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
 import { NameForm } from './name-form.tsx'
+import classes from './settings.module.css'
 import { TwoFactorPanel } from './two-factor.tsx'
 
 /** The person's own account, the same in every project. */
@@ -26,7 +27,7 @@ export function AccountView() {
   return (
     <>
       <PageHeader title="Account" description="Your account in every project." />
-      <div className="cb-forms">
+      <div className={classes.forms}>
         <Person />
         <Password />
         <TwoFactorPanel />
@@ -41,7 +42,7 @@ function Person() {
   return (
     <Panel title="Person">
       <div className="cb-stack">
-        <dl className="cb-facts">
+        <dl className={classes.facts}>
           <div>
             <dt>Email address</dt>
             <dd>{email}</dd>
@@ -174,7 +175,7 @@ function Device({ row: { userAgent, ipAddress, lastSeenAt } }: { row: SessionRow
   const { name, isPhone } = deviceOf(userAgent)
   const Icon = isPhone ? IconDeviceMobile : IconDeviceDesktop
   return (
-    <span className="cb-key-name" title={userAgent ?? undefined}>
+    <span className={classes.keyName} title={userAgent ?? undefined}>
       <Icon size={16} aria-hidden />
       <span className="cb-truncate">
         {name}

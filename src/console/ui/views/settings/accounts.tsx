@@ -9,6 +9,7 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { usePerson, useProject } from '../../session.ts'
 import { accountsQuery, peopleQuery } from './people.ts'
+import classes from './settings.module.css'
 
 /** Everybody who can sign in, in any project or none. For the console's owner. */
 export function Accounts() {
@@ -16,7 +17,7 @@ export function Accounts() {
   const [leaving, setLeaving] = useState<Account | null>(null)
   const { id: self } = usePerson()
   return (
-    <section className="cb-section">
+    <section className={classes.section}>
       <h2>All accounts</h2>
       <p className="cb-dimmed">
         Everyone who can sign in to this console. Only you, as its owner, can see this list.

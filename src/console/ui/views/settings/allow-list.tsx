@@ -2,6 +2,7 @@ import { ActionIcon, Button, TextInput } from '@mantine/core'
 import { IconCheck, IconPlus, IconX } from '@tabler/icons-react'
 import type { ClipboardEvent } from 'react'
 import { Mono } from '../../components/mono.tsx'
+import classes from './settings.module.css'
 import type { AddressCheckState } from './use-address-check.ts'
 
 const entriesMax = 1_000
@@ -28,13 +29,13 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
     replace(at, ...(entries[at]?.trim() ? [entries[at]] : []), ...pasted)
   }
   return (
-    <fieldset className="cb-fieldset">
-      <legend className="cb-label">Allowed addresses</legend>
-      <p className="cb-field-hint">
+    <fieldset className={classes.fieldset}>
+      <legend className={classes.label}>Allowed addresses</legend>
+      <p className={classes.fieldHint}>
         An address such as <Mono>203.0.113.9</Mono>, a range such as <Mono>203.0.113.0/24</Mono>, or IPv6.
         Leave empty to allow any address.
       </p>
-      <div className="cb-entries">
+      <div className={classes.entries}>
         {entries.map((entry, at) => (
           // Keyed by position: two entries may be equal while they are typed.
           <TextInput
@@ -74,7 +75,7 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
       >
         Add address
       </Button>
-      <div className="cb-test-address">
+      <div className={classes.testAddress}>
         <TextInput
           label="Test an address"
           placeholder="198.51.100.7"
@@ -85,7 +86,7 @@ export function AllowList({ entries, onChange, address, onAddressChange, check }
           spellCheck={false}
           maxLength={100}
         />
-        <p role="status" className="cb-test-answer" data-allows={check.allows ?? undefined}>
+        <p role="status" className={classes.testAnswer} data-allows={check.allows ?? undefined}>
           <TestAnswer check={check} address={address.trim()} />
         </p>
       </div>

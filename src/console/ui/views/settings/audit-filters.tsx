@@ -10,6 +10,7 @@ import { actionWords } from './action-words.ts'
 import type { AuditSearch } from './audit-search.ts'
 import { keysQuery } from './key-queries.ts'
 import { peopleQuery } from './people.ts'
+import classes from './settings.module.css'
 
 interface AuditFiltersProps {
   filters: AuditSearch
@@ -27,7 +28,7 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
     () =>
       onChange(without(filters, names))
   return (
-    <search className="cb-audit-filters" aria-label="Filter the audit trail">
+    <search className={classes.auditFilters} aria-label="Filter the audit trail">
       <WhoPill filters={filters} onChange={onChange} />
       <ChoicePill
         label="Action"

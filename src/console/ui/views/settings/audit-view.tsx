@@ -15,6 +15,7 @@ import { useProject } from '../../session.ts'
 import { actionWords, nobodyWords } from './action-words.ts'
 import { AuditFilters } from './audit-filters.tsx'
 import { OwnersOnly } from './owners-only.tsx'
+import classes from './settings.module.css'
 
 const rowsPerPage = '50'
 
@@ -89,7 +90,7 @@ function AuditTrail() {
         />
       )}
       {hasNextPage && !error && (
-        <div className="cb-more">
+        <div className={classes.more}>
           <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Load older entries
           </Button>

@@ -10,6 +10,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
+import classes from './settings.module.css'
 
 const pollMs = 1_000
 
@@ -106,7 +107,7 @@ function Receipt({ id }: { id: string }) {
             Deleted {deleted} of {callsOf(calls)}. Their bytes are erased next. You can leave this page.
           </p>
           <progress
-            className="cb-progress"
+            className={classes.progress}
             value={calls ? deleted : 1}
             max={calls || 1}
             aria-label="Deleted calls"

@@ -2,6 +2,7 @@ import { Group, SegmentedControl } from '@mantine/core'
 import { DayField } from '../../components/day-field.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
+import classes from './settings.module.css'
 
 interface ExpiryFieldProps {
   value: Expiry
@@ -15,7 +16,7 @@ export function ExpiryField({ value, onChange, error }: ExpiryFieldProps) {
   const isOver = value.choice === 'date' && value.day !== '' && expiresAtOf(value, dates) === undefined
   return (
     <div>
-      <p className="cb-label" id="expiry-label">
+      <p className={classes.label} id="expiry-label">
         Expires
       </p>
       <Group gap="xs">
@@ -31,10 +32,12 @@ export function ExpiryField({ value, onChange, error }: ExpiryFieldProps) {
         )}
       </Group>
       {value.choice === 'date' && !isOver && (
-        <p className="cb-field-hint cb-expiry-hint">The key works through the end of this day.</p>
+        <p className={`${classes.fieldHint} ${classes.expiryHint}`}>
+          The key works through the end of this day.
+        </p>
       )}
-      {isOver && <p className="cb-field-error">This day has passed. Choose today or a later day.</p>}
-      {error && <p className="cb-field-error">{error}</p>}
+      {isOver && <p className={classes.fieldError}>This day has passed. Choose today or a later day.</p>}
+      {error && <p className={classes.fieldError}>{error}</p>}
     </div>
   )
 }

@@ -9,6 +9,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import { NameForm } from './name-form.tsx'
+import classes from './settings.module.css'
 import { TimeZonePanel } from './time-zone-panel.tsx'
 
 /** The project's name, its id, its time zone and its deletion. */
@@ -17,7 +18,7 @@ export function GeneralView() {
   return (
     <>
       <PageHeader title="General" />
-      <div className="cb-forms">
+      <div className={classes.forms}>
         {isOwner && <Rename />}
         <Facts />
         {isOwner && <TimeZonePanel />}
@@ -45,7 +46,7 @@ function Facts() {
   const { id, createdAt } = useProject()
   return (
     <Panel title="Project">
-      <dl className="cb-facts">
+      <dl className={classes.facts}>
         <div>
           <dt>ID</dt>
           <dd>
@@ -74,7 +75,7 @@ function Deletion() {
   }
   return (
     <Panel title="Delete project">
-      <div className="cb-danger-row">
+      <div className={classes.dangerRow}>
         <p className="cb-dimmed">
           Permanently deletes all of its calls, knowledge and keys. Only a backup can bring them back.
         </p>

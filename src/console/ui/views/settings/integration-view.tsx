@@ -16,6 +16,7 @@ import { totalLabel } from '../calls/pages.ts'
 import { type Integration, integrations, type Lines } from './integrations.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
+import classes from './settings.module.css'
 import { lastCallQuery } from './source-queries.ts'
 
 const route = getRouteApi('/p/$project/settings/integrations/$integration')
@@ -52,7 +53,7 @@ function Connected({ integration, project }: { integration: Integration; project
           </Button>
         }
       />
-      <div className="cb-forms">
+      <div className={classes.forms}>
         {access === 'ingest' && <Arrived integration={integration} project={project} />}
         <Panel title={access === 'ingest' ? `Set up ${label}` : `Knowledge for ${label}`}>
           <div className="cb-stack">
@@ -79,8 +80,8 @@ function Connected({ integration, project }: { integration: Integration; project
 function LinesToCopy({ lines }: { lines: Lines[] }) {
   return lines.map(({ label, hint, code }) => (
     <div key={label}>
-      <p className="cb-label">{label}</p>
-      {hint && <p className="cb-field-hint">{hint}</p>}
+      <p className={classes.label}>{label}</p>
+      {hint && <p className={classes.fieldHint}>{hint}</p>}
       <CodeBlock code={code} label={`Copy: ${label}`} />
     </div>
   ))

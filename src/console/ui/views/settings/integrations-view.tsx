@@ -15,6 +15,7 @@ import { CallLink } from './integration-view.tsx'
 import { type Integration, integrations } from './integrations.ts'
 import { NewSourceDialog } from './new-source-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
+import classes from './settings.module.css'
 import { lastCallQuery, sourcesQuery } from './source-queries.ts'
 import { SourceState } from './source-state.tsx'
 
@@ -59,7 +60,7 @@ function Integrations() {
         description="Voice platforms that send calls to this project, and agents that search its knowledge."
         action={data?.data.length ? addButton : undefined}
       />
-      <h2 className="cb-section-title">Sources</h2>
+      <h2 className={classes.sectionTitle}>Sources</h2>
       {error && !data ? (
         <Problem error={error} title="The sources could not be loaded" onRetry={() => void refetch()} />
       ) : (
@@ -90,7 +91,7 @@ function ByKey({
   const navigate = useNavigate()
   const to = '/p/$project/settings/integrations/$integration'
   return (
-    <section className="cb-section">
+    <section className={classes.section}>
       <h2>{title}</h2>
       <ListTable
         label={title}
@@ -106,7 +107,7 @@ function ByKey({
 const nameColumn: Column<Integration> = {
   key: 'name',
   header: 'Name',
-  render: ({ label }) => <span className="cb-key-name cb-truncate">{label}</span>,
+  render: ({ label }) => <span className={`${classes.keyName} cb-truncate`}>{label}</span>,
 }
 
 const useColumn: Column<Integration> = {
@@ -141,7 +142,7 @@ const columns: Column<SourceRecord>[] = [
   {
     key: 'name',
     header: 'Name',
-    render: ({ name }) => <span className="cb-key-name cb-truncate">{name}</span>,
+    render: ({ name }) => <span className={`${classes.keyName} cb-truncate`}>{name}</span>,
   },
   {
     key: 'platform',

@@ -10,6 +10,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { MadeLink } from './made-link.tsx'
 import { describeRole, peopleQuery, roleChoices, roleLabels } from './people.ts'
+import classes from './settings.module.css'
 import { useSecretRequest } from './use-secret-request.ts'
 
 interface InviteDialogProps {
@@ -65,9 +66,9 @@ function InviteForm({ onMade, onCancel }: InviteFormProps) {
         value={role}
         onChange={(value) => setRole(roleChoices.find((choice) => choice === value) ?? 'member')}
       >
-        <div className="cb-choices cb-choices-rows">
+        <div className={`${classes.choices} ${classes.choicesRows}`}>
           {roleChoices.map((value) => (
-            <Radio.Card key={value} value={value} className="cb-choice">
+            <Radio.Card key={value} value={value} className={classes.choice}>
               <Radio.Indicator size="xs" />
               <span>
                 <strong>{roleLabels[value]}</strong>

@@ -14,6 +14,7 @@ import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
 import { expiresAtOf, expiryOf } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { keysQuery } from './key-queries.ts'
+import classes from './settings.module.css'
 import { useAddressCheck } from './use-address-check.ts'
 
 /** What may be changed of a key in use. */
@@ -75,7 +76,7 @@ export function KeyForm({ record }: { record: KeyRecord }) {
           check={check}
         />
         {opensUp && (
-          <p className="cb-field-error" role="status">
+          <p className={classes.fieldError} role="status">
             Saving this lets anyone who has the key use it from any address.
           </p>
         )}

@@ -19,6 +19,7 @@ import { KeyState } from './key-state.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+import classes from './settings.module.css'
 
 const route = getRouteApi('/p/$project/settings/keys/$key')
 
@@ -85,7 +86,7 @@ function OpenKey({ record, all, project }: OpenKeyProps) {
           )
         }
       />
-      <div className="cb-forms">
+      <div className={classes.forms}>
         <Panel title="Key" aside={<KeyState row={record} now={now} isReplaced={successor !== undefined} />}>
           <Facts record={record} all={all} successor={successor} project={project} />
         </Panel>
@@ -102,7 +103,7 @@ function Facts({ record, all, successor, project }: OpenKeyProps & { successor: 
   const { label, opens } = accesses[accessOf(record)]
   const predecessor = all.find((key) => key.id === replaces)
   return (
-    <dl className="cb-facts cb-key-facts">
+    <dl className={`${classes.facts} ${classes.keyFacts}`}>
       <Fact label="Key">
         <Mono>{hint}</Mono>
       </Fact>

@@ -19,6 +19,7 @@ import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import classes from './settings.module.css'
 
 /** The project's keys: list, create and revoke. */
 export function KeysView() {
@@ -158,7 +159,7 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
 function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now: number }) {
   const { id: project } = useProject()
   return (
-    <span className="cb-key-name" data-state={stateOf(row, now)} data-replaced={isReplaced || undefined}>
+    <span className={classes.keyName} data-state={stateOf(row, now)} data-replaced={isReplaced || undefined}>
       {isReplaced && <IconCornerDownRight size={16} aria-hidden />}
       <PageLink
         to="/p/$project/settings/keys/$key"

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { CreatedKey } from '../../../../auth/key-record.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import classes from './settings.module.css'
 
 interface MadeKeyProps {
   made: CreatedKey
@@ -26,7 +27,7 @@ export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
     >
       {renderUse?.(made.key) ?? (
         <div>
-          <p className="cb-label">Try it</p>
+          <p className={classes.label}>Try it</p>
           <CodeBlock code={commandFor(made)} label="Copy command" />
         </div>
       )}

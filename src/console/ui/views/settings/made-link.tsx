@@ -1,6 +1,7 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../../components/copy-button.tsx'
+import classes from '../../components/shown-once.module.css'
 import { useFocus } from '../../components/use-focus.ts'
 
 interface MadeLinkProps {
@@ -16,7 +17,7 @@ export function MadeLink({ link, children, onDone }: MadeLinkProps) {
   return (
     <div className="cb-stack">
       <p>{children}</p>
-      <div className="cb-made-key">
+      <div className={classes.secretField}>
         <TextInput
           ref={field}
           label="Link"

@@ -1,6 +1,7 @@
 import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import classes from './settings.module.css'
 import { addressOf } from './source-queries.ts'
 
 interface MadeSecretProps {
@@ -20,7 +21,7 @@ export function MadeSecret({ id, platform, secret, onStored }: MadeSecretProps) 
       warning={`This is the only time the secret is shown. Give it to ${label}: ${secretName.toLowerCase()}.`}
       before={
         <div>
-          <p className="cb-label">Address</p>
+          <p className={classes.label}>Address</p>
           <CodeBlock code={addressOf(id)} label="Copy address" />
         </div>
       }

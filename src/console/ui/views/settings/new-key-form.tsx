@@ -12,6 +12,7 @@ import { AllowedOrigins, originsOf } from './allowed-origins.tsx'
 import { type Expiry, expiresAtOf } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { type Access, accesses, isAccess } from './key-queries.ts'
+import classes from './settings.module.css'
 import { useAddressCheck } from './use-address-check.ts'
 import { useSecretRequest } from './use-secret-request.ts'
 
@@ -76,9 +77,9 @@ export function NewKeyForm({ preset, onCancel, onMade }: NewKeyFormProps) {
             if (isAccess(value)) setAccess(value)
           }}
         >
-          <div className="cb-choices">
+          <div className={classes.choices}>
             {Object.entries(accesses).map(([value, { label, opens }]) => (
-              <Radio.Card key={value} value={value} className="cb-choice">
+              <Radio.Card key={value} value={value} className={classes.choice}>
                 <Radio.Indicator size="xs" />
                 <span>
                   <strong>{label}</strong>

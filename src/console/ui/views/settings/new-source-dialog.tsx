@@ -10,6 +10,7 @@ import { Problem } from '../../components/problem.tsx'
 import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { MadeSecret } from './made-secret.tsx'
+import classes from './settings.module.css'
 import { sourcesQuery } from './source-queries.ts'
 import { useSecretRequest } from './use-secret-request.ts'
 
@@ -87,12 +88,12 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
       noValidate
     >
       <Radio.Group label="Platform" value={platform} onChange={choose}>
-        <div className="cb-choices cb-platforms">
+        <div className={`${classes.choices} ${classes.platforms}`}>
           {platformNames.map((value) => (
             <Radio.Card
               key={value}
               value={value}
-              className="cb-choice"
+              className={classes.choice}
               data-autofocus={value === platform || undefined}
             >
               <Radio.Indicator size="xs" />

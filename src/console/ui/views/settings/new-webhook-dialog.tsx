@@ -8,6 +8,7 @@ import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
+import classes from './settings.module.css'
 import { useSecretRequest } from './use-secret-request.ts'
 import { events, webhooksQuery } from './webhook-queries.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
@@ -86,7 +87,7 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
         data-autofocus
       />
       <Checkbox.Group label="Events" value={chosen} onChange={setChosen} error={errors.events}>
-        <div className="cb-webhook-events">
+        <div className={classes.webhookEvents}>
           {events.map(([event, words]) => (
             <Checkbox
               key={event}

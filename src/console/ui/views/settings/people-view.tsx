@@ -5,19 +5,20 @@ import { useState } from 'react'
 import type { InvitationRow } from '../../../people/invitations.ts'
 import type { MemberRow } from '../../../people/members.ts'
 import { api, unwrap } from '../../api.ts'
+import { Avatar } from '../../components/avatar.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useOwnsConsole, usePerson, useProject } from '../../session.ts'
-import { initialOf } from '../../shell/initial.ts'
 import { Accounts } from './accounts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { peopleQuery, roleLabels } from './people.ts'
 import { RoleSelect } from './role-select.tsx'
 import { Roles } from './roles.tsx'
+import classes from './settings.module.css'
 import { SignInLinkDialog } from './sign-in-link-dialog.tsx'
 
 /** The project's members, their roles, and its open invitations. */
@@ -61,7 +62,7 @@ function People() {
         />
       )}
       {data && data.invitations.length > 0 && (
-        <section className="cb-section">
+        <section className={classes.section}>
           <h2>Open invitations</h2>
           <ListTable
             label="Open invitations"
@@ -142,8 +143,8 @@ function memberColumns(
 
 function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: boolean }) {
   return (
-    <span className="cb-key-name">
-      <span className="cb-avatar cb-avatar-round" data-initial={initialOf(name)} />
+    <span className={classes.keyName}>
+      <Avatar name={name} of="person" />
       <span className="cb-truncate">
         {name}
         {isSelf && <span className="cb-dimmed"> · you</span>}

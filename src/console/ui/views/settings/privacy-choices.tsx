@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import type { ProjectSettings } from '../../../../db/project-settings.ts'
 import { useSettingsChange } from './privacy-queries.ts'
 import { SettingPanel } from './setting-panel.tsx'
+import classes from './settings.module.css'
 
 interface SettingsProps {
   settings: ProjectSettings
@@ -125,7 +126,7 @@ function Choice<Value extends string | number | null>({
       onSave={() => value !== undefined && mutate(changeOf(value))}
     >
       <Radio.Group label={label} description={description} value={chosen} onChange={setChosen}>
-        <div className="cb-radios">
+        <div className={classes.radios}>
           {choices.map(([choice, words]) => (
             <Radio key={String(choice)} value={String(choice)} size="xs" label={words} />
           ))}

@@ -9,6 +9,7 @@ import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel, SilencePanel } from
 import { settingsQuery } from './privacy-queries.ts'
 import { RedactionPanel } from './redaction-panel.tsx'
 import { RetentionPanel } from './retention-panel.tsx'
+import classes from './settings.module.css'
 
 /** How the project keeps personal data, and what deletes it. */
 export function PrivacyView() {
@@ -32,7 +33,7 @@ function Privacy() {
         <Problem error={error} title="The settings could not be loaded" onRetry={() => void refetch()} />
       )}
       {settings && (
-        <div className="cb-forms">
+        <div className={classes.forms}>
           <RetentionPanel settings={settings} />
           <SilencePanel settings={settings} />
           <RedactionPanel settings={settings} />

@@ -4,6 +4,7 @@ import type { ProjectSettings } from '../../../../db/project-settings.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { useSettingsChange } from './privacy-queries.ts'
 import { SettingPanel } from './setting-panel.tsx'
+import classes from './settings.module.css'
 
 type RedactKind = ProjectSettings['redact'][number]
 
@@ -39,7 +40,7 @@ export function RedactionPanel({ settings }: { settings: ProjectSettings }) {
         value={redact}
         onChange={setRedact}
       >
-        <div className="cb-webhook-events">
+        <div className={classes.webhookEvents}>
           {kinds.map(([kind, words]) => (
             <Checkbox
               key={kind}

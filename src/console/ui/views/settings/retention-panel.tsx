@@ -11,6 +11,7 @@ import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
 import { dueQuery, expiredQuery, useSettingsChange } from './privacy-queries.ts'
 import { SettingPanel } from './setting-panel.tsx'
+import classes from './settings.module.css'
 
 const sentence = 'Retention saved.'
 
@@ -79,7 +80,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
   const { data: expired } = useQuery(expiredQuery(project))
   const rows = expired?.data ?? []
   return (
-    <dl className="cb-facts cb-setting-facts">
+    <dl className={`${classes.facts} ${classes.settingFacts}`}>
       {retainDays !== null && (
         <div>
           <dt>Due for deletion</dt>
@@ -92,7 +93,7 @@ function Deletions({ settings: { retainDays } }: { settings: ProjectSettings }) 
           {rows.length === 0 ? (
             <span className="cb-dimmed">None</span>
           ) : (
-            <ul className="cb-plain-list">
+            <ul className={classes.plainList}>
               {rows.map(({ id, at, target }) => (
                 <li key={id}>
                   <Instant at={at} as="absolute" />: {target}

@@ -4,6 +4,7 @@ import { api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { sessionQuery, useProject } from '../../session.ts'
 import { describeRole, roleChoices, roleLabels } from './people.ts'
+import classes from './settings.module.css'
 
 /** What each role may do, and whether members may delete. */
 export function Roles() {
@@ -16,9 +17,9 @@ export function Roles() {
     },
   })
   return (
-    <section className="cb-section">
+    <section className={classes.section}>
       <h2>Roles</h2>
-      <dl className="cb-facts cb-roles">
+      <dl className={`${classes.facts} ${classes.roles}`}>
         {roleChoices.toReversed().map((role) => (
           <div key={role}>
             <dt>{roleLabels[role]}</dt>

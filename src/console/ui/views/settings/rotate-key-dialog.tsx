@@ -9,6 +9,7 @@ import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { keysQuery } from './key-queries.ts'
 import { MadeKey } from './made-key.tsx'
+import classes from './settings.module.css'
 
 const overlaps = [
   { value: '0', label: 'None' },
@@ -57,7 +58,7 @@ export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProp
             that you have time to replace it.
           </p>
           <div>
-            <p className="cb-label" id="overlap-label">
+            <p className={classes.label} id="overlap-label">
               Overlap
             </p>
             <SegmentedControl
@@ -68,7 +69,7 @@ export function RotateKeyDialog({ record, opened, onClose }: RotateKeyDialogProp
               data={overlaps}
             />
           </div>
-          {overlap === '0' && <p className="cb-field-error">The old key stops working at once.</p>}
+          {overlap === '0' && <p className={classes.fieldError}>The old key stops working at once.</p>}
         </div>
       </ConfirmDialog>
       <SecretModal opened={made !== null} onClose={finish} title="Save your key">

@@ -2,6 +2,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useProject } from '../../session.ts'
 import { settingsPages } from '../../shell/settings-pages.ts'
+import classes from './settings.module.css'
 
 /** Tabs for the settings pages that the person may open. */
 export function SettingsView() {
@@ -14,15 +15,15 @@ export function SettingsView() {
     if (current) current.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [path])
   return (
-    <div className="cb-settings">
-      <nav ref={tabs} aria-label="Settings" className="cb-tabs">
+    <>
+      <nav ref={tabs} aria-label="Settings" className={classes.tabs}>
         {open.map(({ to, label }) => (
-          <Link key={to} to={to} params={{ project: id }} className="cb-tab">
+          <Link key={to} to={to} params={{ project: id }} className={classes.tab}>
             {label}
           </Link>
         ))}
       </nav>
       <Outlet />
-    </div>
+    </>
   )
 }

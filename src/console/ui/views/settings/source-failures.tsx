@@ -10,6 +10,7 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import classes from './settings.module.css'
 import { failuresQuery, sourceQuery } from './source-queries.ts'
 
 /** The events of the last week that could not be read, each with the field at fault; nothing while there are none. */
@@ -72,7 +73,7 @@ const columns: Column<FailureRecord>[] = [
     key: 'why',
     header: 'Field',
     render: ({ field, message }) => (
-      <span className="cb-failure" title={`${field} ${message}`}>
+      <span className={classes.failure} title={`${field} ${message}`}>
         <Mono>{field}</Mono> {message}
       </span>
     ),

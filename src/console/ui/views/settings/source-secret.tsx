@@ -11,6 +11,7 @@ import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { SecretModal } from '../../components/shown-once.tsx'
 import { MadeSecret } from './made-secret.tsx'
+import classes from './settings.module.css'
 import { sourceQuery } from './source-queries.ts'
 import { useSecretRequest } from './use-secret-request.ts'
 
@@ -30,7 +31,7 @@ export function SourceSecret({ source, project }: SourceSecretProps) {
   }
   return (
     <div>
-      <p className="cb-label">Secret</p>
+      <p className={classes.label}>Secret</p>
       <Group justify="space-between">
         <span className="cb-dimmed">{secretName}: stored.</span>
         <Button variant="default" size="xs" onClick={() => setOpen(true)}>
@@ -83,7 +84,7 @@ function NewSecret({ source: { id, platform }, project }: SourceSecretProps) {
   })
   return (
     <div>
-      <p className="cb-label">Secret</p>
+      <p className={classes.label}>Secret</p>
       <Group justify="space-between">
         <span className="cb-dimmed">Shown once, when it was created.</span>
         <Button

@@ -15,6 +15,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { OwnersOnly } from './owners-only.tsx'
+import classes from './settings.module.css'
 import { SourceFailures } from './source-failures.tsx'
 import { addressOf, sourceQuery, sourcesQuery } from './source-queries.ts'
 import { SourceSecret } from './source-secret.tsx'
@@ -75,7 +76,7 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
   const { id, platform } = source
   const template = sourceTemplates[platform]
   return (
-    <div className="cb-forms">
+    <div className={classes.forms}>
       <Panel title="Events" aside={<SourceState source={source} />}>
         <Arrived source={source} project={project} />
       </Panel>
@@ -83,11 +84,11 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
       <Panel title={`Set up ${setUpOf(platform).label}`}>
         <div className="cb-stack">
           <div>
-            <p className="cb-label">Address</p>
+            <p className={classes.label}>Address</p>
             <CodeBlock code={addressOf(id)} label="Copy address" />
           </div>
           <SourceSecret source={source} project={project} />
-          <ol className="cb-source-steps">
+          <ol className={classes.sourceSteps}>
             {sourceSteps[platform].map((step) => (
               <li key={step}>{step}</li>
             ))}

@@ -14,6 +14,7 @@ import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { personKeys } from '../../query-keys.ts'
+import classes from './settings.module.css'
 
 const formProps = { 'aria-label': 'Two-factor sign-in', noValidate: true }
 
@@ -74,7 +75,7 @@ interface StateProps {
 
 function State({ isOn, ask }: StateProps) {
   return (
-    <div className="cb-danger-row">
+    <div className={classes.dangerRow}>
       <p className="cb-dimmed">
         {isOn
           ? 'After your password, sign-in asks for a code from your authenticator app or a backup code.'
@@ -188,7 +189,7 @@ function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
     >
       <p>Scan this with your authenticator app, then enter the code that it shows.</p>
       <svg
-        className="cb-qr"
+        className={classes.qr}
         role="img"
         aria-label="QR code for an authenticator app"
         viewBox={`0 0 ${qr.size} ${qr.size}`}
@@ -197,9 +198,9 @@ function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
         <path d={qr.path} />
       </svg>
       <div>
-        <p className="cb-label">Or type this key into the app</p>
+        <p className={classes.label}>Or type this key into the app</p>
         <Group gap={4} wrap="nowrap">
-          <span className="cb-mono cb-two-factor-secret">{secret}</span>
+          <span className={`cb-mono ${classes.twoFactorSecret}`}>{secret}</span>
           <CopyButton value={secret} label="Copy key" />
         </Group>
       </div>
@@ -216,7 +217,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
         These are your backup codes. This is the only time they are shown. Each one signs you in once without
         the app. Keep them where you keep your passwords.
       </p>
-      <ul className="cb-backup-codes" aria-label="Backup codes">
+      <ul className={classes.backupCodes} aria-label="Backup codes">
         {codes.map((code) => (
           <li key={code}>
             <Mono>{code}</Mono>

@@ -12,6 +12,7 @@ import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
+import classes from './settings.module.css'
 import { triesQuery, webhooksQuery } from './webhook-queries.ts'
 
 /** What was sent to a webhook, with each answer; and sending it again. */
@@ -34,7 +35,7 @@ function Attempts({ webhook: { id, url, enabled } }: { webhook: WebhookRecord })
   const { data, error, refetch } = useQuery(triesQuery(project, id))
   return (
     <div className="cb-stack">
-      <p className="cb-webhook-url">
+      <p className={classes.webhookUrl}>
         <Mono>{url}</Mono>
       </p>
       {enabled && <Replay id={id} />}
@@ -153,7 +154,7 @@ function Replay({ id }: { id: string }) {
           min={0}
           allowDecimal={false}
           hideControls
-          className="cb-webhook-after"
+          className={classes.webhookAfter}
         />
         <Button type="submit" variant="default" disabled={after === ''} loading={isPending}>
           Replay

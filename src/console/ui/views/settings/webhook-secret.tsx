@@ -1,4 +1,5 @@
 import { ShownOnce } from '../../components/shown-once.tsx'
+import classes from './settings.module.css'
 
 interface WebhookSecretProps {
   secret: string
@@ -18,7 +19,7 @@ export function WebhookSecret({ secret, note, onStored }: WebhookSecretProps) {
       }
       onStored={onStored}
     >
-      <p className="cb-field-hint">
+      <p className={classes.fieldHint}>
         Events are signed as Standard Webhooks specifies.{' '}
         <a href="/docs/guide/webhooks#verify-it" target="_blank" rel="noreferrer">
           How to verify events

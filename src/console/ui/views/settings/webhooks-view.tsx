@@ -30,6 +30,7 @@ import { useProject } from '../../session.ts'
 import { NewWebhookDialog } from './new-webhook-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
+import classes from './settings.module.css'
 import { WebhookAttempts } from './webhook-attempts.tsx'
 import { events, webhooksQuery } from './webhook-queries.ts'
 
@@ -108,7 +109,7 @@ function columnsOf(actions: Actions): Column<WebhookRecord>[] {
       key: 'url',
       header: 'URL',
       render: (row) => (
-        <span className="cb-key-name">
+        <span className={classes.keyName}>
           <Mono truncate>{row.url}</Mono>
           <State row={row} />
         </span>
@@ -204,7 +205,7 @@ function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: Webhook
     onError: (failure) => notifications.show({ color: 'red', message: String(failure.message) }),
   })
   return (
-    <span className="cb-webhook-off">
+    <span className={classes.webhookOff}>
       <span>
         {disabledReason} Disabled {disabledAt && <Instant at={disabledAt} />}. Nothing is sent until you
         enable it.
