@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 
+type Act = (page: Page) => Promise<unknown>
+
 /** A page of the console in a state that a person meets. */
 export interface ConsoleState {
   name: string
@@ -12,9 +14,9 @@ export interface ConsoleState {
   /** The only width at which it exists. */
   width?: number
   /** Before the page is opened. */
-  before?: (page: Page) => Promise<unknown>
+  before?: Act
   /** What a person does then. */
-  act?: (page: Page) => Promise<unknown>
+  act?: Act
 }
 
 const button = (page: Page | Locator, name: string | RegExp) =>
@@ -45,7 +47,7 @@ const failing = (pattern: RegExp) => (page: Page) =>
 
 /** One after the other. */
 const then =
-  (...steps: ((page: Page) => Promise<unknown>)[]) =>
+  (...steps: Act[]) =>
   async (page: Page) => {
     for (const step of steps) await step(page)
   }
@@ -64,135 +66,102 @@ const select = async (page: Page) => {
 const inSelection = (name: string) => (page: Page) =>
   button(page.getByRole('region', { name: 'Selected calls' }), name).click()
 
+const nothing: Act = async () => undefined
+
+/** @param path below `/p/:project/`, unless it begins with a slash */
+const state = (
+  name: string,
+  path: string,
+  act = nothing,
+  more: Partial<ConsoleState> = {},
+): ConsoleState => ({
+  name,
+  path: path.startsWith('/') ? path : `/p/:project/${path}`,
+  act,
+  ...more,
+})
+const repeat = (...[name, path, act, more]: Parameters<typeof state>): ConsoleState =>
+  state(name, path, act, { repeats: true, ...more })
+
 const shell: ConsoleState[] = [
-  { name: 'palette', path: '/p/:project/overview', act: press('Control+k') },
-  { name: 'shortcuts', path: '/p/:project/overview', act: then(press('?'), see('Keyboard shortcuts')) },
-  {
-    name: 'person-menu',
-    repeats: true,
-    path: '/p/:project/playground',
-    width: 1440,
-    act: click(/^Signed in as/),
-  },
-  {
-    name: 'project-menu',
-    repeats: true,
-    path: '/p/:project/playground',
-    width: 1440,
-    act: click(/Lakeside Dental/),
-  },
-  { name: 'drawer', path: '/p/:project/overview', width: 375, act: click(/navigation/i) },
-  {
-    name: 'new-project',
-    repeats: true,
-    path: '/p/:project/overview',
-    act: then(click(/Lakeside Dental/), (page) =>
-      page.getByRole('menuitem', { name: 'New project' }).click(),
-    ),
-  },
-  { name: 'no-such-page', path: '/p/:project/nowhere' },
-  { name: 'no-such-project', repeats: true, path: '/p/prj_none/overview' },
+  state('palette', 'overview', press('Control+k')),
+  state('shortcuts', 'overview', then(press('?'), see('Keyboard shortcuts'))),
+  repeat('person-menu', 'playground', click(/^Signed in as/), { width: 1440 }),
+  repeat('project-menu', 'playground', click(/Lakeside Dental/), { width: 1440 }),
+  state('drawer', 'overview', click(/navigation/i), { width: 375 }),
+  repeat(
+    'new-project',
+    'overview',
+    then(click(/Lakeside Dental/), (page) => page.getByRole('menuitem', { name: 'New project' }).click()),
+  ),
+  state('no-such-page', 'nowhere'),
+  repeat('no-such-project', '/p/prj_none/overview'),
 ]
 
 const overview: ConsoleState[] = [
-  { name: 'overview', path: '/p/:project/overview' },
-  { name: 'overview-period', repeats: true, path: '/p/:project/overview', act: click(/Custom/) },
-  {
-    name: 'overview-error',
-    repeats: true,
-    path: '/p/:project/overview',
-    before: failing(/overview\/(days|figures)/),
-    act: see('Try again'),
-  },
-  { name: 'first-steps', path: '/p/:empty/overview' },
+  state('overview', 'overview'),
+  repeat('overview-period', 'overview', click(/Custom/)),
+  repeat('overview-error', 'overview', see('Try again'), { before: failing(/overview\/(days|figures)/) }),
+  state('first-steps', '/p/:empty/overview'),
 ]
 
 const calls: ConsoleState[] = [
-  { name: 'calls', path: '/p/:project/calls' },
-  { name: 'search', repeats: true, path: '/p/:project/calls?text=refund' },
-  { name: 'calls-none', repeats: true, path: '/p/:project/calls?text=zzyzx&evaluation=fail' },
-  { name: 'no-calls', path: '/p/:empty/calls' },
-  {
-    name: 'calls-error',
-    repeats: true,
-    path: '/p/:project/calls',
-    before: failing(/api\/.*\/calls(\?|$)/),
-    act: see('Try again'),
-  },
-  { name: 'calls-filter', repeats: true, path: '/p/:project/calls', act: click('Status') },
-  {
-    name: 'calls-evaluation',
-    repeats: true,
-    path: '/p/:project/calls?evaluation=fail',
-    act: click(/^Evaluation/),
-  },
-  {
-    name: 'calls-dates',
-    path: '/p/:project/calls',
-    act: then(click('Date'), (page) => page.locator('[data-day]:visible').first().waitFor()),
-  },
-  { name: 'calls-more', repeats: true, path: '/p/:project/calls', act: click('More') },
-  { name: 'calls-display', path: '/p/:project/calls', act: click('Display') },
-  { name: 'calls-export', repeats: true, path: '/p/:project/calls', act: click('Export') },
-  { name: 'calls-views', repeats: true, path: '/p/:project/calls', act: click('Views') },
-  { name: 'calls-selected', repeats: true, path: '/p/:project/calls', act: select },
-  { name: 'calls-label', path: '/p/:project/calls', act: then(select, inSelection('Label')) },
-  {
-    name: 'calls-delete',
-    repeats: true,
-    path: '/p/:project/calls',
-    act: then(select, inSelection('Delete')),
-  },
-  {
-    name: 'calls-lost',
-    repeats: true,
-    path: '/p/:project/calls',
+  state('calls', 'calls'),
+  repeat('search', 'calls?text=refund'),
+  repeat('calls-none', 'calls?text=zzyzx&evaluation=fail'),
+  state('no-calls', '/p/:empty/calls'),
+  repeat('calls-error', 'calls', see('Try again'), { before: failing(/api\/.*\/calls(\?|$)/) }),
+  repeat('calls-filter', 'calls', click('Status')),
+  repeat('calls-evaluation', 'calls?evaluation=fail', click(/^Evaluation/)),
+  state(
+    'calls-dates',
+    'calls',
+    then(click('Date'), (page) => page.locator('[data-day]:visible').first().waitFor()),
+  ),
+  repeat('calls-more', 'calls', click('More')),
+  state('calls-display', 'calls', click('Display')),
+  repeat('calls-export', 'calls', click('Export')),
+  repeat('calls-views', 'calls', click('Views')),
+  repeat('calls-selected', 'calls', select),
+  state('calls-label', 'calls', then(select, inSelection('Label'))),
+  repeat('calls-delete', 'calls', then(select, inSelection('Delete'))),
+  repeat('calls-lost', 'calls', see('No connection.'), {
     before: (page) => page.route('**/changes', (route) => route.abort()),
-    act: see('No connection.'),
-  },
-  { name: 'call', path: '/p/:project/calls/:call' },
-  { name: 'call-live', repeats: true, path: '/p/:project/calls/call-live-1' },
-  { name: 'call-held', repeats: true, path: '/p/:project/calls/:held' },
-  { name: 'call-analysis', path: '/p/:project/calls/:call?tab=analysis' },
-  { name: 'call-raw', repeats: true, path: '/p/:project/calls/:call?tab=raw' },
-  { name: 'call-search', repeats: true, path: '/p/:project/calls/:call?text=Friday' },
-  {
-    name: 'call-evaluate',
-    repeats: true,
-    path: '/p/:project/calls/:call',
-    act: then(see('Transcript'), press('e'), (page) => popup(page).waitFor()),
-  },
-  { name: 'call-hold', path: '/p/:project/calls/:call', act: click('Put on hold') },
-  { name: 'call-delete', repeats: true, path: '/p/:project/calls/:call', act: click('Delete call') },
-  {
-    name: 'call-none',
-    repeats: true,
-    path: '/p/:project/calls/no-such-call',
-    act: see('Call not found'),
-  },
-  { name: 'call-viewer', repeats: true, path: '/p/:project/calls/:call', as: 'viewer' },
+  }),
+  state('call', 'calls/:call'),
+  repeat('call-live', 'calls/call-live-1'),
+  repeat('call-held', 'calls/:held'),
+  state('call-analysis', 'calls/:call?tab=analysis'),
+  repeat('call-raw', 'calls/:call?tab=raw'),
+  repeat('call-search', 'calls/:call?text=Friday'),
+  repeat(
+    'call-evaluate',
+    'calls/:call',
+    then(see('Transcript'), press('e'), (page) => popup(page).waitFor()),
+  ),
+  state('call-hold', 'calls/:call', click('Put on hold')),
+  repeat('call-delete', 'calls/:call', click('Delete call')),
+  repeat('call-none', 'calls/no-such-call', see('Call not found')),
+  repeat('call-viewer', 'calls/:call', nothing, { as: 'viewer' }),
 ]
 
 const knowledge: ConsoleState[] = [
-  { name: 'knowledge', path: '/p/:project/knowledge' },
-  { name: 'no-knowledge', repeats: true, path: '/p/:empty/knowledge' },
-  { name: 'item', repeats: true, path: '/p/:project/knowledge/:item' },
-  { name: 'item-edit', repeats: true, path: '/p/:project/knowledge/:item?tab=edit' },
-  { name: 'item-chunks', repeats: true, path: '/p/:project/knowledge/:item?tab=chunks' },
-  { name: 'item-ask', path: '/p/:project/knowledge/:item?tab=ask', act: askForMoneyBack },
-  { name: 'item-delete', repeats: true, path: '/p/:project/knowledge/:item', act: click('Delete') },
-  {
-    name: 'new-item',
-    path: '/p/:project/new-item?question=Is+there+parking%3F',
-    act: (page) =>
-      page
-        .getByRole('textbox', { name: /^Text/ })
-        .fill('## Is there parking?\n\nFour places behind the house.'),
-  },
-  { name: 'questions', path: '/p/:project/questions' },
-  { name: 'no-questions', repeats: true, path: '/p/:empty/questions' },
-  { name: 'playground', path: '/p/:project/playground', act: askForMoneyBack },
-  { name: 'playground-empty', repeats: true, path: '/p/:project/playground' },
+  state('knowledge', 'knowledge'),
+  repeat('no-knowledge', '/p/:empty/knowledge'),
+  repeat('item', 'knowledge/:item'),
+  repeat('item-edit', 'knowledge/:item?tab=edit'),
+  repeat('item-chunks', 'knowledge/:item?tab=chunks'),
+  state('item-ask', 'knowledge/:item?tab=ask', askForMoneyBack),
+  repeat('item-delete', 'knowledge/:item', click('Delete')),
+  state('new-item', 'new-item?question=Is+there+parking%3F', (page) =>
+    page
+      .getByRole('textbox', { name: /^Text/ })
+      .fill('## Is there parking?\n\nFour places behind the house.'),
+  ),
+  state('questions', 'questions'),
+  repeat('no-questions', '/p/:empty/questions'),
+  state('playground', 'playground', askForMoneyBack),
+  repeat('playground-empty', 'playground'),
 ]
 
 /** A fake second factor: a real one would ask every later sign-in for a code. */
@@ -214,131 +183,85 @@ const setUpTwoFactor = async (page: Page) => {
 }
 
 const settings: ConsoleState[] = [
-  { name: 'keys', path: '/p/:project/settings/keys' },
-  { name: 'keys-viewer', repeats: true, path: '/p/:project/settings/keys', as: 'viewer' },
-  { name: 'new-key', repeats: true, path: '/p/:project/settings/keys?create=key' },
-  {
-    name: 'made-key',
-    path: '/p/:empty/settings/keys?create=key',
-    act: async (page) => {
-      await inDialog(page).getByLabel('Name').fill('Front desk')
-      await button(inDialog(page), 'Create key').click()
-      await button(page, 'I have stored it').waitFor()
-    },
-  },
-  { name: 'key', repeats: true, path: '/p/:project/settings/keys/:key' },
-  { name: 'rotate-key', repeats: true, path: '/p/:project/settings/keys/:key', act: click('Rotate') },
-  { name: 'revoke-key', repeats: true, path: '/p/:project/settings/keys/:key', act: click('Revoke') },
-  { name: 'integrations', path: '/p/:project/settings/integrations' },
-  { name: 'new-source', path: '/p/:project/settings/integrations?create=source' },
-  {
-    name: 'made-source',
-    repeats: true,
-    path: '/p/:empty/settings/integrations?create=source',
-    act: async (page) => {
-      await inDialog(page)
-        .getByRole('radio', { name: /Dograh/ })
-        .click()
-      await button(page, 'Add Dograh').click()
-      await button(page, 'I have stored it').waitFor()
-    },
-  },
-  { name: 'source', repeats: true, path: '/p/:project/settings/integrations/sources/:source' },
-  {
-    name: 'source-delete',
-    repeats: true,
-    path: '/p/:project/settings/integrations/sources/:source',
-    act: click('Delete'),
-  },
-  { name: 'integration-livekit', repeats: true, path: '/p/:project/settings/integrations/livekit' },
-  { name: 'integration-mcp', repeats: true, path: '/p/:project/settings/integrations/mcp' },
-  { name: 'webhooks', path: '/p/:project/settings/webhooks' },
-  { name: 'no-webhooks', repeats: true, path: '/p/:empty/settings/webhooks' },
-  { name: 'webhook-menu', repeats: true, path: '/p/:project/settings/webhooks', act: click(/^Actions for/) },
-  { name: 'webhook-attempts', path: '/p/:project/settings/webhooks?webhook=:webhook' },
-  { name: 'new-webhook', repeats: true, path: '/p/:project/settings/webhooks?create=webhook' },
-  { name: 'people', path: '/p/:project/settings/people' },
-  { name: 'invite', repeats: true, path: '/p/:project/settings/people', act: click('Invite') },
-  {
-    name: 'invited',
-    repeats: true,
-    path: '/p/:empty/settings/people',
-    act: then(click('Invite'), click('Create link'), (page) => button(page, 'Copy link').waitFor()),
-  },
-  { name: 'privacy', path: '/p/:project/settings/privacy' },
-  {
-    name: 'privacy-number',
-    repeats: true,
-    path: '/p/:project/settings/privacy',
-    act: async (page) => {
-      await page.getByLabel('Phone number', { exact: true }).fill('5640')
-      await button(page, 'Count calls').click()
-    },
-  },
-  {
-    name: 'privacy-lift',
-    repeats: true,
-    path: '/p/:project/settings/privacy',
-    act: click(/^Lift the hold on/),
-  },
-  { name: 'audit', path: '/p/:project/settings/audit' },
-  { name: 'general', repeats: true, path: '/p/:project/settings/general' },
-  {
-    name: 'general-delete',
-    repeats: true,
-    path: '/p/:project/settings/general',
-    act: click(/^Delete project/),
-  },
-  { name: 'account', repeats: true, path: '/p/:project/settings/account' },
-  {
-    name: 'two-factor',
-    repeats: true,
-    path: '/p/:project/settings/account',
-    before: madeTwoFactor,
-    act: setUpTwoFactor,
-  },
-  {
-    name: 'backup-codes',
-    repeats: true,
-    path: '/p/:project/settings/account',
-    before: madeTwoFactor,
-    act: async (page) => {
+  state('keys', 'settings/keys'),
+  repeat('keys-viewer', 'settings/keys', nothing, { as: 'viewer' }),
+  repeat('new-key', 'settings/keys?create=key'),
+  state('made-key', '/p/:empty/settings/keys?create=key', async (page) => {
+    await inDialog(page).getByLabel('Name').fill('Front desk')
+    await button(inDialog(page), 'Create key').click()
+    await button(page, 'I have stored it').waitFor()
+  }),
+  repeat('key', 'settings/keys/:key'),
+  repeat('rotate-key', 'settings/keys/:key', click('Rotate')),
+  repeat('revoke-key', 'settings/keys/:key', click('Revoke')),
+  state('integrations', 'settings/integrations'),
+  state('new-source', 'settings/integrations?create=source'),
+  repeat('made-source', '/p/:empty/settings/integrations?create=source', async (page) => {
+    await inDialog(page)
+      .getByRole('radio', { name: /Dograh/ })
+      .click()
+    await button(page, 'Add Dograh').click()
+    await button(page, 'I have stored it').waitFor()
+  }),
+  repeat('source', 'settings/integrations/sources/:source'),
+  repeat('source-delete', 'settings/integrations/sources/:source', click('Delete')),
+  repeat('integration-livekit', 'settings/integrations/livekit'),
+  repeat('integration-mcp', 'settings/integrations/mcp'),
+  state('webhooks', 'settings/webhooks'),
+  repeat('no-webhooks', '/p/:empty/settings/webhooks'),
+  repeat('webhook-menu', 'settings/webhooks', click(/^Actions for/)),
+  state('webhook-attempts', 'settings/webhooks?webhook=:webhook'),
+  repeat('new-webhook', 'settings/webhooks?create=webhook'),
+  state('people', 'settings/people'),
+  repeat('invite', 'settings/people', click('Invite')),
+  repeat(
+    'invited',
+    '/p/:empty/settings/people',
+    then(click('Invite'), click('Create link'), (page) => button(page, 'Copy link').waitFor()),
+  ),
+  state('privacy', 'settings/privacy'),
+  repeat('privacy-number', 'settings/privacy', async (page) => {
+    await page.getByLabel('Phone number', { exact: true }).fill('5640')
+    await button(page, 'Count calls').click()
+  }),
+  repeat('privacy-lift', 'settings/privacy', click(/^Lift the hold on/)),
+  state('audit', 'settings/audit'),
+  repeat('general', 'settings/general'),
+  repeat('general-delete', 'settings/general', click(/^Delete project/)),
+  repeat('account', 'settings/account'),
+  repeat('two-factor', 'settings/account', setUpTwoFactor, { before: madeTwoFactor }),
+  repeat(
+    'backup-codes',
+    'settings/account',
+    async (page) => {
       await setUpTwoFactor(page)
       await page.getByLabel('Code', { exact: true }).fill('123456')
       await button(page, 'Turn on').click()
       await button(page, 'I have stored them').waitFor()
     },
-  },
+    { before: madeTwoFactor },
+  ),
 ]
 
 const entry: ConsoleState[] = [
-  { name: 'sign-in', path: '/sign-in' },
-  {
-    name: 'sign-in-refused',
-    repeats: true,
-    path: '/sign-in',
-    act: async (page) => {
-      await page.getByLabel('Email address').fill('ada@example.com')
-      await page.getByLabel('Password', { exact: true }).fill('not her password')
-      await page.keyboard.press('Enter')
-      await page.getByRole('alert').first().waitFor()
-    },
-  },
-  {
-    name: 'sign-in-code',
-    repeats: true,
-    path: '/sign-in',
+  state('sign-in', '/sign-in'),
+  repeat('sign-in-refused', '/sign-in', async (page) => {
+    await page.getByLabel('Email address').fill('ada@example.com')
+    await page.getByLabel('Password', { exact: true }).fill('not her password')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').first().waitFor()
+  }),
+  repeat('sign-in-code', '/sign-in', (page) => page.getByLabel('Code', { exact: true }).waitFor(), {
     before: (page) =>
       page.route('**/console/api/session', async (route) => {
         const json = await (await route.fetch()).json()
         await route.fulfill({ json: { ...json, needsCode: true } })
       }),
-    act: (page) => page.getByLabel('Code', { exact: true }).waitFor(),
-  },
-  { name: 'setup', repeats: true, path: '/setup#none' },
-  { name: 'join', repeats: true, path: '/join#:invitation', act: see('Lakeside Dental') },
-  { name: 'join-old', repeats: true, path: '/join#none' },
-  { name: 'reset', repeats: true, path: '/reset#none' },
+  }),
+  repeat('setup', '/setup#none'),
+  repeat('join', '/join#:invitation', see('Lakeside Dental')),
+  repeat('join-old', '/join#none'),
+  repeat('reset', '/reset#none'),
 ]
 
 /** Every page, with its dialogs, menus and less obvious states. */
