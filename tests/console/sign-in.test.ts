@@ -127,7 +127,7 @@ describe('signing in', () => {
       return user + system
     }
     const costs: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const { email } = await set.join(project, 'member')
       costs.known.push(await cpuOf(email))
       costs.unknown.push(await cpuOf(`${email}.unknown.com`))
@@ -333,8 +333,7 @@ describe('a new password', () => {
 
   /** Runs `first` and, a little later in each round, `second`: both take as long as a password hash. */
   async function race(work: (person: TestPerson, delay: Promise<void>) => Promise<void>) {
-    for (const delayMs of [0, 15, 30, 45, 60, 75, 90])
-      await work(await set.join(project, 'member'), Bun.sleep(delayMs))
+    for (const delayMs of [0, 30, 60, 90]) await work(await set.join(project, 'member'), Bun.sleep(delayMs))
   }
   const linkFor = async ({ email }: TestPerson) => {
     const { link } = await service.services.console.invitations.createPasswordLink(email, 'http://x')

@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '2000' } })
+  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
 })
 
 afterAll(() => service.stop())
