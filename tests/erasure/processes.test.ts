@@ -166,7 +166,8 @@ function startLoad({ all }: Processes, project: ProjectBeside) {
       const answer = await request(reach(all[n % all.length], project), n).catch(() => null)
       await answer?.arrayBuffer().catch(() => null)
       if (answer) statuses.push(answer.status)
-      await Bun.sleep(5)
+      // Steady rather than all that fits: what has been written is searched byte by byte.
+      await Bun.sleep(30)
     }
   }
   const filler = (n: number) => Array.from({ length: 200 }, (_, word) => `word${(n * 37 + word) % 999}`)

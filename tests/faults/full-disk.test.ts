@@ -77,7 +77,7 @@ async function readiness({ url }: TestService): Promise<{ status: number; proble
 
 describe.skipIf(!disk)('on a full disk', () => {
   test('hundreds of calls can be deleted, and their space is there for new ones without a restart', async () => {
-    const { service, project } = await onSmallDisk(80)
+    const { service, project } = await onSmallDisk(48)
     const stored = await fill(project, 'e', 8_000)
     expect(await readiness(service)).toEqual({ status: 200, problem: expect.stringContaining('full') })
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
@@ -95,7 +95,7 @@ describe.skipIf(!disk)('on a full disk', () => {
   })
 
   test('after a restart as well, deletions work, erase everything and make room', async () => {
-    const { service: before, project, folder } = await onSmallDisk(80)
+    const { service: before, project, folder } = await onSmallDisk(48)
     const stored = await fill(project, 'g', 8_000)
     const half = Math.floor(stored.length / 2)
     expect(await deleteCalls(project, stored.slice(0, 10))).toEqual({ 200: 10 })
