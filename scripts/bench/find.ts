@@ -2,7 +2,7 @@ import { copyDataset } from '../dataset.ts'
 import { memoryOf } from '../process-use.ts'
 import { signIn } from './console.ts'
 import { atMost, formatCount, type Row, row } from './figures.ts'
-import { type Measured, measure, runLoad } from './load.ts'
+import { formatLatency, type Measured, measure, runLoad } from './load.ts'
 import { callsDataset, commonWord, rareWord } from './made-calls.ts'
 import type { Options } from './runner.ts'
 
@@ -88,7 +88,7 @@ export async function benchFind({ texts, start, calls }: Options): Promise<Row[]
     ...rows,
     row(
       'filtered page while somebody works on the overview',
-      `p50 ${beside.p50Ms.toFixed(1)}, p99 ${beside.p99Ms.toFixed(1)} ms`,
+      formatLatency(beside),
       `p99 ≤ ${p99MsMax} ms`,
       beside.p99Ms <= p99MsMax,
     ),
@@ -102,7 +102,6 @@ export async function benchFind({ texts, start, calls }: Options): Promise<Row[]
   ]
 }
 
-function processorRow(what: string, { usEach, p50Ms, p99Ms }: Measured, most: number): Row {
-  const latency = `; p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`
-  return atMost(what, usEach / 1_000, most, 'ms of processor', latency)
+function processorRow(what: string, measured: Measured, most: number): Row {
+  return atMost(what, measured.usEach / 1_000, most, 'ms of processor', `; ${formatLatency(measured)}`)
 }

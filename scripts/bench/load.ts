@@ -76,23 +76,17 @@ export async function measure(
   return { ...result, usEach: ((processOf(pid).processorSeconds - before) * 1e6) / served }
 }
 
+export type Figures = Pick<Measured, 'perSecond' | 'bytesEach' | 'p50Ms' | 'p99Ms' | 'usEach'>
+
 /** The median of each figure over some rounds. */
-export function medianOf(rounds: readonly Measured[]): Measured {
-  const of = (name: keyof Measured) => median(rounds.map((round) => round[name]))
-  const [sent, served, refused, failed] = [of('sent'), of('served'), of('refused'), of('failed')]
-  const [perSecond, bytesEach, usEach] = [of('perSecond'), of('bytesEach'), of('usEach')]
-  return {
-    sent,
-    served,
-    refused,
-    failed,
-    perSecond,
-    bytesEach,
-    usEach,
-    p50Ms: of('p50Ms'),
-    p99Ms: of('p99Ms'),
-    maxMs: of('maxMs'),
-  }
+export function medianOf(rounds: readonly Measured[]): Figures {
+  const of = (name: keyof Figures) => median(rounds.map((round) => round[name]))
+  const [p50Ms, p99Ms, usEach] = [of('p50Ms'), of('p99Ms'), of('usEach')]
+  return { perSecond: of('perSecond'), bytesEach: of('bytesEach'), p50Ms, p99Ms, usEach }
+}
+
+export function formatLatency({ p50Ms, p99Ms }: Pick<Measured, 'p50Ms' | 'p99Ms'>): string {
+  return `p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`
 }
 
 export function median(values: readonly number[]): number {

@@ -44,23 +44,7 @@ function generateTexts(): Texts {
   const several = (least: number, most: number) => least + Math.floor(random() * (most - least))
   const times = <Value>(count: number, make: (index: number) => Value) =>
     Array.from({ length: count }, (_, n) => make(n))
-  const syllables = [
-    'ba',
-    'con',
-    'de',
-    'fi',
-    'gra',
-    'hol',
-    'in',
-    'ju',
-    'ka',
-    'lo',
-    'mer',
-    'no',
-    'per',
-    'sti',
-    'tu',
-  ]
+  const syllables = 'ba con de fi gra hol in ju ka lo mer no per sti tu'.split(' ')
   const syllable = () => syllables[several(0, syllables.length)]
   const words = times(6_000, () => times(several(1, 5), syllable).join(''))
   // Squared, so that some words are common and most are rare.

@@ -50,24 +50,30 @@ export async function runChecks(
   }
 }
 
+function sound(check: Check['check'], detail: string): Check {
+  return { check, ok: true, detail, advice: null }
+}
+
+function fault(check: Check['check'], detail: string, advice: string): Check {
+  return { check, ok: false, detail, advice }
+}
+
 function checkConfiguration(shell: Shell): { check: Check; config: Config | null } {
   try {
     const config = shell.loadConfig()
     const detail = `data in ${config.dataDir}, database ${config.databaseUrl}`
-    return { check: { check: 'configuration', ok: true, detail, advice: null }, config }
+    return { check: sound('configuration', detail), config }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const detail = error.problems.join('\n')
     const advice = 'Fix these variables in the environment or in .env. See .env.example for each.'
-    return { check: { check: 'configuration', ok: false, detail, advice }, config: null }
+    return { check: fault('configuration', detail, advice), config: null }
   }
 }
 
 function checkAddon(): Check {
   const { reason } = loadAddon()
-  if (reason === null) {
-    return { check: 'addon', ok: true, detail: 'hnswlib-node is built for this machine', advice: null }
-  }
+  if (reason === null) return sound('addon', 'hnswlib-node is built for this machine')
   const detail = `${reason}, so vector search compares every row: exact, but slow with many rows`
   const advice = 'To make it fast, install a C++ compiler (such as g++) and run: bun scripts/build-addon.ts'
   return { check: 'addon', ok: true, detail, advice }
@@ -94,7 +100,7 @@ async function checkServer({ database, config }: Services): Promise<Check> {
   const url = config.databaseSyncUrl ?? config.databaseUrl
   const replica = config.databaseSyncUrl === null ? '' : ', replicated into this folder'
   const detail = `${url} answered in ${tookMs} ms, ${counted(applied?.n ?? 0, 'migration')} applied${replica}`
-  return { check: 'database', ok: true, detail, advice: null }
+  return sound('database', detail)
 }
 
 async function checkFile(services: Services, repair: boolean): Promise<Check> {
@@ -111,21 +117,21 @@ async function checkFile(services: Services, repair: boolean): Promise<Check> {
   if (damage.length > 0) {
     const detail = `the file is damaged: ${damage.join('; ')}`
     const advice = 'Stop the service, keep a copy of the file, and restore the newest backup.'
-    return { check: 'database', ok: false, detail, advice }
+    return fault('database', detail, advice)
   }
   if (faults.length > 0) {
     const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
-    return { check: 'database', ok: false, detail: faults.join('; '), advice }
+    return fault('database', faults.join('; '), advice)
   }
   const fullness = await checkRoom(services)
   if (fullness) return fullness
   const miscounted = await findMiscounted(database, repair)
   if (miscounted.length > 0) {
     const detail = `the file is sound, but the calls of ${counted(miscounted.length, 'project')} are counted wrong`
-    return { check: 'database', ok: false, detail, advice: 'Count them again: bun callbook doctor --repair' }
+    return fault('database', detail, 'Count them again: bun callbook doctor --repair')
   }
   const detail = `${inMegabytes(statSync(database.file).size)} MB, sound, ${counted(applied?.n ?? 0, 'migration')} applied, writes are durable`
-  return { check: 'database', ok: true, detail, advice: null }
+  return sound('database', detail)
 }
 
 /** Null when there is room for the largest call and what its deletion needs, and the folder can be written. */
@@ -134,7 +140,7 @@ async function checkRoom({ database, config }: Services): Promise<Check | null> 
   if (unwritable !== undefined) {
     const advice =
       'Make it writable for the user who runs the service. Until then, nothing can be written or deleted.'
-    return { check: 'database', ok: false, detail: `${unwritable} cannot be written`, advice }
+    return fault('database', `${unwritable} cannot be written`, advice)
   }
   const free = database.freeBytes() ?? 0
   const [row] = await database.read.all<{ bytes: number }>(
@@ -145,7 +151,7 @@ async function checkRoom({ database, config }: Services): Promise<Check | null> 
   const detail = `the disk is full: ${inMegabytes(free)} MB are free, and ${inMegabytes(reusable)} MB within the database`
   const advice =
     'Make space on the disk of DATA_DIR, or delete records. Until then, writes that do not fit are refused.'
-  return { check: 'database', ok: false, detail, advice }
+  return fault('database', detail, advice)
 }
 
 function inMegabytes(bytes: number): string {
@@ -169,26 +175,22 @@ function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, e
       : 'Check the address, DATABASE_AUTH_TOKEN and that the server can be reached.'
   const advice = error instanceof OtherSchema ? error.advice : usual
   const detail = `${databaseSyncUrl ?? databaseUrl} cannot be used: ${sentenceOf(error)}`
-  return { check: 'database', ok: false, detail, advice }
+  return fault('database', detail, advice)
 }
 
 async function checkEmbedding({ embedder, config }: Services, signal: AbortSignal): Promise<Check> {
   const startedAt = performance.now()
   const timeout = AbortSignal.timeout(embedWithinMs)
-  const failed = (why: string): Check => ({
-    check: 'embedding',
-    ok: false,
-    detail: `${embedder.destination} does not embed: ${why}`,
-    advice:
-      `Check ${config.embedding.endpoint ? 'EMBEDDING_ENDPOINT' : 'EMBEDDING_MODEL'}, HF_TOKEN and the network. ` +
-      'Until then, items are stored and found by keyword.',
-  })
+  const advice =
+    `Check ${config.embedding.endpoint ? 'EMBEDDING_ENDPOINT' : 'EMBEDDING_MODEL'}, HF_TOKEN and the network. ` +
+    'Until then, items are stored and found by keyword.'
+  const failed = (why: string) => fault('embedding', `${embedder.destination} does not embed: ${why}`, advice)
   try {
     const [vector] = await embedder.embed(['doctor'], 'document', AbortSignal.any([signal, timeout]))
     const tookMs = Math.round(performance.now() - startedAt)
     if (!vector || vector.length === 0) return failed('it returned no vector')
     const detail = `${embedder.destination} answered ${vector.length} dimensions in ${tookMs} ms`
-    return { check: 'embedding', ok: true, detail, advice: null }
+    return sound('embedding', detail)
   } catch (error) {
     signal.throwIfAborted()
     return failed(timeout.aborted ? `no answer within ${embedWithinMs / 1000} s` : sentenceOf(error))
@@ -208,11 +210,11 @@ async function checkIndexes(services: Services, signal: AbortSignal): Promise<Ch
   }
   if (faults.length > 0) {
     const advice = 'Rebuild them from the rows: bun callbook index rebuild'
-    return { check: 'index', ok: false, detail: faults.join('\n'), advice }
+    return fault('index', faults.join('\n'), advice)
   }
   const running = hasOwner(services.config) ? 'a service is running' : 'no service is running'
   const detail =
     `${counted(projects.length, 'project')}, ${counted(sum.vectors, 'vector')} in sound files, ` +
     `${sum.unsaved} not saved yet, ${counted(sum.pending, 'chunk')} pending; ${running}`
-  return { check: 'index', ok: true, detail, advice: null }
+  return sound('index', detail)
 }

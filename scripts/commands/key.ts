@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { KeyRecord } from '../../src/auth/key-record.ts'
 import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
-import { namingOptions, shown } from './sentences.ts'
+import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const msPerDay = 86_400_000
@@ -209,10 +209,6 @@ function readHours(text: string): number {
     throw invalidRequest([{ field: `--overlap ${text}`, message: 'must be a time such as 30m, 24h or 7d' }])
   }
   return Number(count) * (unit === 'm' ? 1 / 60 : unit === 'd' ? 24 : 1)
-}
-
-function collect(entry: string, entries: string[] = []): string[] {
-  return [...entries, entry]
 }
 
 const options: Record<string, string> = {

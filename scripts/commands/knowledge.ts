@@ -3,7 +3,7 @@ import { readableFiles } from '../../src/knowledge/files/file-text.ts'
 import type { CheckSummary } from './knowledge-check.ts'
 import type { ImportSummary } from './knowledge-import.ts'
 import type { SyncSummary } from './knowledge-sync.ts'
-import { counted, shown } from './sentences.ts'
+import { collect, counted, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 export function addKnowledgeCommands(program: Command, shell: Shell): void {
@@ -117,10 +117,6 @@ interface SyncFlags {
   include?: string[]
   exclude?: string[]
   json?: true
-}
-
-function collect(value: string, values: string[] = []): string[] {
-  return [...values, value]
 }
 
 function syncTextOf(summary: SyncSummary): string[] {

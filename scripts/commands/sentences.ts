@@ -34,6 +34,11 @@ export function namingOptions(toOption: (error: FieldError) => FieldError) {
   }
 }
 
+/** For an option that can be repeated: all of its values. */
+export function collect(value: string, values: string[] = []): string[] {
+  return [...values, value]
+}
+
 /** A text for one line of a terminal: escapes control characters, which could move the cursor. */
 export function shown(text: string): string {
   return text.replace(

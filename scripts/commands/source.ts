@@ -4,7 +4,7 @@ import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
 import { consoleOrigin } from './person.ts'
-import { namingOptions, shown } from './sentences.ts'
+import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface CreateOptions {
@@ -211,10 +211,6 @@ class InputLines {
     }
     return await this.valueOf(option, value)
   }
-}
-
-function collect(entry: string, entries: string[]): string[] {
-  return [...entries, entry]
 }
 
 async function secretOf(secret: string | undefined, input: InputLines): Promise<string | undefined> {

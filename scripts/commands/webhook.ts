@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { webhookEvents } from '../../src/webhooks/events.ts'
 import type { WebhookRecord } from '../../src/webhooks/webhooks.ts'
-import { namingOptions, shown } from './sentences.ts'
+import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 interface CreateOptions {
@@ -34,7 +34,7 @@ function addCreate(webhook: Command, shell: Shell): void {
     .option(
       '--event <event>',
       `one of ${webhookEvents.join(', ')}; can be repeated (default: all of them)`,
-      (event: string, events: string[] = []) => [...events, event],
+      collect,
     )
     .option('--details', 'send calls with their details')
     .option('--json', 'print {"id","url","events","secret"}')

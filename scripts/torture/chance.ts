@@ -2,6 +2,7 @@ import { createRandom } from '../random.ts'
 
 // Without vowels, y and s, so that the stemmer does not change the word.
 const letters = 'bcdfghjklmnpqrtvwxz'
+const vocabulary = 'refund order window caller invoice delivery holiday warranty hours'.split(' ')
 const markerChars = 18
 const phoneDigits = 15
 
@@ -33,17 +34,6 @@ export class Chance {
 
   /** Plain words around the marker, as paragraphs under headings. */
   text(marker: string, words: number): string {
-    const vocabulary = [
-      'refund',
-      'order',
-      'window',
-      'caller',
-      'invoice',
-      'delivery',
-      'holiday',
-      'warranty',
-      'hours',
-    ]
     const parts = Array.from({ length: words }, (_, at) => {
       if (at % 90 === 0) return `\n\n## Part ${at / 90} ${marker}\n\n`
       return `${this.oneOf(vocabulary)}${this.between(1, 400)} `

@@ -1,10 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { openReadOnly } from '../../src/db/read-only.ts'
 import type { Chance } from './chance.ts'
+import { untilNone } from './database.ts'
 import { type CallState, isSameCall, type Model } from './model.ts'
 
 const sentWithinMs = 60_000
@@ -69,7 +67,8 @@ export class WebhookEndpoint {
 
   /** Checks that the state of each record, and each change of a completed call, has arrived. */
   async inspect(dataDir: string): Promise<void> {
-    if (!(await isAllSent(dataDir))) return this.#model.violated('webhooks were not sent in time')
+    if ((await untilNone(dataDir, 'webhook_queue where not is_sent', sentWithinMs)) > 0)
+      return this.#model.violated('webhooks were not sent in time')
     const { calls, items, deletedCalls, deletedItems, completedChanges, erasures } = this.#model
     for (const erasure of erasures.keys())
       if (this.#arrived.get(erasure)?.last?.type !== 'erasure.done')
@@ -139,20 +138,5 @@ export class WebhookEndpoint {
     arrived.accepted.set(id, event)
     arrived.last = event
     response.writeHead(204).end()
-  }
-}
-
-async function isAllSent(dataDir: string): Promise<boolean> {
-  const deadline = performance.now() + sentWithinMs
-  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
-  try {
-    const waiting = database.prepare('select count(*) from webhook_queue where not is_sent').pluck()
-    while (Number(waiting.all()[0]) > 0) {
-      if (performance.now() > deadline) return false
-      await sleep(50)
-    }
-    return true
-  } finally {
-    database.close()
   }
 }

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openReadOnly } from '../../src/db/read-only.ts'
+import type Database from 'libsql'
 import type { ByteSearch, ByteSearchResult } from './byte-search.ts'
 import { phoneNumberOf } from './chance.ts'
+import { count, reading, untilNone } from './database.ts'
 import { planted } from './load.ts'
 import { type CallState, type ItemState, isSameCall, type Known, type Model } from './model.ts'
 import { countWrongRows } from './rows.ts'
@@ -39,18 +38,14 @@ export async function inspect(options: InspectionOptions): Promise<{ bytes: numb
   }
   const [bytes] = await Promise.all([inspectBytes(options), inspectIndex(options)])
   await inspectVectors(options)
-  inspectRows(options)
+  await reading(options.dataDir, (database) => inspectRows(database, model))
   return { bytes }
 }
 
 /** Each request that was accepted, and each whose answer was lost, comes to its end after a kill. */
 async function inspectErasures({ url, dataDir, key, model }: InspectionOptions): Promise<void> {
-  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
-  const open = database.prepare('select count(*) from erasure_requests where not is_done').pluck()
-  const deadline = performance.now() + settleWithinMs
-  while (Number(open.all()[0]) > 0 && performance.now() < deadline) await sleep(50)
-  if (Number(open.all()[0]) > 0) model.violated('an erasure request is not done')
-  database.close()
+  const open = await untilNone(dataDir, 'erasure_requests where not is_done', settleWithinMs)
+  if (open > 0) model.violated('an erasure request is not done')
   for (const [erasure, ids] of model.erasures) {
     const answer = await fetch(`${url}/v1/erasures/${erasure}`, {
       headers: { authorization: `Bearer ${key}` },
@@ -135,41 +130,22 @@ function inspectItem(id: string, item: ItemState, known: Known<ItemState | null>
 
 /** Checks that every chunk is embedded, and that the index files are sound and hold no vector of a deleted chunk. */
 async function inspectIndex({ dataDir, model }: InspectionOptions): Promise<void> {
-  const deadline = performance.now() + settleWithinMs
-  while (countPending(dataDir) > 0 && performance.now() < deadline) await sleep(50)
-  const pending = countPending(dataDir)
+  const pending = await untilNone(dataDir, 'chunks where embedding_space is null', settleWithinMs)
   if (pending > 0) model.violated(`${pending} chunks are pending`)
   const { code, out, err } = await startCommand(dataDir, ['index', 'verify', '--json']).done
   if (code !== 0) model.violated(`index verify ended with ${code}: ${out} ${err}`)
 }
 
-function countPending(dataDir: string): number {
-  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
-  try {
-    return Number(
-      database.prepare('select count(*) from chunks where embedding_space is null').pluck().all()[0],
-    )
-  } finally {
-    database.close()
-  }
-}
-
 /** Checks that rows that belong together are complete and that the file is not damaged. */
-function inspectRows({ dataDir, model }: InspectionOptions): void {
-  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
-  const count = (from: string) => Number(database.prepare(`select count(*) from ${from}`).pluck().all()[0])
-  try {
-    const checks: Record<string, number> = {
-      ...countWrongRows(database),
-      'erasures still open': count('erasures where done_at is null'),
-      'slices of erasures that are done': count('erasure_slices'),
-    }
-    for (const [what, n] of Object.entries(checks)) if (n !== 0) model.violated(`${n} ${what}`)
-    const state = database.prepare('pragma integrity_check(3)').pluck().all()
-    if (state.join() !== 'ok') model.violated(`integrity_check: ${state.join('; ')}`)
-  } finally {
-    database.close()
+function inspectRows(database: Database.Database, model: Model): void {
+  const checks: Record<string, number> = {
+    ...countWrongRows(database),
+    'erasures still open': count(database, 'erasures where done_at is null'),
+    'slices of erasures that are done': count(database, 'erasure_slices'),
   }
+  for (const [what, n] of Object.entries(checks)) if (n !== 0) model.violated(`${n} ${what}`)
+  const state = database.prepare('pragma integrity_check(3)').pluck().all()
+  if (state.join() !== 'ok') model.violated(`integrity_check: ${state.join('; ')}`)
 }
 
 /** Searches every byte of every file for words, phone numbers and vectors of deleted records. */
@@ -198,19 +174,11 @@ async function inspectVectors({ dataDir, model }: InspectionOptions): Promise<vo
   const [id, known] = [...model.items].at(-1) ?? []
   if (!id || !known?.now) return
   const made = await vectorsOf(known.now)
-  const stored = readEmbeddings(dataDir, id)
+  const query =
+    'select embedding from chunks where item_seq = (select seq from knowledge_items where id = ?) order by position'
+  const stored = await reading(dataDir, (database) =>
+    (database.prepare(query).pluck().all(id) as ArrayBuffer[]).map((bytes) => Buffer.from(bytes)),
+  )
   const isSame = stored.length === made.length && stored.every((bytes, at) => made[at]?.equals(bytes))
   if (!isSame) model.violated(`the vectors of the item ${id} differ from those that the search looks for`)
-}
-
-function readEmbeddings(dataDir: string, itemId: string): Buffer[] {
-  const database = openReadOnly(join(dataDir, 'callbook.db'), 10_000)
-  try {
-    const statement = database.prepare(
-      'select embedding from chunks where item_seq = (select seq from knowledge_items where id = ?) order by position',
-    )
-    return (statement.pluck().all(itemId) as ArrayBuffer[]).map((bytes) => Buffer.from(bytes))
-  } finally {
-    database.close()
-  }
 }

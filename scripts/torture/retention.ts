@@ -1,8 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { openReadOnly } from '../../src/db/read-only.ts'
 import { type Chance, phoneNumberOf } from './chance.ts'
+import { count, reading, untilNone } from './database.ts'
 import type { Model } from './model.ts'
 import { startCommand } from './victim.ts'
 
@@ -55,28 +53,20 @@ export class AgedCalls {
 
   /** Checks that everything due is deleted, and that the audit trail has counted it right. */
   async inspect(): Promise<void> {
-    const database = openReadOnly(join(this.#dataDir, 'callbook.db'), 10_000)
-    const number = (sql: string) => Number(database.prepare(sql).pluck().all()[0])
-    const own = "project_id = (select id from projects where name = 'kept for a day')"
-    const left = () => number(`select count(*) from calls where ${own} and status = 'completed'`)
-    const open = () => number('select count(*) from erasures where done_at is null')
-    try {
-      const deadline = performance.now() + settleWithinMs
-      while (left() > 0 || open() > 0) {
-        if (performance.now() > deadline)
-          return this.#model.violated(`${left()} calls are due and there, ${open()} erasures are open`)
-        await sleep(50)
-      }
-      const counted = number(
-        `select sum(cast(target as integer)) from audit_events where ${own} and action = 'calls_expired'`,
-      )
+    const own = `project_id = (select id from projects where name = '${project}')`
+    const due = `calls where ${own} and status = 'completed'`
+    const left = await untilNone(this.#dataDir, due, settleWithinMs)
+    const open = await untilNone(this.#dataDir, 'erasures where done_at is null', settleWithinMs)
+    if (left + open > 0)
+      return this.#model.violated(`${left} calls are due and there, ${open} erasures are open`)
+    await reading(this.#dataDir, (database) => {
+      const sum = `select sum(cast(target as integer)) from audit_events where ${own} and action = 'calls_expired'`
+      const counted = Number(database.prepare(sum).pluck().all()[0])
       if (counted !== this.#imported)
         this.#model.violated(`the trail counts ${counted} of ${this.#imported} calls that were due`)
-      const live = number(`select count(*) from calls where ${own}`)
+      const live = count(database, `calls where ${own}`)
       if (live !== this.#live) this.#model.violated(`${live} of ${this.#live} live calls are left`)
-    } finally {
-      database.close()
-    }
+    })
     for (const marker of this.#due) this.#model.deadMarkers.add(marker)
     for (let n = 0; n < callsPerRound * this.#due.length; n++) this.#model.count('calls gone by retention')
     this.#due = []

@@ -1,6 +1,6 @@
 import { send } from '../../requests.ts'
 import { formatCount, type Row } from '../figures.ts'
-import { type LoadRequest, type Measured, measure, median, medianOf } from '../load.ts'
+import { type Figures, type LoadRequest, type Measured, measure, median, medianOf } from '../load.ts'
 import type { Peer } from './peer.ts'
 
 const warmUpSeconds = 2
@@ -79,7 +79,7 @@ export function formatClients(connections: number): string {
   return `${connections} client${connections === 1 ? '' : 's'}`
 }
 
-function formatRound({ perSecond, usEach, bytesEach }: Measured): string {
+function formatRound({ perSecond, usEach, bytesEach }: Figures): string {
   const size = bytesEach >= 100 ? `, ${formatCount(bytesEach / 1_000)} KB` : ''
   return `${formatCount(perSecond)}/s, ${formatCount(usEach)} us${size}`
 }

@@ -4,7 +4,7 @@ import { memoryOfTree } from '../../process-use.ts'
 import { ask } from '../../requests.ts'
 import { corpusDataset } from '../corpus.ts'
 import { formatCount, type Row, row } from '../figures.ts'
-import { measure } from '../load.ts'
+import { formatLatency, measure } from '../load.ts'
 import { type ChunkRow, recallOf } from '../retrieval/recall.ts'
 import type { Options } from '../runner.ts'
 import { asPeer, searchRequest } from './callbook.ts'
@@ -64,7 +64,7 @@ export async function benchVectors({ start, rounds, texts, chunks: count }: Opti
     row('  memory after it', sideBySide(peers, memories)),
     row(
       '  hybrid search, 1 client',
-      `p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`,
+      formatLatency({ p50Ms, p99Ms }),
       `≤ ${hybridMsMax.p50}, ≤ ${hybridMsMax.p99} ms`,
       p50Ms <= hybridMsMax.p50 && p99Ms <= hybridMsMax.p99,
     ),

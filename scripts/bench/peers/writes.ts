@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { processOf } from '../../process-use.ts'
 import { shuffled } from '../../random.ts'
 import { formatCount, type Row, row } from '../figures.ts'
-import { type LoadRequest, type Measured, measure, medianOf } from '../load.ts'
+import { formatLatency, type LoadRequest, type Measured, measure, medianOf } from '../load.ts'
 import type { MadeCall } from '../made-calls.ts'
 import type { Options } from '../runner.ts'
 import { formatClients, judged, sideBySide } from './compare.ts'
@@ -63,8 +63,8 @@ export async function benchPaced({ peers, calls }: CallPeers, { rounds }: Option
   for (let round = 0; round < rounds; round++)
     for (const [at, peer] of able.entries()) results[at]?.push(await put(peer, calls, pace))
   const texts = results.map((each) => {
-    const { p50Ms, p99Ms, usEach } = medianOf(each)
-    return `p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms, ${formatCount(usEach)} us`
+    const figures = medianOf(each)
+    return `${formatLatency(figures)}, ${formatCount(figures.usEach)} us`
   })
   return [row(`PUT of a new call, ${pace.perSecond} a second`, sideBySide(able, texts))]
 }
