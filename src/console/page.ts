@@ -3,38 +3,6 @@ import type { ConsoleAssets } from './assets.ts'
 /** The path of the page's files, up to their names. */
 export const assetsPath = '/console/assets/'
 
-/** Every path at which the page is served. Its own router decides what to show there. */
-export const pagePaths = [
-  '/console',
-  '/console/sign-in',
-  '/console/setup',
-  '/console/join',
-  '/console/reset',
-  '/console/p/:project',
-  ...[
-    'overview',
-    'calls',
-    'calls/:call',
-    'knowledge',
-    'new-item',
-    'knowledge/:item',
-    'playground',
-    'questions',
-    'settings',
-    'settings/keys',
-    'settings/keys/:key',
-    'settings/integrations',
-    'settings/integrations/:integration',
-    'settings/integrations/sources/:source',
-    'settings/webhooks',
-    'settings/people',
-    'settings/privacy',
-    'settings/audit',
-    'settings/general',
-    'settings/account',
-  ].map((path) => `/console/p/:project/${path}`),
-]
-
 /**
  * Scripts and styles are the service's own files. The nonce is for the style elements that the component library
  * adds. Inline styles are set by script, which the policy does not restrict.

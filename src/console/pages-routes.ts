@@ -4,7 +4,8 @@ import { notFound } from '../errors.ts'
 import { wantsPage } from '../http/docs-routes.ts'
 import { answerFile, type StaticFile } from '../http/static-file.ts'
 import { type ConsoleAssets, readAssets } from './assets.ts'
-import { assetsPath, consolePage, notBuiltPage, pagePaths, pagePolicy } from './page.ts'
+import { assetsPath, consolePage, notBuiltPage, pagePolicy } from './page.ts'
+import { pagePaths } from './page-paths.ts'
 
 const nonceBytes = 16
 const forADay = 'public, max-age=86400'
@@ -26,7 +27,10 @@ export function pagesRoutes(folder: string) {
   routes.get('/favicon.ico', ({ request }) => send(read()?.entries.icon ?? 'favicon.ico', request, forADay), {
     detail: { hide: true },
   })
-  for (const path of pagePaths) routes.get(path, ({ request }) => toPage(read(), request))
+  for (const path of pagePaths) {
+    const served = `/console${path.replaceAll('$', ':')}`.replace(/\/$/, '')
+    routes.get(served, ({ request }) => toPage(read(), request))
+  }
   // An address that leads nowhere: the page says so to people.
   routes.get('/console/*', ({ path, request }) => {
     const isForPeople = wantsPage(request.headers) && !/^\/console\/(api|assets)\//.test(path)

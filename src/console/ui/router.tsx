@@ -7,6 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import type { PagePath } from '../page-paths.ts'
 import { api, unwrap } from './api.ts'
 import { lastProject } from './last-project.ts'
 import { ownPath } from './own-path.ts'
@@ -344,6 +345,9 @@ export function createConsoleRouter(queryClient: QueryClient) {
 }
 
 type ConsoleRouter = ReturnType<typeof createConsoleRouter>
+type OwnPath = Exclude<keyof ConsoleRouter['routesByPath'], `/p/${string}/`>
+/** A page that the server does not know, or knows in vain, is a type error. */
+true satisfies [OwnPath, PagePath] extends [PagePath, OwnPath] ? true : never
 
 /** Requests everything that the page at the address needs, at once, before anything is rendered. */
 export function preloadPage(router: ConsoleRouter): void {

@@ -1,0 +1,31 @@
+/** The paths of the console's pages, below /console, as its router writes them. It does not compile with others. */
+export const pagePaths = [
+  '/',
+  '/sign-in',
+  '/setup',
+  '/join',
+  '/reset',
+  '/p/$project',
+  '/p/$project/overview',
+  '/p/$project/calls',
+  '/p/$project/calls/$call',
+  '/p/$project/knowledge',
+  '/p/$project/knowledge/$item',
+  '/p/$project/new-item',
+  '/p/$project/playground',
+  '/p/$project/questions',
+  '/p/$project/settings',
+  '/p/$project/settings/keys',
+  '/p/$project/settings/keys/$key',
+  '/p/$project/settings/integrations',
+  '/p/$project/settings/integrations/$integration',
+  '/p/$project/settings/integrations/sources/$source',
+  '/p/$project/settings/webhooks',
+  '/p/$project/settings/people',
+  '/p/$project/settings/privacy',
+  '/p/$project/settings/audit',
+  '/p/$project/settings/general',
+  '/p/$project/settings/account',
+] as const
+
+export type PagePath = (typeof pagePaths)[number]
