@@ -19,7 +19,7 @@ import { guideRoutes } from './guide/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
 import { authenticate, keyAuthentication } from './http/authenticate.ts'
 import { personAuthentication } from './http/authenticate-person.ts'
-import { createClientAddress, type PeerAddress } from './http/client-address.ts'
+import { clientAddress, type PeerAddress } from './http/client-address.ts'
 import { directRead } from './http/direct-read.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
 import { ignoredNames, type Route } from './http/ignored-names.ts'
@@ -179,15 +179,18 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
   const proxies = trustedProxies.length > 0 ? compileIpRules(trustedProxies) : null
-  const clientAddress = createClientAddress(peerOf, proxies)
+  const addressOf = (request: Request) => {
+    const forwardedFor = request.headers.get('x-forwarded-for')
+    return clientAddress({ peer: peerOf(request), forwardedFor, trustedProxies: proxies })
+  }
   const admission = new Admission(contexts, bodyBytesMax, workLimits(services))
   const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
   return {
     contexts,
     peerOf,
-    clientAddress,
+    clientAddress: addressOf,
     admission,
-    authenticateKey: keyAuthentication({ ...services, admission, rateLimiter, clientAddress }),
+    authenticateKey: keyAuthentication({ ...services, admission, rateLimiter, clientAddress: addressOf }),
     authenticatePerson: personAuthentication({ ...services.console, contexts }),
   }
 }

@@ -162,7 +162,7 @@ export function bodyOf<S extends TSchema>(
   >
 }
 
-export interface BodySchema<Output> {
+interface BodySchema<Output> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string

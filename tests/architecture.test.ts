@@ -350,6 +350,27 @@ describe('what code may do', () => {
     expect(lines.filter((line) => spread.test(line))).toEqual([])
   })
 
+  test('what a file exports is imported by another that is no test, but for the tables', () => {
+    const form =
+      /^(?:import|export) [^'"]*?(?:\{([^}]*)\}|\* as \w+) from '(\.[^']+)'|import\('(\.[^']+)'\)/gm
+    const imported = new Set(
+      everything.flatMap(({ path }) =>
+        [...readFileSync(join(root, path), 'utf8').matchAll(form)].flatMap(([, names = '*', from, lazy]) => {
+          const target = relative(root, join(root, dirname(path), from ?? lazy ?? ''))
+          return names.split(',').map((name) => `${target}: ${name.trim().replace(/^type | as .*$/g, '')}`)
+        }),
+      ),
+    )
+    const exported = [...source, ...page].flatMap(({ path, code }) => {
+      // Ranking is tested with its words.
+      if (imported.has(`${path}: *`) || /db\/schema\.ts$|search\/passage-words\.ts$/.test(path)) return []
+      const names = code.matchAll(/^export (?:async )?(?:const|function\*?|class) (\w+)/gm)
+      return [...names].map(([, name]) => `${path}: ${name}`)
+    })
+    expect(exported.length).toBeGreaterThan(500)
+    expect(exported.filter((name) => !imported.has(name))).toEqual([])
+  })
+
   test('the compiler is not told to look away', () => {
     const told = everything.filter(({ path }) =>
       /@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(readFileSync(join(root, path), 'utf8')),

@@ -84,13 +84,13 @@ export interface AuditRow {
   ipAddress: string | null
 }
 
-export interface AuditRows {
+interface AuditRows {
   data: AuditRow[]
   /** Null on the last page. */
   nextCursor: string | null
 }
 
-export interface AuditEvent {
+interface AuditEvent {
   /** Absent for the command line and for the service itself. */
   by?: ActedBy | undefined
   /** Null for events outside any project, such as a sign-in. */

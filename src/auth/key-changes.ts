@@ -24,7 +24,7 @@ const overlapHoursMax = 720
 const entriesNamedMax = 5
 
 /** The changeable properties of a key. Kind and scope are not, so that no key ever opens more than it did. */
-export interface KeyEdit {
+interface KeyEdit {
   name?: string | undefined
   allowedIps?: string[] | undefined
   allowedOrigins?: string[] | undefined

@@ -23,7 +23,7 @@ const rowsCachedMax = 10_000
 /** A longer header has a valid key and many spaces, and is not worth caching. */
 const headerCharsMax = 128
 
-export interface NewKey {
+interface NewKey {
   name: string
   kind: KeyKind
   /** Only for API keys; `full` by default. */

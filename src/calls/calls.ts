@@ -25,7 +25,7 @@ import { ProjectBatches } from './writing/batches.ts'
 const deletionsPerBatchMax = 50
 
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
-export interface DeletedCalls {
+interface DeletedCalls {
   deleted: string[]
   held: string[]
 }

@@ -16,7 +16,7 @@ eventHeaders.set('Content-Type', 'text/event-stream; charset=utf-8')
 // Keeps nginx from buffering events.
 eventHeaders.set('X-Accel-Buffering', 'no')
 
-export interface ChangesQuery extends ChangesRequest {
+interface ChangesQuery extends ChangesRequest {
   include: Include
   waitMs: number
   /** Whether the answer is a stream of events. */

@@ -70,7 +70,7 @@ export interface ChangeEntry {
   json: string
 }
 
-export interface EntriesOptions {
+interface EntriesOptions {
   include: Include
   /** Whether changes without documents come with ids. */
   withIds?: boolean
@@ -110,7 +110,7 @@ const queries = preparedQueries((db) => {
  * The project's newest change number and its changes, in one statement, so that they are consistent. Each of the three
  * parts is read in index order, only as far as the page goes.
  */
-export function changesAfter(projectId: unknown, after: unknown, rows: unknown): SQL {
+function changesAfter(projectId: unknown, after: unknown, rows: unknown): SQL {
   const isLater = sql`project_id = ${projectId} and change_seq > ${after}`
   return sql`(select change_seq as newest from projects where id = ${projectId} and deleted_at is null) as project
     left join (

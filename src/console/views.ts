@@ -11,7 +11,7 @@ import type { NewView } from './schemas.ts'
 const viewsMax = 100
 
 /** Filters of the list of calls, kept under a name. */
-export type View = Awaited<ReturnType<Views['list']>>[number]
+type View = Awaited<ReturnType<Views['list']>>[number]
 
 /** The views that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
 export class Views {

@@ -10,9 +10,9 @@ export type WriteClient = Pick<Client, 'execute' | 'batch' | 'migrate'>
 
 type Query = BatchItem<'sqlite'>
 /** SQL is for what returns no rows. */
-export type Statement = Query | SQL
+type Statement = Query | SQL
 /** The statements of a batch, each under a name of its own; a list of them has one name. */
-export type Statements = Readonly<Record<string, Statement | readonly Statement[]>>
+type Statements = Readonly<Record<string, Statement | readonly Statement[]>>
 
 type NoSchema = Record<string, never>
 type ResultOf<Each> = Each extends Query ? Each['_']['result'] : ResultSet

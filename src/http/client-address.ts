@@ -3,20 +3,7 @@ import { type IpRules, parseAddress } from '../auth/ip-rules.ts'
 /** The address at the other end of the socket, which only the runtime's server knows; null without a socket. */
 export type PeerAddress = (request: Request) => string | null
 
-/** Finds the address of a request's client, by `clientAddress`. */
-export function createClientAddress(
-  peerAddress: PeerAddress,
-  trustedProxies: IpRules | null,
-): (request: Request) => string | null {
-  return (request) =>
-    clientAddress({
-      peer: peerAddress(request),
-      forwardedFor: request.headers.get('x-forwarded-for'),
-      trustedProxies,
-    })
-}
-
-export interface ClientAddressSources {
+interface ClientAddressSources {
   /** The address at the other end of the socket; null without a socket. */
   peer: string | null
   /** `X-Forwarded-For`, several header lines joined by commas. */

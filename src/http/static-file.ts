@@ -1,4 +1,4 @@
-export type Encoding = 'br' | 'gzip'
+type Encoding = 'br' | 'gzip'
 
 /** A file served from memory. */
 export interface StaticFile {

@@ -28,7 +28,7 @@ export interface KnowledgeRows extends ItemPage {
   total: number
 }
 
-export interface StoredChunk extends ChunkPreview {
+interface StoredChunk extends ChunkPreview {
   isEmbedded: boolean
 }
 
@@ -133,7 +133,7 @@ export class IndexedItems {
 }
 
 /** How far an item is indexed. It is `waiting` when every pending chunk has failed at least once. */
-export function indexStatus(counts: ChunkCounts, now: number): IndexStatus {
+function indexStatus(counts: ChunkCounts, now: number): IndexStatus {
   const { chunks, pending, untried, nextTryAt, lastError } = counts
   const ready = chunks - pending
   if (pending === 0) return { state: 'ready' }

@@ -18,7 +18,7 @@ export interface ItemHead {
   createdAt: number
 }
 
-export interface ItemRow extends ItemHead {
+interface ItemRow extends ItemHead {
   text: string
 }
 

@@ -27,7 +27,7 @@ const secretCharsMin = 16
 const optionCharsMax = 200
 const telnyxKeyBytes = 32
 
-export interface NewSource {
+interface NewSource {
   platform: string
   /** The platform's name by default. */
   name?: string | undefined

@@ -38,7 +38,7 @@ export interface ListenOptions {
 }
 
 /** What differs from runtime to runtime. */
-export interface Runtime {
+interface Runtime {
   listen(options: ListenOptions): Promise<Listener>
   /** The peer address of a request's connection. */
   peerAddress: PeerAddress

@@ -36,7 +36,7 @@ export function clip(word: string): string {
 }
 
 /** A word of a query, or a pair of characters in scripts without spaces. */
-export interface Word {
+interface Word {
   /** As written in the query. */
   text: string
   /** A single character of such a script, which matches any pair that begins with it. */

@@ -1,7 +1,7 @@
 const retryFactor = 2
 const retryMsDefault = 1_000
 
-export interface BackgroundOptions {
+interface BackgroundOptions {
   /**
    * One run. It may resolve to the milliseconds until the next run; otherwise `everyMs` counts.
    * A run that stops because `signal` is aborted throws the signal's reason.

@@ -31,7 +31,7 @@ export type ThreadReply =
   | { kind: 'error'; id: number; message: string; code: string | undefined }
   | { kind: 'event'; event: unknown }
 
-export interface ThreadOptions<Data, Event> {
+interface ThreadOptions<Data, Event> {
   /**
    * The worker's file as `new URL('./…-worker.ts', import.meta.url)`, literally, because the builds search for this
    * form.

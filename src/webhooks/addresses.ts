@@ -24,7 +24,7 @@ interface ResolvedAddress {
 }
 
 /** All addresses of a host. @throws if there are none */
-export type Resolve = (host: string) => Promise<ResolvedAddress[]>
+type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 /** Uses the system's resolver, as connections do. */
 const systemResolve: Resolve = (host) => lookup(host, { all: true })

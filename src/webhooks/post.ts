@@ -25,7 +25,7 @@ interface Post {
 }
 
 /** How a request ended: with a status, or with an error. */
-export interface PostResult {
+interface PostResult {
   status: number | null
   error: string | null
   durationMs: number

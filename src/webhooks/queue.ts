@@ -44,7 +44,7 @@ export interface QueuedEvent {
 }
 
 /** How an attempt ended. */
-export interface Attempt {
+interface Attempt {
   messageId: string
   at: number
   status: number | null

@@ -20,7 +20,7 @@ import { newSecret } from './signing.ts'
 const webhooksMax = 50
 const triesShownMax = 200
 
-export interface NewWebhook {
+interface NewWebhook {
   url: string
   /** All by default. */
   events?: readonly string[] | undefined

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CreatedKey } from '../../src/auth/key-record.ts'
-import type { NewKey } from '../../src/auth/keys.ts'
+import type { Keys } from '../../src/auth/keys.ts'
 import { failureOf } from '../support/failure.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
+type NewKey = Parameters<Keys['create']>[1]
 const plain: NewKey = { name: 'a key', kind: 'live', allowedIps: [], expiresAt: null }
 const create = (input: Partial<NewKey> = {}) =>
   service.services.keys.create(project.projectId, { ...plain, ...input })

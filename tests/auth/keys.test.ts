@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Keys, type NewKey } from '../../src/auth/keys.ts'
+import { Keys } from '../../src/auth/keys.ts'
 import { hashKey } from '../../src/auth/token.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { AppError } from '../../src/errors.ts'
@@ -22,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
+type NewKey = Parameters<Keys['create']>[1]
 const plain: NewKey = { name: 'a key', kind: 'live', allowedIps: [], expiresAt: null }
 
 function create(input: Partial<NewKey> = {}) {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { changesAfter } from '../../src/changes/changes.ts'
+import { Changes } from '../../src/changes/changes.ts'
 import { openCommand } from '../support/command.ts'
 import { expectProblem } from '../support/problem.ts'
-import { planOf } from '../support/query-plan.ts'
+import { planOf, recording } from '../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
@@ -235,10 +236,14 @@ describe('GET /v1/changes', () => {
   })
 
   test.skipIf(ofFilesOnly)('a page is found by indexes, whatever the size of the project', async () => {
-    const plan = await planOf(
-      service.services.database.file,
-      sql`select * from ${changesAfter(1, 5, 101)} order by seq`,
-    )
+    const { database, changeWatch: watch } = service.services
+    const statements: SQL[] = []
+    const read = recording(database.read, statements)
+    const none = { documents: async () => new Map<number, string>() }
+    const options = { dataVersion: () => 1, recordHash: () => '', watch, calls: none, knowledge: none }
+    await new Changes({ store: () => ({ ...database, read }), ...options }).newest(1).catch(() => undefined)
+    const { sql: text } = new SQLiteSyncDialect().sqlToQuery(sql`select * from ${statements[0]} order by seq`)
+    const plan = await planOf(database.file, sql.raw(text.replaceAll('?', '1')))
     expect(plan).toContain('calls USING INDEX calls_by_change (project_id=? AND change_seq>?)')
     expect(plan).toContain(
       'knowledge_items USING INDEX knowledge_items_by_change (project_id=? AND change_seq>?)',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { AuditRow, AuditRows } from '../../src/audit/audit-trail.ts'
+import type { AuditRow, AuditTrail } from '../../src/audit/audit-trail.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -250,7 +250,7 @@ describe('the audit trail', () => {
     let cursor: string | null = ''
     while (cursor !== null) {
       const answer: Response = await set.owner.fetch(`/projects/${project.id}/audit?limit=7&cursor=${cursor}`)
-      const page: AuditRows = await answer.json()
+      const page: Awaited<ReturnType<AuditTrail['list']>> = await answer.json()
       expect(page.data.length).toBeLessThanOrEqual(7)
       seen.push(...page.data.map(({ id }) => id))
       cursor = page.nextCursor

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { chunks } from '../../src/db/schema.ts'
-import type { ItemDetails, KnowledgeRows, StoredChunk } from '../../src/knowledge/indexed-items.ts'
+import type { IndexedItems, ItemDetails, KnowledgeRows } from '../../src/knowledge/indexed-items.ts'
 import type { ChangePreview } from '../../src/knowledge/schemas.ts'
 import type { ExplainedSearch } from '../../src/knowledge/search/explain.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
@@ -12,6 +12,7 @@ import { until } from '../support/until.ts'
 
 let service: TestService
 let console: TestConsole
+type StoredChunks = Awaited<ReturnType<IndexedItems['chunks']>>
 let embeddings: FakeEmbeddings
 let owner: TestPerson
 
@@ -152,6 +153,16 @@ describe('the status of an item', () => {
     expect(status).toMatchObject(waiting)
     const inAnHour = Date.now() + 3_600_000
     expect(await dueAt(inAnHour)).toEqual({ ...waiting, nextTryAt: new Date(inAnHour).toISOString() })
+    const reasons = [
+      ['It failed', 'It failed.'],
+      ['It failed.', 'It failed.'],
+      ['It failed (503)', 'It failed (503).'],
+      [null, 'The last attempt failed.'],
+    ] as const
+    for (const [lastError, reason] of reasons) {
+      await write.update(chunks).set({ lastError }).where(eq(chunks.projectId, project.projectId))
+      expect((await list(project)).data[0]?.status).toMatchObject({ reason })
+    }
     // The service may have tried again before it is asked, which sets the time of the next try.
     await until(async () => {
       const now = await dueAt(0)
@@ -181,9 +192,7 @@ describe('the status of an item', () => {
       .where(eq(chunks.label, first?.label ?? 0))
     const answer = await owner.fetch(`${pathOf(project)}/${id}`)
     expect((await answer.json()).status).toEqual({ state: 'indexing', ready: 2 })
-    const stored: { data: StoredChunk[] } = await (
-      await owner.fetch(`${pathOf(project)}/${id}/chunks`)
-    ).json()
+    const stored: StoredChunks = await (await owner.fetch(`${pathOf(project)}/${id}/chunks`)).json()
     expect(stored.data.map(({ isEmbedded }) => isEmbedded)).toEqual([false, true, true])
     expect(await service.services.knowledge.figures(project.projectId)).toEqual({
       items: 1,
@@ -210,7 +219,7 @@ describe('an item', () => {
     const item = await create(project, 'Whole', text)
     const path = `${pathOf(project)}/${item.id}`
     expect(await (await member.fetch(path)).json()).toEqual({ ...item, text })
-    const { data }: { data: StoredChunk[] } = await (await member.fetch(`${path}/chunks`)).json()
+    const { data }: StoredChunks = await (await member.fetch(`${path}/chunks`)).json()
     const preview = await owner.send('POST', `${pathOf(project)}/preview`, { text })
     const shown: { data: object[] } = await preview.json()
     expect<object[]>(data).toEqual(shown.data.map((chunk) => ({ ...chunk, isEmbedded: true })))

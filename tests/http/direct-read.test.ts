@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { NewKey } from '../../src/auth/keys.ts'
+import type { Keys } from '../../src/auth/keys.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 // A path that ends in "?" is the same read, but answered by Elysia.
@@ -18,6 +18,8 @@ beforeAll(async () => {
   await other.send('PUT', '/ingest/calls/theirs', call)
 })
 afterAll(() => service.stop())
+
+type NewKey = Parameters<Keys['create']>[1]
 
 async function make(input: Partial<NewKey>): Promise<Record<string, string>> {
   const whole: NewKey = { name: 'x', kind: 'live', allowedIps: [], expiresAt: null, ...input }

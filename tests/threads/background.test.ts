@@ -1,7 +1,9 @@
 import { describe, expect, spyOn, test } from 'bun:test'
-import { Background, type BackgroundOptions } from '../../src/threads/background.ts'
+import { Background } from '../../src/threads/background.ts'
 import { failureOf } from '../support/failure.ts'
 import { until } from '../support/until.ts'
+
+type BackgroundOptions = ConstructorParameters<typeof Background>[0]
 
 function background(work: BackgroundOptions['work'], options: Partial<BackgroundOptions> = {}): Background {
   return new Background({ work, delayMs: 1, retryMs: 1, onFailure: () => undefined, ...options })

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { AppError } from '../../src/errors.ts'
-import { Thread, type ThreadOptions } from '../../src/threads/thread.ts'
+import { Thread } from '../../src/threads/thread.ts'
 import { failureOf } from '../support/failure.ts'
 import { until } from '../support/until.ts'
 import type { EchoApi } from './echo-worker.ts'
 
 type EchoData = { greeting: string }
-type EchoOptions = Partial<ThreadOptions<EchoData, string>>
+type EchoOptions = Partial<ConstructorParameters<typeof Thread<EchoApi, EchoData, string>>[0]>
 const threads: Thread<EchoApi, EchoData, string>[] = []
 
 function echoThread(options: EchoOptions = {}) {

@@ -23,7 +23,7 @@ export function valuesOf(
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
-export type ReviewMark = (typeof reviewMarks)[number]
+type ReviewMark = (typeof reviewMarks)[number]
 
 /** The value of a mark in call_values. */
 export function markValue(mark: ReviewMark): string {

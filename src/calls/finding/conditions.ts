@@ -41,7 +41,7 @@ interface Range {
 }
 
 /** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
-export type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
+type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
 type Column = keyof typeof calls.$inferSelect
 
 const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'

@@ -11,7 +11,7 @@ const facetValuesMax = 50
 export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
 
 /** `label` is its name for people, if it differs from the value. */
-export interface FacetValue {
+interface FacetValue {
   value: string
   calls: number
   label?: string

@@ -16,7 +16,7 @@ const placesMax = 500
 const sliceCharsMax = 500_000
 
 /** A page of the calls that a search finds. */
-export interface FoundPage {
+interface FoundPage {
   places: FoundPlace[]
   /** Where the page ends; null when no page follows. */
   end: Place | null

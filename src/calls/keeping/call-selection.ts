@@ -10,7 +10,7 @@ import { seekWords, seqsMatching } from '../finding/word-match.ts'
 import type { NumberMatcher } from './phone-number.ts'
 
 /** Which calls to select: exactly one of these. */
-export interface AskedCalls {
+interface AskedCalls {
   /** The caller's or the called number; compared as a number. */
   number?: string | undefined
   ids?: readonly string[] | undefined

@@ -14,7 +14,7 @@ const holdsMax = 1_000
 const numberCharsMax = 200
 const reasonCharsMax = 500
 
-export interface NewHold {
+interface NewHold {
   /** The id of a call; exactly one of this and `number`. */
   callId?: string | undefined
   number?: string | undefined

@@ -8,7 +8,7 @@ import type { CallParts } from './forms.ts'
 const wholeNumber = /^[0-9]{1,15}$/
 
 /** What a request for a list of calls asks for. */
-export interface ListRequest extends CallParts {
+interface ListRequest extends CallParts {
   search: CallSearch
   /** Undefined if it was not sent. */
   limit: number | undefined

@@ -65,7 +65,7 @@ export interface CallsOf {
 }
 
 /** The hundred with the most failed calls, then those with the most calls. */
-export interface CallOrigins {
+interface CallOrigins {
   sources: FirstValues<CallsOf>
   agents: FirstValues<CallsOf>
 }

@@ -10,13 +10,13 @@ import type { LabelChange, ReviewChange } from './schemas.ts'
 const callsPerWrite = 50
 
 /** Who reviews a call. */
-export interface Reviewer {
+interface Reviewer {
   person: Pick<SignedIn, 'name'>
   by: ActedBy
 }
 
 /** The result of labelling calls. */
-export interface Labelled {
+interface Labelled {
   /** The ids of calls whose labels have changed. */
   changed: string[]
   /** Calls that were not changed, such as unknown ones. */

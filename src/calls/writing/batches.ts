@@ -37,7 +37,7 @@ export class ProjectBatches<Input, Result> {
  * Runs inputs in batches. The next batch takes what has arrived meanwhile, up to a size. It starts when the previous
  * one has ended, or when as many inputs wait as are running, so that one is prepared while the other is written.
  */
-export class Batches<Input, Result> {
+class Batches<Input, Result> {
   readonly #options: BatchesOptions<Input, Result>
   readonly #waiting: Waiting<Input, Result>[] = []
   #batches = 0

@@ -26,10 +26,7 @@ export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted'>> & {
 }
 
 /** What a call has beside its thirteen fields: details and metadata as JSON text, and the columns that derive from them. */
-export type BesideCall = Pick<
-  StoredCall,
-  'details' | 'source' | 'agentId' | 'review' | 'redactions' | 'metadata'
->
+type BesideCall = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review' | 'redactions' | 'metadata'>
 
 interface DetailsChange {
   change: CallChange
@@ -78,7 +75,7 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
 }
 
 /** The members that a request may set, in stored form. Metadata is merged by key. */
-export function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }: CallDetailsUpdate) {
+function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }: CallDetailsUpdate) {
   return {
     agent: agent && { id: agent.id, name: agent.name ?? null },
     direction,
@@ -97,7 +94,7 @@ export function given({ agent, direction, recordingUrl, costUsd, latencyMs, time
 }
 
 /** Without each member of an update, this does not compile: none that a request sends is dropped. */
-export type Given<Update> = Record<Exclude<keyof Update, 'metadata'>, unknown>
+type Given<Update> = Record<Exclude<keyof Update, 'metadata'>, unknown>
 
 /** All members of a schema in its order; absent ones are null. */
 function whole(properties: object, members: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -27,8 +27,8 @@ type OtherField =
   | 'metadata'
   | 'details'
 /** Fields that a change replaces. A field in neither list does not compile. */
-export type MergedFields<Change> = Record<Exclude<keyof Change, OtherField>, true>
-export const mergedFields = {
+type MergedFields<Change> = Record<Exclude<keyof Change, OtherField>, true>
+const mergedFields = {
   duration: true,
   summary: true,
   evaluation: true,

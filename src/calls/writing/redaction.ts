@@ -28,7 +28,7 @@ interface Redaction {
 /** What becomes of a member before it is stored: its strings are redacted, it is a phone number, or it is kept. */
 type Rule<Value> = 'redact' | 'number' | 'keep' | ((value: Value, redaction: Redaction) => Work<Value>)
 /** Without a rule for each member, this does not compile: nobody can forget to redact a new one. */
-export type Rules<Members> = { readonly [Name in keyof Members]-?: Rule<NonNullable<Members[Name]>> }
+type Rules<Members> = { readonly [Name in keyof Members]-?: Rule<NonNullable<Members[Name]>> }
 
 /** Ids of agents stay, so that calls are found by them. */
 const entryRules = {
@@ -44,7 +44,7 @@ const entryRules = {
 
 const turnRules = { role: 'keep', content: 'redact' } as const satisfies Rules<Turn>
 
-export const callRules = {
+const callRules = {
   id: 'keep',
   status: 'keep',
   duration: 'keep',
@@ -64,7 +64,7 @@ export const callRules = {
   details: (details, redaction) => redactMembers(details, detailRules, redaction),
 } as const satisfies Rules<CallChange>
 
-export const detailRules = {
+const detailRules = {
   agent: 'keep',
   direction: 'keep',
   recordingUrl: 'keep',

@@ -18,7 +18,7 @@ export interface Account extends Person {
 }
 
 /** A person as the operator of the service sees them. */
-export interface PersonOverall extends Account {
+interface PersonOverall extends Account {
   projects: { id: string; name: string; role: Role }[]
 }
 

@@ -14,7 +14,7 @@ const callEvents = ['call.changed', 'call.deleted']
 const knowledgeEvents = ['knowledge.changed', 'knowledge.deleted']
 
 /** Since when the service has not been heard; null while it is. */
-export type LostSince = Date | null
+type LostSince = Date | null
 
 /**
  * Reloads what is visible when the project changes, as the service tells over one stream per tab. Hidden tabs have no

@@ -1,7 +1,7 @@
 import { type Chunk, embeddedText } from './chunk.ts'
 
 /** An item's name and its stored chunks. */
-export interface StoredChunks<Stored> {
+interface StoredChunks<Stored> {
   name: string
   chunks: readonly Stored[]
 }

@@ -6,7 +6,7 @@ type Test<Field> = (field: Field) => boolean
 /** Makes a test from a condition's value. `at` is the condition's index in the request. */
 type ToTest<Field> = (value: unknown, at: number) => Test<Field>
 
-export interface DifyCondition {
+interface DifyCondition {
   name: string
   comparison_operator: string
   value?: unknown

@@ -34,7 +34,7 @@ export interface LookUpOptions {
 }
 
 /** A model's question. */
-export interface Asked {
+interface Asked {
   /** From the model, as an object or as JSON text. */
   parameters: unknown
   /** Unchecked. */
@@ -74,7 +74,7 @@ export async function answerTool(
 const checkParameters = compileCheck(ToolParameters)
 
 /** @throws invalid_request naming each bad parameter */
-export function parametersOf(parameters: unknown): ToolParameters {
+function parametersOf(parameters: unknown): ToolParameters {
   const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
   // With a strict schema, a model writes null for a parameter that it does not set.
   const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))

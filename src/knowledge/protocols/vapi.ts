@@ -16,7 +16,7 @@ const queryWordsMin = 4
 const queryTurnsMax = 3
 
 /** A tool call in any of Vapi's forms, unchecked. */
-export interface ToolCall {
+interface ToolCall {
   id: string | undefined
   name: string | undefined
   parameters: unknown
@@ -61,7 +61,7 @@ export async function answerCalls(
  * The question: the user's last turn, with up to two before it while they have fewer than four words. Of a text that is
  * too long, the end. Null if the user has not spoken yet. @throws invalid_request if there is no conversation
  */
-export function queryOf({ message }: VapiKnowledgeRequest): string | null {
+function queryOf({ message }: VapiKnowledgeRequest): string | null {
   const messages = message.messages ?? message.messagesOpenAIFormatted
   if (!messages) throw invalidRequest([{ field: 'message.messages', message: 'is required' }])
   const turns = messages.map(userTurn).filter((turn) => turn !== '')
@@ -78,7 +78,7 @@ function callIdIn({ message }: VapiKnowledgeRequest | VapiToolRequest): unknown 
 }
 
 /** A passage as a document, with its name and heading for context. */
-export function toDocument(hit: SearchHit): VapiDocument {
+function toDocument(hit: SearchHit): VapiDocument {
   return {
     content: embeddedText(hit.name, hit),
     similarity: hit.score,
@@ -87,7 +87,7 @@ export function toDocument(hit: SearchHit): VapiDocument {
 }
 
 /** @throws invalid_request if there is no list of calls */
-export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
+function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
   const lists = [message.toolCallList, message.toolCalls, message.toolWithToolCallList?.map(withoutTool)]
   const given = lists.filter((list) => list !== undefined)
   if (given.length === 0) throw invalidRequest([{ field: 'message.toolCallList', message: 'is required' }])
@@ -95,7 +95,7 @@ export function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
 }
 
 /** A result must be one line: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
-export function resultOf(hits: readonly SearchHit[]): string {
+function resultOf(hits: readonly SearchHit[]): string {
   const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
   return inOneLine(passages.join(' ')) || 'Nothing was found.'
 }

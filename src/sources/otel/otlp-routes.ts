@@ -8,8 +8,9 @@ import { parseBody, payloadTooLarge, readBody, unsupportedMediaType } from '../.
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { FieldFault } from '../fields.ts'
-import { decodeRequest, encodeResponse, encodeStatus, type PartialSuccess, spansOf } from './otlp.ts'
+import { spansOf } from './otlp.ts'
 import { exportTraces } from './otlp-docs.ts'
+import { decodeRequest, encodeResponse, encodeStatus, type PartialSuccess } from './protobuf.ts'
 import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = 'application/x-protobuf'

@@ -24,8 +24,8 @@ import {
   userSpansOf,
 } from './kept-span.ts'
 import { livekit } from './livekit.ts'
-import type { PartialSuccess } from './otlp.ts'
 import { pipecat } from './pipecat.ts'
+import type { PartialSuccess } from './protobuf.ts'
 import { callIdOf } from './session-update.ts'
 
 /** A session without spans for this long is completed: a killed process never reports the end. */

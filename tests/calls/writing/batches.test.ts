@@ -1,10 +1,22 @@
 import { expect, test } from 'bun:test'
-import { Batches } from '../../../src/calls/writing/batches.ts'
+import { ProjectBatches } from '../../../src/calls/writing/batches.ts'
 import { AppError } from '../../../src/errors.ts'
+
+interface BatchesOptions {
+  run: (inputs: number[]) => Promise<number[]>
+  sizeOf: (input: number) => number
+  sizeMax: number
+}
+
+/** The batches of one project. */
+function batchesOf(options: BatchesOptions) {
+  const batches = new ProjectBatches<number, number>(() => options)
+  return { add: (input: number) => batches.add(1, input) }
+}
 
 function gathering(sizeMax = 100, refuses: (inputs: number[]) => boolean = () => false) {
   const runs: number[][] = []
-  const batches = new Batches<number, number>({
+  const batches = batchesOf({
     run: async (inputs) => {
       runs.push(inputs)
       await Bun.sleep(1)
@@ -33,7 +45,7 @@ test('a second batch runs beside another once it is as large', async () => {
       runs.push(inputs)
       ends.push(() => resolve(inputs))
     })
-  const batches = new Batches<number, number>({ run, sizeOf: () => 1, sizeMax: 10 })
+  const batches = batchesOf({ run, sizeOf: () => 1, sizeMax: 10 })
   const end = async (position: number) => {
     ends[position]?.()
     await Bun.sleep(0)
@@ -72,7 +84,7 @@ test('when the database takes no writes, what waits is refused with the batch', 
     await Bun.sleep(1)
     throw busy
   }
-  const batches = new Batches<number, number>({ run, sizeOf: () => 1, sizeMax: 10 })
+  const batches = batchesOf({ run, sizeOf: () => 1, sizeMax: 10 })
   const outcomes = await Promise.allSettled([1, 2, 3].map((input) => batches.add(input)))
   expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
     busy,

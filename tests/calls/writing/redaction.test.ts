@@ -2,10 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { CallChange, CallDetailsUpdate } from '../../../src/calls/schemas.ts'
-import { type MergedFields, mergedFields } from '../../../src/calls/writing/merge.ts'
-import { type Given, given } from '../../../src/calls/writing/merge-details.ts'
-import { callRules, detailRules, type Rules } from '../../../src/calls/writing/redaction.ts'
 import { redactionKinds } from '../../../src/redaction/kinds.ts'
 import { addSource } from '../../sources/deliver.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
@@ -258,28 +254,4 @@ test('no file holds what was redacted', async () => {
   // So that the search is known to find something.
   writeFileSync(join(service.dataDir, 'found.txt'), numbers.join('\n'))
   expect(await findTraces(service.dataDir, traces)).not.toEqual([])
-})
-
-describe('a member that somebody adds', () => {
-  type MadeUp = { mood?: string | null }
-
-  test('does not compile without a rule for its redaction', () => {
-    // @ts-expect-error: `mood` has no rule
-    const ofCall = callRules satisfies Rules<CallChange & MadeUp>
-    // @ts-expect-error: `mood` has no rule
-    const ofDetails = detailRules satisfies Rules<CallDetailsUpdate & MadeUp>
-    const ruled = { ...ofDetails, mood: 'redact' } as const satisfies Rules<CallDetailsUpdate & MadeUp>
-    expect([Object.keys(ofCall), Object.keys(ruled)].map((names) => names.includes('mood'))).toEqual([
-      false,
-      true,
-    ])
-  })
-
-  test('does not compile until a change of it is merged', () => {
-    // @ts-expect-error: `mood` would be dropped
-    const merged = mergedFields satisfies MergedFields<CallChange & MadeUp>
-    // @ts-expect-error: `mood` would be dropped
-    const stored = given({}) satisfies Given<CallDetailsUpdate & MadeUp>
-    expect(Object.keys({ ...merged, ...stored })).not.toContain('mood')
-  })
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import {
   type ListEvent,
-  type ListState,
   newRows,
   nextList,
   rowsOf,
@@ -105,7 +104,7 @@ test('a count says when it stopped counting', () => {
   expect(totalLabel({ total: null, totalMax: 10_000 })).toBe('10,000+ calls')
 })
 
-type Pages = ListState<Row>['pages']
+type Pages = Parameters<typeof nextList<Row>>[0]['pages']
 
 function after(pages: Pages, event: ListEvent<Row>, changed: string[] = []) {
   return nextList({ pages, changed: new Set(changed) }, event)

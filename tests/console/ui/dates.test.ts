@@ -69,7 +69,7 @@ describe('what a person reads', () => {
   })
 
   test('is in English, as where the person lives', () => {
-    expect(['de-DE', 'de', 'en', 'pt-BR', 'xx'].map(localeOf)).toEqual([
+    expect(['de-DE', 'de', 'en', 'pt-BR', 'xx'].map((persons) => localeOf(persons))).toEqual([
       'en-DE',
       'en-DE',
       'en-US',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LocalEmbedder } from '../../../src/knowledge/embedding/local/local.ts'
-import { type DownloadOptions, downloadModel } from '../../../src/knowledge/embedding/local/model-download.ts'
+import { downloadModel } from '../../../src/knowledge/embedding/local/model-download.ts'
 import { readModel, readRecord } from '../../../src/knowledge/embedding/local/model-files.ts'
 import { type FakeHub, startHub } from '../../support/fake-hub.ts'
 import { transformersForNode } from '../../support/packages.ts'
@@ -32,13 +32,13 @@ describe('a download from the hub', () => {
   })
   afterEach(() => hub.stop())
 
-  const download = async (more: Partial<DownloadOptions> = {}) => {
+  const download = async (more: Partial<Parameters<typeof downloadModel>[0]> = {}) => {
     const folder = join(parent, 'acme--tiny')
     await downloadModel({ model, folder, hub: hub.url, token: null, retryDelayMs: 1, ...more })
     return folder
   }
   /** Why it failed; nothing may be left of it. */
-  const failure = async (more: Partial<DownloadOptions> = {}) => {
+  const failure = async (more: Partial<Parameters<typeof downloadModel>[0]> = {}) => {
     const reason = await download(more).then(
       () => 'it did not fail',
       (error) => `${error.name}: ${error.message}`,

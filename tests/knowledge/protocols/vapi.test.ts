@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/errors.ts'
-import { lookUp, parametersOf } from '../../../src/knowledge/protocols/tool.ts'
-import { queryOf, resultOf, toDocument, toolCallsOf } from '../../../src/knowledge/protocols/vapi.ts'
+import { lookUp } from '../../../src/knowledge/protocols/tool.ts'
+import { answerCalls, findDocuments } from '../../../src/knowledge/protocols/vapi.ts'
+import type { RecordedSearch } from '../../../src/knowledge/questions/recorded-search.ts'
+import type { SearchHit } from '../../../src/knowledge/schemas.ts'
 import fc from '../../support/fast-check.ts'
 import { addItems } from '../../support/items.ts'
 import { refusedKeys } from '../../support/refused-keys.ts'
@@ -562,69 +564,98 @@ describe('every error under /integrations/vapi has Vapi’s form', () => {
   })
 })
 
+const unexplained = {
+  shares: { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 },
+  starts: { keyword: 0, fusion: 0 },
+  keywordLabels: null,
+  vectorLabels: null,
+  passageLabels: [],
+}
+
+/** A search that finds these passages, and must not fail. */
+function finding(data: SearchHit[], queries: string[] = []): Parameters<typeof answerCalls>[0] {
+  const search: RecordedSearch['search'] = async (_, { query }) => {
+    queries.push(query)
+    return { ...unexplained, answer: { data, mode: 'hybrid', tookMs: 0 } }
+  }
+  const onFailure = (error: unknown) => {
+    throw error
+  }
+  return { search: { search }, onFailure }
+}
+
+/** What is searched for when the agent sends this conversation; null if nothing is. */
+async function queryOf(messages: unknown[]): Promise<string | null> {
+  const queries: string[] = []
+  await findDocuments(finding([], queries), 1, { message: { type: 'knowledge-base-request', messages } })
+  return queries[0] ?? null
+}
+
 describe('the query of a conversation', () => {
-  function queryFor(...turns: (string | [role: string, text: string])[]): string | null {
+  async function queryFor(...turns: (string | [role: string, text: string])[]): Promise<string | null> {
     const messages = turns.map((turn) => {
       const [role, content] = typeof turn === 'string' ? ['user', turn] : turn
       return { role, content }
     })
-    return queryOf({ message: { type: 'knowledge-base-request', messages } })
+    return await queryOf(messages)
   }
 
-  test('is the last turn of the user when that says enough', () => {
-    expect(queryFor('What is your return policy?', 'How long do I have?')).toBe('How long do I have?')
-    expect(queryFor('one', ['assistant', 'two'], 'What does it cost?', ['assistant', 'three'])).toBe(
+  test('is the last turn of the user when that says enough', async () => {
+    expect(await queryFor('What is your return policy?', 'How long do I have?')).toBe('How long do I have?')
+    expect(await queryFor('one', ['assistant', 'two'], 'What does it cost?', ['assistant', 'three'])).toBe(
       'What does it cost?',
     )
   })
 
-  test('takes the turn before, when the last has fewer than four words', () => {
-    expect(queryFor('Do you ship to Spain?', ['assistant', 'We do.'], 'how much?')).toBe(
+  test('takes the turn before, when the last has fewer than four words', async () => {
+    expect(await queryFor('Do you ship to Spain?', ['assistant', 'We do.'], 'how much?')).toBe(
       'Do you ship to Spain? how much?',
     )
-    expect(queryFor('What does the blue one cost?', 'yes')).toBe('What does the blue one cost? yes')
+    expect(await queryFor('What does the blue one cost?', 'yes')).toBe('What does the blue one cost? yes')
   })
 
-  test('takes two turns before at most', () => {
-    expect(queryFor('I want the blue bicycle', 'yes', 'how much?')).toBe(
+  test('takes two turns before at most', async () => {
+    expect(await queryFor('I want the blue bicycle', 'yes', 'how much?')).toBe(
       'I want the blue bicycle yes how much?',
     )
-    expect(queryFor('no', 'yes', 'well', 'and?')).toBe('yes well and?')
+    expect(await queryFor('no', 'yes', 'well', 'and?')).toBe('yes well and?')
   })
 
-  test('counts words of languages without spaces as well', () => {
-    expect(queryFor('蓝色的自行车', '请问这个商品的退货期限是多久')).toBe('请问这个商品的退货期限是多久')
-    expect(queryFor('蓝色的自行车', '多少')).toBe('蓝色的自行车 多少')
+  test('counts words of languages without spaces as well', async () => {
+    expect(await queryFor('蓝色的自行车', '请问这个商品的退货期限是多久')).toBe(
+      '请问这个商品的退货期限是多久',
+    )
+    expect(await queryFor('蓝色的自行车', '多少')).toBe('蓝色的自行车 多少')
   })
 
-  test('passes over blank turns and those of others', () => {
-    expect(queryFor('What is the price?', ' ', ['system', 's'], ['tool', 't'], ['bot', 'b'])).toBe(
+  test('passes over blank turns and those of others', async () => {
+    expect(await queryFor('What is the price?', ' ', ['system', 's'], ['tool', 't'], ['bot', 'b'])).toBe(
       'What is the price?',
     )
-    expect(queryFor()).toBeNull()
-    expect(queryFor(['assistant', 'hello'], ' \n')).toBeNull()
+    expect(await queryFor()).toBeNull()
+    expect(await queryFor(['assistant', 'hello'], ' \n')).toBeNull()
   })
 
-  test('joins the texts among the parts of a turn', () => {
+  test('joins the texts among the parts of a turn', async () => {
     const content = [
       { type: 'text', text: 'What does' },
       { type: 'image' },
       { type: 'text', text: 'it cost?' },
     ]
     const messages = [{ role: 'user', content }]
-    expect(queryOf({ message: { type: 'knowledge-base-request', messages } })).toBe('What does it cost?')
+    expect(await queryOf(messages)).toBe('What does it cost?')
   })
 
-  test('is the end of what is too long', () => {
+  test('is the end of what is too long', async () => {
     const spoken = `${'so '.repeat(2_000)}what does the blue bicycle cost`
-    const query = queryFor(spoken) ?? ''
+    const query = (await queryFor(spoken)) ?? ''
     expect(query.length).toBeLessThanOrEqual(2_000)
     expect(query).toEndWith('what does the blue bicycle cost')
-    expect(queryFor('🙂'.repeat(2_001))).toBe('🙂'.repeat(2_000))
-    expect(queryFor(`a${'🙂'.repeat(1_999)}b`)).toBe(`${'🙂'.repeat(1_999)}b`)
+    expect(await queryFor('🙂'.repeat(2_001))).toBe('🙂'.repeat(2_000))
+    expect(await queryFor(`a${'🙂'.repeat(1_999)}b`)).toBe(`${'🙂'.repeat(1_999)}b`)
   })
 
-  test('is a text that search takes, whatever was said', () => {
+  test('is a text that search takes, whatever was said', async () => {
     const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '🙂', '語', 'é', '.'), maxLength: 4_100 })
     const message = fc.oneof(
       fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), content: text }),
@@ -632,9 +663,9 @@ describe('the query of a conversation', () => {
       fc.record({ role: fc.constant('user'), content: fc.array(fc.record({ text }), { maxLength: 3 }) }),
       fc.anything(),
     )
-    fc.assert(
-      fc.property(fc.array(message, { maxLength: 6 }), (messages) => {
-        const query = queryOf({ message: { type: 'knowledge-base-request', messages } })
+    await fc.assert(
+      fc.asyncProperty(fc.array(message, { maxLength: 6 }), async (messages) => {
+        const query = await queryOf(messages)
         if (query === null) return
         expect(query.trim()).not.toBe('')
         expect([...query].length).toBeLessThanOrEqual(2_000)
@@ -656,20 +687,24 @@ describe('passages for the model', () => {
     matched: { keyword: true, vector: true },
   }
 
-  test('say where they stand, without saying it twice', () => {
-    expect(toDocument(hit)).toEqual({ content: 'Returns › Time\nT', similarity: 0.5, uuid: 'kn_1:3' })
-    expect(toDocument({ ...hit, heading: null }).content).toBe('Returns\nT')
-    expect(toDocument({ ...hit, heading: 'Time' }).content).toBe('Returns › Time\nT')
+  test('say where they stand, without saying it twice', async () => {
+    const messages = [{ role: 'user', content: 'How long do I have?' }]
+    const hits = [hit, { ...hit, heading: null }, { ...hit, heading: 'Time' }]
+    const body = { message: { type: 'knowledge-base-request' as const, messages } }
+    const { documents } = await findDocuments(finding(hits), 1, body)
+    expect(documents[0]).toEqual({ content: 'Returns › Time\nT', similarity: 0.5, uuid: 'kn_1:3' })
+    expect(documents.slice(1).map(({ content }) => content)).toEqual(['Returns\nT', 'Returns › Time\nT'])
   })
 
-  test('are one line in the result of a tool, whatever is in them', () => {
+  test('are one line in the result of a tool, whatever is in them', async () => {
     const text = fc.string({
       unit: fc.constantFrom('a', ' ', '\n', '\r', '\t', '\v', '\f', '\u0085', '\u2028', '\u2029', '\u0001'),
     })
-    fc.assert(
-      fc.property(fc.array(fc.record({ name: text, heading: fc.option(text), text })), (parts) => {
+    const body = { message: { toolCallList: [{ id: 'call_1', arguments: { query: 'q' } }] } }
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.record({ name: text, heading: fc.option(text), text })), async (parts) => {
         const hits = parts.map((part) => ({ ...hit, ...part }))
-        const result = resultOf(hits)
+        const result = (await answerCalls(finding(hits), 1, body))[0]?.result
         expect(result).not.toBe('')
         expect(result).toMatch(/^[a-zA-Z0-9 ():.›]*$/)
         if (parts.length === 0) expect(result).toBe('Nothing was found.')
@@ -688,17 +723,11 @@ describe('passages for the model', () => {
     expect(await told(unavailable, {})).toBe('query: is required')
   })
 
-  test('no body makes the reading of calls fail in another way than it says', () => {
-    fc.assert(
-      fc.property(fc.array(fc.anything(), { maxLength: 16 }), (list) => {
-        for (const made of toolCallsOf({ message: { toolCallList: list } })) {
-          try {
-            parametersOf(made.parameters)
-          } catch (error) {
-            expect(error).toBeInstanceOf(AppError)
-          }
-        }
-        expect(toolCallsOf({ message: { toolWithToolCallList: list } }).length).toBe(list.length)
+  test('no body makes the reading of calls fail in another way than it says', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.anything(), { maxLength: 16 }), async (list) => {
+        for (const message of [{ toolCallList: list }, { toolWithToolCallList: list }])
+          expect((await answerCalls(finding([]), 1, { message })).length).toBe(list.length)
       }),
     )
   })

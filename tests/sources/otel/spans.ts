@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { decodeRequest, decodeSpan } from '../../../src/sources/otel/otlp.ts'
+import { decodeRequest, decodeSpan } from '../../../src/sources/otel/protobuf.ts'
 import fc from '../../support/fast-check.ts'
 
 type Value = string | number | boolean

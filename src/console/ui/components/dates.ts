@@ -1,4 +1,4 @@
-import { locale } from './locale.ts'
+import { localeOf } from './locale.ts'
 
 const msPerDay = 86_400_000
 const steps = [
@@ -9,8 +9,9 @@ const steps = [
 
 type Shape = Intl.DateTimeFormatOptions
 /** ISO 8601, or milliseconds since 1970. */
-export type At = string | number
+type At = string | number
 
+const locale = localeOf()
 /** `9:05 PM`, but `09:05`. */
 const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
 const time: Shape = { hour: hour12 ? 'numeric' : '2-digit', minute: '2-digit' }

@@ -1,10 +1,11 @@
-import { locale } from './locale.ts'
+import { localeOf } from './locale.ts'
 
 const secondsPerMinute = 60
 const minutesPerHour = 60
 const bytesPerUnit = 1_000
 
 // Created once: creating a formatter takes longer than formatting a hundred numbers.
+const locale = localeOf()
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact' })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })

@@ -1,11 +1,11 @@
 /** The locale of the person's browser or system. */
 const personsLocale = new Intl.DateTimeFormat().resolvedOptions().locale
 
-/** The pages are in English, with the date order, clock and separators of the person's region. */
-export const locale = localeOf(personsLocale)
-
-/** The English of a region, such as `en-DE`; British if the browser does not have it. */
-export function localeOf(persons: string): string {
+/**
+ * The English of a region, such as `en-DE`; British if the browser does not have it. The pages are in English, with the
+ * date order, clock and separators of the person's region.
+ */
+export function localeOf(persons = personsLocale): string {
   const { region = 'US' } = new Intl.Locale(persons).maximize()
   const own = `en-${region}`
   return new Intl.NumberFormat(own).resolvedOptions().locale === own ? own : 'en-GB'

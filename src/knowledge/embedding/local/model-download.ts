@@ -13,7 +13,7 @@ const retryDelayMsMin = 1_000
 /** A connection without data for this long is aborted. */
 const stallMsMax = 30_000
 
-export interface DownloadOptions {
+interface DownloadOptions {
   /** Id on the hub, such as `BAAI/bge-small-en-v1.5`. */
   model: string
   /** The folder to create. */

@@ -27,7 +27,7 @@ const cutShort = 'it is truncated'
 /** hnswlib does not notice a full disk. */
 const notWritten = 'it was not written to its end: is the disk full?'
 
-export interface IndexHeader extends ExpectedHeader {
+interface IndexHeader extends ExpectedHeader {
   dimensions: number
   /** The file holds every vector that the project had at this version, perhaps more. */
   knowledgeVersion: number

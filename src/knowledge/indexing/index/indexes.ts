@@ -37,7 +37,7 @@ export interface IndexWorkerData {
   exact?: boolean
 }
 
-export type IndexesOptions = IndexWorkerData & Partial<typeof limitsDefault>
+type IndexesOptions = IndexWorkerData & Partial<typeof limitsDefault>
 
 export interface VectorSearch {
   /** How many candidates a search keeps: more of them make it more exact, and slower. */

@@ -27,7 +27,7 @@ export interface IndexState {
   fileBytes: number
 }
 
-export interface ProjectIndexOptions extends LoadOptions {
+interface ProjectIndexOptions extends LoadOptions {
   savesFiles(): boolean
   log: IndexLog
   /** Called when there are vectors to add: see `hasWork`. */

@@ -9,7 +9,7 @@ const closeWithinMs = 15_000
 /** The indexes of all projects, in a worker thread. */
 export type VectorIndex = Omit<Pick<Indexes, keyof Indexes>, 'freeUnused'>
 
-export interface VectorIndexOptions extends IndexWorkerData {
+interface VectorIndexOptions extends IndexWorkerData {
   log?: IndexLog
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { openReader } from '../../../../src/db/reader.ts'
 import { type LoadedAddon, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
-import { Indexes, type IndexesOptions } from '../../../../src/knowledge/indexing/index/indexes.ts'
+import { Indexes } from '../../../../src/knowledge/indexing/index/indexes.ts'
 import { until } from '../../../support/until.ts'
 import {
   bytesOf,
@@ -173,7 +173,7 @@ test('searches that meet while an index is loaded share the load', async () => {
 })
 
 /** Indexes on this thread, with the test's clock. `loads` counts the files that hnswlib has read. */
-function open(options: Partial<IndexesOptions> = {}) {
+function open(options: Partial<ConstructorParameters<typeof Indexes>[2]> = {}) {
   let loads = 0
   const { hnswlib, reason } = loadAddon()
   if (!hnswlib) throw new Error(reason)

@@ -7,11 +7,7 @@ import { type OpenDatabase, openDatabase } from '../../../../src/db/open.ts'
 import { chunks, knowledgeItems, projects } from '../../../../src/db/schema.ts'
 import type { IndexLog } from '../../../../src/knowledge/indexing/index/project-index.ts'
 import type { VectorHit } from '../../../../src/knowledge/indexing/index/rows.ts'
-import {
-  openVectorIndex,
-  type VectorIndex,
-  type VectorIndexOptions,
-} from '../../../../src/knowledge/indexing/index/vector-index.ts'
+import { openVectorIndex, type VectorIndex } from '../../../../src/knowledge/indexing/index/vector-index.ts'
 
 export const dimensions = 24
 export const space = 'test/24'
@@ -45,7 +41,7 @@ export class Knowledge {
     return this.#database
   }
 
-  openIndex(options: Partial<VectorIndexOptions> = {}): VectorIndex {
+  openIndex(options: Partial<Parameters<typeof openVectorIndex>[0]> = {}): VectorIndex {
     const index = openVectorIndex({
       readsAt: { kind: 'file', file: this.databaseFile },
       folder: this.indexFolder,

@@ -9,7 +9,7 @@ const charsMax = 500
 const shownCharsMax = 40
 
 /** A value, or any of several. */
-export type OneOrMore = string | string[]
+type OneOrMore = string | string[]
 
 /** The filters and the order of the list of calls, as in the URL, including what cannot be read. */
 export type ChosenFilters = {

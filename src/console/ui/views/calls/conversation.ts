@@ -9,7 +9,7 @@ export interface SpokenLine {
 }
 
 /** What happened between two turns, in order of time. */
-export interface StepsLine {
+interface StepsLine {
   steps: TimelineEntry[]
 }
 

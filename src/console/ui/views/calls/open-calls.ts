@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 
 /** What the open call can do with the list it was opened from. */
-export interface OpenCalls {
+interface OpenCalls {
   /** Text that the list was searched for. */
   text: string | undefined
   /** Opens the next or the previous call; null if there is none. */

@@ -10,7 +10,7 @@ interface Place {
 type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 
 /** The list of calls as it is shown. */
-export interface ListState<Row extends Place = CallRow> {
+interface ListState<Row extends Place = CallRow> {
   pages: Page<Row>[]
   /** Calls that may have changed since they were loaded. */
   changed: ReadonlySet<string>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 
 /** As many as one request can delete. */
-export const selectedMax = 500
+const selectedMax = 500
 
 /** The calls that are selected. */
 export interface Selection {

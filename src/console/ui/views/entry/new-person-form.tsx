@@ -6,7 +6,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { NewPassword } from './new-password.tsx'
 
-export interface NewPerson {
+interface NewPerson {
   name: string
   email: string
   password: string

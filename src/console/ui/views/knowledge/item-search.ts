@@ -5,7 +5,7 @@ const itemTabs = ['edit', 'chunks', 'ask'] as const
 type ItemTab = (typeof itemTabs)[number]
 
 /** The page's parameters in the address; invalid ones are left out. */
-export interface ItemSearch {
+interface ItemSearch {
   /** Defaults to the text. */
   tab?: ItemTab | undefined
 }
@@ -17,7 +17,7 @@ export function itemSearch({ tab }: Record<string, unknown>): ItemSearch {
 const questionCharsMax = 2_000
 
 /** The parameters of a new item. */
-export interface NewItemSearch {
+interface NewItemSearch {
   /** What the item is to answer: its text begins with it. */
   question?: string | undefined
 }

@@ -1,7 +1,7 @@
 import { textParam } from '../../search-params.ts'
 
 /** The parameters of the list of items. */
-export interface KnowledgeSearch {
+interface KnowledgeSearch {
   /** Part of an item's name. */
   name?: string | undefined
 }

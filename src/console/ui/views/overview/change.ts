@@ -1,7 +1,7 @@
 import type { Figure } from '../../../../calls/reading/overview.ts'
 import { asDecimal } from '../../components/figures.ts'
 
-export interface Change {
+interface Change {
   direction: 'up' | 'down' | 'same'
   /** `12%`, `4 points`, `18s` */
   amount: string

@@ -19,9 +19,9 @@ export interface Period {
 }
 
 export const periodChoices = [7, 30, 90] as const
-export const periodDefault = 30
+const periodDefault = 30
 /** In a longer period the chart's bars would be too thin to read. */
-export const periodDaysMax = 366
+const periodDaysMax = 366
 
 /** Reads the address; invalid values are left out. */
 export function overviewSearch(search: Record<string, unknown>): OverviewSearch {

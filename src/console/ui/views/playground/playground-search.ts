@@ -4,7 +4,7 @@ import { wholeParam, wordParam } from '../../search-params.ts'
 export const itemsMax = 100
 
 /** The playground's parameters in the address; invalid ones are left out. */
-export interface PlaygroundSearch {
+interface PlaygroundSearch {
   q?: string | undefined
   mode?: 'vector' | 'keyword' | undefined
   limit?: number | undefined

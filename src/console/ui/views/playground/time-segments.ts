@@ -2,7 +2,7 @@ import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
 
 type Timed = Pick<ExplainedSearch, 'shares' | 'starts' | 'tookMs'>
 
-export interface Segment {
+interface Segment {
   name: keyof ExplainedSearch['shares']
   /** Of two lines for what runs side by side: 0 is by vector, 1 by keyword; null spans both. */
   line: 0 | 1 | null

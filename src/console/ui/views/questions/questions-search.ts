@@ -3,7 +3,7 @@ import { wordParam } from '../../search-params.ts'
 export const outcomes = ['none', 'weak', 'found'] as const
 
 /** The parameters of the questions in the address; invalid ones are left out. */
-export interface QuestionsSearch {
+interface QuestionsSearch {
   /** What was found; by default nothing, or weak matches where there are only those. */
   outcome?: (typeof outcomes)[number] | undefined
   /** Of the questions that were found, only those that this item answered. */

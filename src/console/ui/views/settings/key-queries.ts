@@ -31,7 +31,7 @@ export function accessOf({ scope }: KeyRecord): Access {
   return scope ?? 'ingest'
 }
 
-export type KeyState = 'active' | 'expired' | 'revoked'
+type KeyState = 'active' | 'expired' | 'revoked'
 
 export function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
   if (revokedAt !== null) return 'revoked'

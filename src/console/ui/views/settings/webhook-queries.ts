@@ -25,7 +25,7 @@ export function triesQuery(project: string, id: string) {
 }
 
 /** Each event, and when it is sent. */
-export const eventWords = {
+const eventWords = {
   'call.started': 'A live call started',
   'call.changed': 'A call changed',
   'call.completed': 'A call was completed',
