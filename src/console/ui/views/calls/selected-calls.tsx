@@ -1,8 +1,8 @@
-import { Button, CloseButton } from '@mantine/core'
+import { Button, CloseButton, Popover, Skeleton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { IconTrash } from '@tabler/icons-react'
+import { IconTag, IconTrash } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -13,8 +13,9 @@ import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import classes from './calls.module.css'
-import { LabelCalls } from './label-calls.tsx'
 import type { Selection } from './selection.ts'
+
+const LabelForm = lazy(() => import('./label-form.tsx'))
 
 const namedMax = 5
 
@@ -88,5 +89,42 @@ export default function SelectedCalls({ selection, rows, openId, onClose }: Sele
         </p>
       </ConfirmDialog>
     </>
+  )
+}
+
+interface LabelCallsProps {
+  ids: string[]
+  rows: readonly CallRow[]
+}
+
+/** Adds labels to the selected calls, and takes others away. */
+function LabelCalls({ ids, rows }: LabelCallsProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    // Without the roles that it would give to the element around the button.
+    <Popover opened={isOpen} onChange={setIsOpen} position="top" trapFocus returnFocus withRoles={false}>
+      <Popover.Target>
+        <span>
+          <Guarded right="change">
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="gray"
+              leftSection={<IconTag size={14} aria-hidden />}
+              aria-haspopup="dialog"
+              aria-expanded={isOpen}
+              onClick={() => setIsOpen(!isOpen)}
+            >
+              Label
+            </Button>
+          </Guarded>
+        </span>
+      </Popover.Target>
+      <Popover.Dropdown role="dialog" aria-label="Label selected calls">
+        <Suspense fallback={<Skeleton width={252} height={108} />}>
+          <LabelForm ids={ids} rows={rows} onDone={() => setIsOpen(false)} />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
   )
 }
