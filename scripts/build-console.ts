@@ -81,10 +81,11 @@ interface BuildOptions {
 export async function buildConsole({
   folder = join(root, 'dist', 'console'),
 }: BuildOptions = {}): Promise<ConsoleBuild> {
-  const digest = digestOfInputs()
   const manifestFile = join(folder, 'manifest.json')
   const existing = readManifest(manifestFile)
-  if (existing?.digest === digest && isComplete(folder, existing)) return { built: false, manifest: existing }
+  if (existing?.digest === digestOfInputs(existing?.imported) && isComplete(folder, existing)) {
+    return { built: false, manifest: existing }
+  }
 
   const outputs = await inProduction(bundle)
   mkdirSync(folder, { recursive: true })
@@ -94,7 +95,9 @@ export async function buildConsole({
       files[output.fileName] = await store(folder, output)
     }),
   )
-  const manifest: ConsoleManifest = { digest, ...entriesOf(outputs), files: sorted(files) }
+  const imported = importedOf(outputs)
+  const digest = digestOfInputs(imported)
+  const manifest: ConsoleManifest = { digest, imported, ...entriesOf(outputs), files: sorted(files) }
   // Last, so that the manifest never names a missing file.
   replaceFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
   removeOthers(folder, manifest)
@@ -109,9 +112,10 @@ export function firstLoadBytes({ entries, groups, files }: ConsoleManifest, grou
     .reduce((sum, bytes) => sum + bytes)
 }
 
-function digestOfInputs(): string {
+function digestOfInputs(imported: string[] = []): string {
   const hash = createHash('sha256').update(Bun.version)
-  const others = [fileURLToPath(import.meta.url), join(root, 'bun.lock')]
+  const modules = imported.map((path) => join(root, path)).filter((file) => existsSync(file))
+  const others = [fileURLToPath(import.meta.url), join(root, 'bun.lock'), ...modules]
   for (const file of [...others, ...filesUnder(sources)]) {
     hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
   }
@@ -233,6 +237,14 @@ function replaceFile(file: string, body: Uint8Array | string): void {
   const temporary = `${file}.${process.pid}.tmp`
   writeFileSync(temporary, body)
   renameSync(temporary, file)
+}
+
+function importedOf(outputs: Output[]): string[] {
+  const modules = outputs.flatMap((output) => (output.type === 'chunk' ? output.moduleIds : []))
+  return modules
+    .map((id) => relative(root, id))
+    .filter((path) => path.startsWith('src/') && !path.startsWith('src/console/ui/'))
+    .sort()
 }
 
 function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'groups'> {

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 export interface ConsoleManifest {
   /** Hash of all the sources. */
   digest: string
+  /** The service's modules that the page has too; they are among its sources. */
+  imported: string[]
   /** The files that the HTML of the page refers to. */
   entries: { main: string; boot: string; styles: string; icon: string; font: string }
   /** By folder of views, such as `calls`: the scripts that its pages load beside `main`. */

@@ -100,6 +100,10 @@ describe('the page', () => {
     expect(html).not.toMatch(/<script[^>]*>[^<]|<style|\sstyle=|\son\w+=|javascript:|https?:\/\//)
   })
 
+  test('has the modules that it shares with the service among its sources', () => {
+    expect(manifest.imported).toContain('src/calls/filters.ts')
+  })
+
   test('names only files that exist', async () => {
     const html = await (await get('/console')).text()
     const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
