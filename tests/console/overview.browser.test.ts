@@ -36,7 +36,13 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
         details: { agent: { id: `agent-${n % 9}` } },
       })),
     )
+    await service.services.knowledge.add(project.projectId, {
+      name: 'prices',
+      text: 'A table costs nothing.',
+    })
     const { page, open } = await tabs.open({ person: set.owner })
+    const ofKeys: string[] = []
+    page.on('request', (request) => request.url().endsWith('/keys') && ofKeys.push(request.url()))
     await open(`/p/${project.id}/overview`)
     const reasons = page.getByRole('listitem').getByRole('link', { name: /^Reason / })
     await page.getByRole('button', { name: 'Show 94 of 106 more' }).waitFor()
@@ -44,6 +50,8 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     await page.getByRole('button', { name: 'Show 94 of 106 more' }).click()
     await reasons.nth(99).waitFor()
     expect(await reasons.count()).toBe(100)
+    // No first step is left to do.
+    expect(ofKeys).toEqual([])
     await page.getByText('12 other reasons').waitFor()
     const agents = page.getByRole('rowheader').getByRole('link', { name: /^agent-/ })
     expect(await agents.count()).toBe(5)

@@ -15,22 +15,31 @@ const everyMs = 2_000
 /** The first steps of a new project. Each shows when it is done; nothing is shown once all are. */
 export function FirstSteps() {
   const { id: project, role } = useProject()
-  const isOwner = role === 'owner'
-  const key = useFirstKey()
   const calls = useQuery({
     ...newestCallQuery(project),
     refetchInterval: untilAny(({ data }) => data.length > 0),
   })
   const items = useQuery({ ...knowledgeQuery(project), refetchInterval: untilAny(({ items }) => items > 0) })
-  const keys = useQuery({ ...keysQuery(project), enabled: isOwner })
   const hasCall = (calls.data?.data.length ?? 0) > 0
   const facets = useQuery({ ...facetsQuery(project), enabled: hasCall })
-  if (!calls.data || !items.data || (isOwner && !keys.data) || (hasCall && !facets.data)) return null
+  const isKnown = calls.data !== undefined && (!hasCall || facets.data !== undefined)
+  const isNamed = (facets.data?.agentId?.length ?? 0) > 0
+  // An agent that no call names may still have asked, with a key.
+  const asksKeys = role === 'owner' && isKnown && !isNamed
+  const keys = useQuery({ ...keysQuery(project), enabled: asksKeys })
+  if (!isKnown || !items.data || (asksKeys && !keys.data)) return null
   const hasItem = items.data.items > 0
   const asked =
     keys.data?.data.some(({ kind, lastUsedAt }) => kind === 'live' && lastUsedAt !== null) ?? false
-  const hasAgent = asked || (facets.data?.agentId?.length ?? 0) > 0
+  const hasAgent = isNamed || asked
   if (hasCall && hasItem && hasAgent) return null
+  return <Steps hasCall={hasCall} hasItem={hasItem} hasAgent={hasAgent} />
+}
+
+function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'hasAgent', boolean>) {
+  const { id: project, role } = useProject()
+  const isOwner = role === 'owner'
+  const key = useFirstKey()
   return (
     <section className={classes.steps} aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
