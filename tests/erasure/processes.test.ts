@@ -167,7 +167,7 @@ function startLoad({ all }: Processes, project: ProjectBeside) {
       await answer?.arrayBuffer().catch(() => null)
       if (answer) statuses.push(answer.status)
       // Steady rather than all that fits: what has been written is searched byte by byte.
-      await Bun.sleep(30)
+      await Bun.sleep(100)
     }
   }
   const filler = (n: number) => Array.from({ length: 200 }, (_, word) => `word${(n * 37 + word) % 999}`)
