@@ -53,6 +53,7 @@ import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
 import { SourceFailures } from '../sources/source-failures.ts'
 import { Sources } from '../sources/sources.ts'
+import { Background } from '../threads/background.ts'
 import { Addresses } from '../webhooks/addresses.ts'
 import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
@@ -60,10 +61,11 @@ import { WebhookSender } from '../webhooks/sender.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
-import { createExpiry } from './expiry.ts'
 import { openFolder, refuseReadOnly } from './folder.ts'
 
 const ownerWaitMsDefault = 2_000
+const expireEveryMs = 3_600_000
+const expireRetryMs = 60_000
 
 export interface ServicesOptions {
   config: Config
@@ -285,6 +287,18 @@ function createSources(
       ingest,
       lookUps,
     }),
-    expiry: createExpiry({ ...common, sources, sourceFailures, webhooks, questions }),
+    /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, and questions. */
+    expiry: new Background({
+      work: async () => {
+        await sources.expireSecrets()
+        await sourceFailures.expire()
+        await webhooks.expireSecrets()
+        await questions.expire()
+      },
+      everyMs: expireEveryMs,
+      retryMs: expireRetryMs,
+      onFailure: (error) =>
+        common.log.error({ error }, 'Deleting expired source data failed and will be tried again'),
+    }),
   }
 }

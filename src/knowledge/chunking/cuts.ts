@@ -1,5 +1,4 @@
 import { graphemeStart, joinsBefore } from '../../text/graphemes.ts'
-import { isInsideLineEnd, isLineEnd, isSpace, skipSpace } from '../../text/white-space.ts'
 
 /** The length limit of a chunk, overlap included. All sizes here are in UTF-16 code units. */
 export const chunkCharsMax = 1_600
@@ -9,6 +8,11 @@ const chunkCharsTarget = 1_200
 const chunkOverlapCharsMax = 120
 
 const pieceCharsMax = chunkCharsMax - chunkOverlapCharsMax
+
+const TAB = 0x09
+const LF = 0x0a
+const CR = 0x0d
+const SPACE = 0x20
 
 /** A piece by offsets: its own text from `start` to `end`, and how much it repeats from before `start`. */
 export interface Cut {
@@ -122,4 +126,28 @@ const stops = codesOf('.!?…؟।')
 
 function codesOf(characters: string): ReadonlySet<number> {
   return new Set(Array.from(characters, (character) => character.charCodeAt(0)))
+}
+
+/** Whether `\s` matches the code unit. */
+function isSpace(code: number): boolean {
+  if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CR)
+  if (code < 0x1680) return code === 0xa0
+  if (code >= 0x2000 && code <= 0x200a) return true
+  return [0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff].includes(code)
+}
+
+function isLineEnd(code: number): boolean {
+  return code === LF || code === CR
+}
+
+/** Whether `at` is between the two characters of a line ending. */
+function isInsideLineEnd(text: string, at: number): boolean {
+  return text.charCodeAt(at) === LF && text.charCodeAt(at - 1) === CR
+}
+
+/** The offset of the first character from `from` that is not white space, at most `end`. */
+function skipSpace(text: string, from: number, end: number): number {
+  let at = from
+  while (at < end && isSpace(text.charCodeAt(at))) at++
+  return at
 }
