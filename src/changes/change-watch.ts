@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { OpenDatabase } from '../db/open.ts'
 import { preparedQueries } from '../db/store.ts'
-import { AppError } from '../errors.ts'
+import { unavailable } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import { SharedLimit } from '../shared-limit.ts'
 import { Background } from '../threads/background.ts'
@@ -85,10 +85,7 @@ export class ChangeWatch {
   /** @throws unavailable when no more readers of the project can wait */
   checkRoom(projectId: number): void {
     if (this.#readers.hasRoom(projectId)) return
-    throw new AppError('unavailable', 'Service unavailable', {
-      detail: 'Too many readers are waiting for changes.',
-      retryAfterSeconds: 5,
-    })
+    throw unavailable('Too many readers are waiting for changes.', 5)
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { networkOf } from '../auth/ip-rules.ts'
 import type { KeyKind } from '../auth/token.ts'
-import { AppError } from '../errors.ts'
+import { AppError, forbidden, unavailable } from '../errors.ts'
 import { type Caller, type KeyScope, scopeAllows } from '../identity.ts'
 import type { Admission } from './admission.ts'
 import type { AuthenticatePerson } from './authenticate-person.ts'
@@ -93,7 +93,7 @@ export function authenticate(options: AuthenticateOptions) {
 /** @throws unavailable while the local data is too old, or too many requests are being answered */
 function requireReady({ staleBecause, admission }: Pick<KeyOptions, 'staleBecause' | 'admission'>): void {
   const staleReason = staleBecause()
-  if (staleReason !== null) throw stale(staleReason)
+  if (staleReason !== null) throw unavailable(staleReason, 5)
   admission.check()
 }
 
@@ -120,12 +120,6 @@ function requireScope(needed: KeyScope, { scope: held }: Caller): void {
   })
 }
 
-function stale(detail: string): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 5 })
-}
-
 function foreignPage(): AppError {
-  return new AppError('forbidden', 'Forbidden', {
-    detail: "Only the console's own pages may send this: Origin must be the service's own.",
-  })
+  return forbidden("Only the console's own pages may send this: Origin must be the service's own.")
 }

@@ -5,7 +5,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { calls, erasures, holds, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
+import { AppError, type FieldError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import { callNotFound } from '../call-head.ts'
@@ -98,8 +98,7 @@ export class Holds {
       lifted: write.delete(holds).where(isThis).returning({ id: holds.id }),
       entry: audit.entry({ by, projectId, action: 'hold_lifted', target: id }),
     })
-    if (lifted.length === 0)
-      throw new AppError('not_found', 'Not found', { detail: 'There is no such hold.' })
+    if (lifted.length === 0) throw notFound('There is no such hold.')
     erasure.schedule(projectId)
     return { id, lifted: true }
   }

@@ -6,7 +6,7 @@ import type { SettingsOf } from '../../db/project-settings.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import { inSlices } from '../../db/slices.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { AppError, invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest, unavailable } from '../../errors.ts'
 import { callIdPattern } from '../../ids.ts'
 import {
   countingInterimMarks,
@@ -344,8 +344,5 @@ export function checkId(id: string | null): void {
 }
 
 function tooContended(): AppError {
-  return new AppError('unavailable', 'Service unavailable', {
-    detail: 'Too many requests are changing this call at once. Nothing was written.',
-    retryAfterSeconds: 1,
-  })
+  return unavailable('Too many requests are changing this call at once. Nothing was written.')
 }

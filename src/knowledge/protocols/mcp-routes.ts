@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../../errors.ts'
+import { type AppError, forbidden } from '../../errors.ts'
 import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
 import { isTrustedOrigin } from '../../http/origins.ts'
@@ -48,7 +48,5 @@ export function mcpRoutes(options: McpRoutesOptions) {
 }
 
 function untrustedOrigin(): AppError {
-  return new AppError('forbidden', 'Forbidden', {
-    detail: 'Pages from this origin cannot use the service. PUBLIC_URL names the origin that can.',
-  })
+  return forbidden('Pages from this origin cannot use the service. PUBLIC_URL names the origin that can.')
 }
