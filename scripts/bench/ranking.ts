@@ -1,6 +1,3 @@
-import { createBuiltinEmbedder } from '../../src/knowledge/embedding/builtin.ts'
-import type { VectorHit } from '../../src/knowledge/indexing/index/rows.ts'
-import { fuseRanks } from '../../src/knowledge/search/fusion.ts'
 import { KeywordSearch } from '../../src/knowledge/search/keyword.ts'
 import {
   type Evidence,
@@ -21,7 +18,6 @@ import { findRealData } from './runner.ts'
 /** Questions of a set to tune with, evenly spread. */
 const questionsMax = 500
 const limit = 10
-const vectorHits = 50
 const passesMax = 4
 /** A change that gains less is not made, so a weight stays where it is when it does not matter. */
 const gainMin = 0.0003
@@ -42,7 +38,6 @@ const weightValues: Partial<Record<keyof RankWeights, readonly number[]>> = {
 /** A question with all that ranking has to order. */
 interface Sample {
   evidence: Evidence
-  vector: VectorHit[]
   /** The passages that answer it. */
   answers: string[]
 }
@@ -60,9 +55,7 @@ for (const name of names) {
   const others = names.filter((other) => other.split('-')[0] !== name.split('-')[0])
   const tried = { today: rankWeights, 'tuned with it': best, 'tuned without it': tune(others) }
   for (const [how, weights] of Object.entries(tried)) {
-    const { keyword, hybrid } = measure(name, weights)
-    const figures = `keyword ${formatQuality(keyword)}; hybrid ${formatQuality(hybrid)}`
-    process.stdout.write(`${name.padEnd(14)} ${how.padEnd(18)} ${figures}\n`)
+    process.stdout.write(`${name.padEnd(14)} ${how.padEnd(18)} ${formatQuality(measure(name, weights))}\n`)
   }
 }
 process.exit(0)
@@ -70,7 +63,7 @@ process.exit(0)
 /** Changes one weight at a time to the value that gains most over the sets, until no change gains. */
 function tune(sets: readonly string[]): RankWeights {
   const judge = (weights: RankWeights) => {
-    const each = sets.map((set) => measure(set, weights).keyword)
+    const each = sets.map((set) => measure(set, weights))
     return each.reduce((sum, { hit1, hit5, mrr10 }) => sum + (hit1 + hit5 + mrr10) / 3, 0) / sets.length
   }
   let chosen = { weights: rankWeights, quality: judge(rankWeights) }
@@ -88,24 +81,16 @@ function tune(sets: readonly string[]): RankWeights {
   return chosen.weights
 }
 
-/** How well weights order a set, by words alone and with vectors. */
-function measure(set: string, weights: RankWeights): { keyword: Quality; hybrid: Quality } {
-  const { rankWeight } = createBuiltinEmbedder()
-  const ranks = (samples.get(set) ?? []).map(({ evidence, vector, answers }) => {
-    const labels = weighEvidence(evidence, weights).map(({ label }) => label)
-    const nearest = { labels: vector.map(({ label }) => label), weight: rankWeight }
-    const fused = fuseRanks(labels.length > 0 ? [nearest, { labels, weight: 1 }] : [nearest])
-    const rank = (found: number[]) =>
-      rankOf(
-        answers,
-        found.map((label) => passageOf.get(set)?.get(label) ?? ''),
-      )
-    return { keyword: rank(labels), hybrid: rank(fused.map(({ label }) => label)) }
+/** How well weights order a set. */
+function measure(set: string, weights: RankWeights): Quality {
+  const ranks = (samples.get(set) ?? []).map(({ evidence, answers }) => {
+    const found = weighEvidence(evidence, weights)
+    return rankOf(
+      answers,
+      found.map(({ label }) => passageOf.get(set)?.get(label) ?? ''),
+    )
   })
-  return {
-    keyword: qualityOf(ranks.map(({ keyword }) => keyword)),
-    hybrid: qualityOf(ranks.map(({ hybrid }) => hybrid)),
-  }
+  return qualityOf(ranks)
 }
 
 async function readSamples(set: QuestionSet): Promise<Sample[]> {
@@ -116,7 +101,7 @@ async function readSamples(set: QuestionSet): Promise<Sample[]> {
 }
 
 async function lookUp(
-  { database, embedder, index }: Services,
+  { database }: Services,
   projectId: number,
   { name, questions }: QuestionSet,
 ): Promise<Sample[]> {
@@ -131,11 +116,8 @@ async function lookUp(
     const { query } = question
     const options = { labels: undefined, inHurry: false, atLeast: limit * 3 + 5 }
     const { terms, passages, forms, counts } = await keyword.candidates(projectId, query, options)
-    const [embedded] = await embedder.embed([query], 'query', AbortSignal.timeout(10_000))
-    const vector = embedded ? await index.search(projectId, embedded, vectorHits) : []
     own.push({
       evidence: gatherEvidence(terms, passages, forms, counts),
-      vector,
       answers: answersOf(question),
     })
   }

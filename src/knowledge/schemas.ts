@@ -186,7 +186,8 @@ export const SearchHit = named('SearchHit', {
       example: true,
     }),
     vector: Type.Boolean({
-      description: 'Whether its vector is among the nearest, however far away they are.',
+      description:
+        'Whether its vector is among the nearest, however far away they are; always false where vectors were not searched.',
       example: true,
     }),
   }),
@@ -197,5 +198,13 @@ export const SearchAnswer = named('SearchAnswer', {
   data: Type.Array(SearchHit),
   mode: Type.Unsafe<SearchMode>({ ...searchMode, description: 'What was actually used.' }),
   tookMs: Type.Number({ example: 2.4 }),
+  coverage: Type.Unsafe<number | null>({
+    type: 'number',
+    nullable: true,
+    description:
+      'How much of the query the best passage covers, 0 to 1, whatever the limit. Unlike scores, it can be compared ' +
+      'between queries. Null in mode `vector`, and for a query without a word.',
+    example: 0.72,
+  }),
 })
 export type SearchAnswer = Static<typeof SearchAnswer>

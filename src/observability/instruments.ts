@@ -47,6 +47,12 @@ export class Instruments {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.#registry],
   })
+  readonly searchCoverage = new Histogram({
+    name: 'callbook_search_coverage',
+    help: 'How much of its query the best passage of a knowledge search covers.',
+    buckets: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+    registers: [this.#registry],
+  })
   readonly lag = new Gauge({
     name: 'callbook_event_loop_lag_seconds',
     help: 'Longest delay of the event loop around requests since the last scrape.',

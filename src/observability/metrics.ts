@@ -34,8 +34,11 @@ export class Metrics {
     })
   }
 
-  observeSearch({ mode, tookMs }: { mode: string; tookMs: number }): void {
-    this.#observe(({ searches }) => searches.observe({ mode }, tookMs / 1000))
+  observeSearch({ mode, tookMs, coverage }: { mode: string; tookMs: number; coverage: number | null }): void {
+    this.#observe(({ searches, searchCoverage }) => {
+      searches.observe({ mode }, tookMs / 1000)
+      if (coverage !== null) searchCoverage.observe(coverage)
+    })
   }
 
   /** The Prometheus text format, version 0.0.4. */

@@ -53,6 +53,7 @@ describe('/metrics', () => {
       callbook_embedding_duration_seconds: 'histogram',
       callbook_embedding_failures_total: 'counter',
       callbook_search_duration_seconds: 'histogram',
+      callbook_search_coverage: 'histogram',
       callbook_event_loop_lag_seconds: 'gauge',
       callbook_pending_chunks: 'gauge',
       callbook_index_vectors: 'gauge',

@@ -172,7 +172,7 @@ describe('questions of searches', () => {
       now: Date.now,
       settingsOf: () => Promise.reject(failures.shift()),
     })
-    questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0 }, null)
+    questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0, coverage: 0 }, null)
     await expect(questions.flush()).rejects.toThrow('does not answer')
     // Reads the settings again, since the question still waits; after that none does.
     await questions.flush()

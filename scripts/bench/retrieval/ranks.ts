@@ -25,6 +25,12 @@ export function formatQuality({ hit1, hit5, mrr10 }: Quality): string {
   return `hit@1 ${hit1.toFixed(3)}, hit@5 ${hit5.toFixed(3)}, MRR@10 ${mrr10.toFixed(3)}`
 }
 
+/** How often a value of the first list is above one of the second: 1 if they are told apart, 0.5 if not at all. */
+export function areaUnderCurve(above: readonly number[], below: readonly number[]): number {
+  const wins = above.flatMap((a) => below.map((b) => (a > b ? 1 : a === b ? 0.5 : 0)))
+  return mean(wins)
+}
+
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }

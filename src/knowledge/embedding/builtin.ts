@@ -6,8 +6,6 @@ import { type Embedder, EmbeddingError } from './embedder.ts'
 
 const dimensions = 384
 const batchTextsMax = 32
-/** Lexical vectors add little to what keyword search finds anyway. */
-const rankWeight = 0.07
 /** The rest of a longer text is ignored. No chunk or query is this long. */
 const textCharsMax = 4_096
 /** Longer words, such as encoded data, are cut into pieces. */
@@ -27,7 +25,7 @@ export function createBuiltinEmbedder({ embedDocuments }: BuiltinOptions = {}): 
   return {
     space: `builtin:lexical-v2:${dimensions}:chunks-v${chunkerVersion}`,
     dimensions,
-    rankWeight,
+    isLexical: true,
     destination: 'this process (builtin, lexical)',
     batchTextsMax,
     batchesAtOnce: 1,

@@ -10,11 +10,8 @@ export interface Embedder {
   readonly space: string
   /** Length of every vector; null until a stored vector or an answer tells it. */
   readonly dimensions: number | null
-  /**
-   * The weight of the vector ranking in hybrid search; the keyword ranking has 1. Low for vectors that add little to
-   * keywords.
-   */
-  readonly rankWeight: number
+  /** Whether its vectors stand for the words of a text alone: they add nothing where keyword search finds enough. */
+  readonly isLexical: boolean
   /** For people: where texts are sent, e.g. `this process (builtin)` or `https://router.huggingface.co/…`. */
   readonly destination: string
   /** How many texts to pass in one call; fewer while the provider is slow. */

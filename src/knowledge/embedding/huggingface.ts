@@ -22,10 +22,11 @@ export interface HuggingFaceOptions extends Partial<CircuitOptions> {
 }
 
 const batchTextsMax = 32
+/** Texts of the first request. */
+const batchTextsFirst = 8
+const batchesAtOnceMax = 8
 /** An answer that takes less than this share of the time limit doubles the number of texts. */
 const quickShare = 0.25
-/** A higher weight moved exact word matches down, with MiniLM's vectors: `bun run bench:retrieval`. */
-const rankWeight = 0.3
 
 /**
  * Embeds by Hugging Face's feature-extraction task. Every answer is checked: `embed` gives good vectors or throws an
@@ -34,17 +35,23 @@ const rankWeight = 0.3
 export class HuggingFaceEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
-  readonly batchesAtOnce = 4
-  readonly rankWeight = rankWeight
+  readonly isLexical = false
   readonly #traits: ModelTraits
   readonly #extraction: FeatureExtraction
   readonly #circuit: Circuit
   readonly #batchSize: BatchSize
+  readonly #atOnce = new RequestsAtOnce()
   readonly #observe: HuggingFaceOptions['observe']
   #dimensions: number | null
 
   constructor(options: HuggingFaceOptions) {
-    const { model, timeoutMs = 15_000, concurrency = 4, restMs = 10_000, retryDelayMsMin = 250 } = options
+    const {
+      model,
+      timeoutMs = 15_000,
+      concurrency = batchesAtOnceMax,
+      restMs = 10_000,
+      retryDelayMsMin = 250,
+    } = options
     this.space = spaceOf(model)
     this.#traits = traitsOf(model)
     this.#extraction = featureExtraction({ ...options, fetch: options.fetch ?? fetch, timeoutMs })
@@ -61,6 +68,10 @@ export class HuggingFaceEmbedder implements Embedder {
 
   get batchTextsMax(): number {
     return this.#batchSize.texts
+  }
+
+  get batchesAtOnce(): number {
+    return this.#atOnce.requests
   }
 
   async embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
@@ -83,12 +94,13 @@ export class HuggingFaceEmbedder implements Embedder {
   async #embedBatch(inputs: string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
     try {
       const startedAt = performance.now()
-      const vectors = await this.#circuit.run(kind, signal, () => this.#request(inputs, signal))
+      const vectors = await this.#circuit.run(kind, signal, () => this.#request(inputs, kind, signal))
       if (kind === 'document') this.#batchSize.answered(inputs.length, performance.now() - startedAt)
       return vectors
     } catch (error) {
       if (!(error instanceof RequestFailure) || !error.isBatchAtFault || inputs.length === 1) throw error
       if (error.kind === 'timeout') this.#batchSize.timedOut(inputs.length)
+      if (error.kind === 'tooLarge') this.#batchSize.refused(inputs.length)
     }
     // The server takes fewer or shorter texts at once than were sent.
     const half = Math.ceil(inputs.length / 2)
@@ -96,7 +108,7 @@ export class HuggingFaceEmbedder implements Embedder {
     return first.concat(await this.#embedBatch(inputs.slice(half), kind, signal))
   }
 
-  async #request(inputs: string[], signal: AbortSignal): Promise<Float32Array[]> {
+  async #request(inputs: string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
     const startedAt = performance.now()
     const report = (error: string | null) =>
       this.#observe?.({ durationMs: performance.now() - startedAt, texts: inputs.length, error })
@@ -106,6 +118,7 @@ export class HuggingFaceEmbedder implements Embedder {
       const vectors = readVectors(answer, expected)
       this.#dimensions ??= vectors[0]?.length ?? null
       report(null)
+      if (kind === 'document') this.#atOnce.answered(inputs, performance.now() - startedAt)
       return vectors
     } catch (error) {
       const failure = error instanceof RequestFailure ? error : new RequestFailure('malformed')
@@ -120,12 +133,14 @@ export class HuggingFaceEmbedder implements Embedder {
  * minutes for what a hosted one answers at once.
  */
 class BatchSize {
-  readonly #limits: { max: number; timeoutMs: number }
+  readonly #timeoutMs: number
+  #max: number
   #texts: number
 
-  constructor(limits: { max: number; timeoutMs: number }) {
-    this.#limits = limits
-    this.#texts = limits.max
+  constructor({ max, timeoutMs }: { max: number; timeoutMs: number }) {
+    this.#timeoutMs = timeoutMs
+    this.#max = max
+    this.#texts = Math.min(max, batchTextsFirst)
   }
 
   get texts(): number {
@@ -137,10 +152,33 @@ class BatchSize {
     this.#texts = Math.max(1, Math.min(this.#texts, sent >> 1))
   }
 
+  /** More texts than the server takes; a single text may be too long. */
+  refused(sent: number): void {
+    this.#max = Math.max(1, Math.min(this.#max, sent >> 1))
+    this.#texts = Math.min(this.#texts, this.#max)
+  }
+
   answered(sent: number, durationMs: number): void {
     const isFull = sent >= this.#texts
-    if (isFull && durationMs < this.#limits.timeoutMs * quickShare)
-      this.#texts = Math.min(this.#limits.max, this.#texts * 2)
+    if (isFull && durationMs < this.#timeoutMs * quickShare)
+      this.#texts = Math.min(this.#max, this.#texts * 2)
+  }
+}
+
+/**
+ * How many requests run at once: two, one that the server works on and one that waits for it, and more while further ones
+ * do not wait. By the rule of TCP Vegas: requests that take longer than the fastest one have waited for the others.
+ */
+class RequestsAtOnce {
+  requests = 2
+  #fastestMs = Number.POSITIVE_INFINITY
+
+  answered(inputs: readonly string[], durationMs: number): void {
+    const msPerChar = durationMs / inputs.reduce((sum, { length }) => sum + length, 1)
+    this.#fastestMs = Math.min(this.#fastestMs, msPerChar)
+    const waiting = this.requests * (1 - this.#fastestMs / msPerChar)
+    if (waiting < 0.5) this.requests = Math.min(batchesAtOnceMax, this.requests + 1)
+    else if (waiting > 1.5) this.requests = Math.max(2, this.requests - 1)
   }
 }
 

@@ -142,23 +142,33 @@ export class Indexer {
     }
   }
 
+  /** A batch begins when another one ends, so that the embedder always has the next one. */
   async #embedDue(projectId: number): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      const heldBefore = [...this.#leases.heldIn(projectId)]
-      const batches = await this.#takeDue(projectId)
-      if (batches.length === 0) {
-        // Other processes have embedded or deleted these chunks.
-        this.#leases.release(projectId, heldBefore)
-        return await this.#settleOthers(projectId)
+    const underWay = new Map<Promise<void>, PendingChunk[]>()
+    try {
+      while (!this.#closing.signal.aborted) {
+        const heldBefore = [...this.#leases.heldIn(projectId)]
+        for (const batch of await this.#takeDue(projectId, [...underWay.values()])) {
+          const embedding = this.#embed(projectId, batch).finally(() => underWay.delete(embedding))
+          underWay.set(embedding, batch)
+        }
+        if (underWay.size === 0) {
+          // Other processes have embedded or deleted these chunks.
+          this.#leases.release(projectId, heldBefore)
+          return await this.#settleOthers(projectId)
+        }
+        await Promise.race(underWay.keys())
       }
-      const outcomes = await Promise.allSettled(batches.map((batch) => this.#embed(projectId, batch)))
-      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+    } finally {
+      await Promise.allSettled(underWay.keys())
     }
   }
 
   /** Leases due chunks: no more than the embedder takes at once, since other processes may take the rest. */
-  async #takeDue(projectId: number): Promise<PendingChunk[][]> {
-    const { batchTextsMax, batchesAtOnce } = this.#options.embedder
+  async #takeDue(projectId: number, underWay: readonly PendingChunk[][]): Promise<PendingChunk[][]> {
+    const { batchTextsMax } = this.#options.embedder
+    const batchesMax = this.#options.embedder.batchesAtOnce - underWay.length
+    if (batchesMax <= 0) return []
     const held = this.#leases.heldIn(projectId)
     const now = this.#options.now()
     const farthest = now + waitMsMax
@@ -169,8 +179,9 @@ export class Indexer {
         and (next_attempt_at <= ${now} or next_attempt_at > ${farthest})
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${farthest}
           or label in (select value from json_each(${JSON.stringify([...held])})))
-      order by next_attempt_at, label limit ${batchTextsMax * batchesAtOnce}`)
-    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesAtOnce).flat()
+        and label not in (select value from json_each(${JSON.stringify(underWay.flatMap(labelsOf))}))
+      order by next_attempt_at, label limit ${batchTextsMax * batchesMax}`)
+    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesMax).flat()
     await this.#leases.take(projectId, labelsOf(wanted))
     const leased = wanted.filter(({ label }) => held.has(label))
     return inBatches(leased, batchTextsMax)

@@ -15,6 +15,7 @@ import {
   type SearchHit,
   SearchRequest,
 } from '../schemas.ts'
+import { warningsOf } from './tool.ts'
 
 export interface McpTool {
   readonly definition: Tool
@@ -74,8 +75,10 @@ export function mcpTools(knowledge: Knowledge, search: Pick<RecordedSearch, 'sea
       input: SearchRequest,
       output: SearchAnswer,
       run: async (projectId, request, callId) => (await search.search(projectId, request, callId)).answer,
-      toTexts: ({ data }) =>
-        data.length > 0 ? data.map(passage) : ['No passage was found. Try other words.'],
+      toTexts: (answer) =>
+        answer.data.length > 0
+          ? [...warningsOf(answer), ...answer.data.map(passage)]
+          : ['No passage was found. Try other words.'],
     }),
     toolOf({
       name: 'list_knowledge',

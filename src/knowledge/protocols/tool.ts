@@ -3,10 +3,12 @@ import { AppError, invalidRequest } from '../../errors.ts'
 import { compileCheck, named } from '../../validation.ts'
 import { embeddedText } from '../chunking/chunk.ts'
 import type { RecordedSearch } from '../questions/recorded-search.ts'
-import { type SearchHit, SearchRequest } from '../schemas.ts'
+import { type SearchAnswer, SearchRequest } from '../schemas.ts'
 import { faultsSentence } from './error-sentence.ts'
 
 const resultCharsMax = 8_000
+/** An answer whose coverage is below this is probably none: `bun run bench:retrieval` counts how often. */
+const poorCoverage = 0.4
 
 /** The parameters that a model may set. `mode` and the deadline are not among them. */
 export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'], {
@@ -46,10 +48,10 @@ export async function lookUp(
   { search, onFailure }: LookUpOptions,
   projectId: number,
   { parameters, callId }: Asked,
-): Promise<SearchHit[] | string> {
+): Promise<SearchAnswer | string> {
   try {
     const { answer } = await search.search(projectId, parametersOf(parameters), callId)
-    return answer.data
+    return answer
   } catch (error) {
     // The model can correct its own parameters, and sees nothing of other errors.
     if (error instanceof AppError && error.errors) return faultsSentence(error.errors)
@@ -66,9 +68,15 @@ export async function answerTool(
 ): Promise<{ result: string }> {
   const found = await lookUp(options, projectId, asked)
   if (typeof found === 'string') return { result: found }
-  const passages = found.map((hit) => embeddedText(hit.name, hit))
-  const text = passages.join('\n\n').trim()
+  const passages = found.data.map((hit) => embeddedText(hit.name, hit))
+  const text = [...warningsOf(found), ...passages].join('\n\n').trim()
   return { result: text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed() }
+}
+
+/** What a model should know before it reads the passages. */
+export function warningsOf({ data, coverage }: SearchAnswer): string[] {
+  const isPoor = data.length > 0 && coverage !== null && coverage < poorCoverage
+  return isPoor ? ['No passage covers this question well.'] : []
 }
 
 const checkParameters = compileCheck(ToolParameters)

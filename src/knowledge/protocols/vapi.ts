@@ -1,8 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
 import { contextLine, embeddedText } from '../chunking/chunk.ts'
-import type { SearchHit } from '../schemas.ts'
+import type { SearchAnswer, SearchHit } from '../schemas.ts'
 import { queryCharsMax, toQuery } from './query-text.ts'
-import { asObject, type LookUpOptions, lookUp } from './tool.ts'
+import { asObject, type LookUpOptions, lookUp, warningsOf } from './tool.ts'
 import type {
   VapiDocument,
   VapiKnowledgeAnswer,
@@ -95,9 +95,11 @@ function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
 }
 
 /** A result must be one line: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
-function resultOf(hits: readonly SearchHit[]): string {
-  const passages = hits.map((hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`)
-  return inOneLine(passages.join(' ')) || 'Nothing was found.'
+function resultOf(answer: SearchAnswer): string {
+  const passages = answer.data.map(
+    (hit, at) => `(${at + 1}) ${contextLine(hit.name, hit.heading)}: ${hit.text}`,
+  )
+  return inOneLine([...warningsOf(answer), ...passages].join(' ')) || 'Nothing was found.'
 }
 
 /** What the user said in a message, in either of Vapi's forms; empty for any other message. */

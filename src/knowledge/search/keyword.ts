@@ -79,10 +79,16 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ttl: cachedForMs, perf: { now } })
   }
 
-  /** Labels of chunks, best first. */
-  async search(projectId: number, query: string, limits: Limits): Promise<number[]> {
+  /** Labels of chunks, and how much of the query the best of them covers, whatever `atLeast` is; null without a word. */
+  async search(
+    projectId: number,
+    query: string,
+    limits: Limits,
+  ): Promise<{ labels: number[]; coverage: number | null }> {
     const { terms, counts, passages, forms } = await this.candidates(projectId, query, limits)
-    return rankPassages(terms, passages, forms, counts)
+    const { passagesMax } = limits.inHurry ? hurriedEffort : wholeEffort
+    const { labels, coverage } = rankPassages(terms, passages, forms, counts, passagesMax)
+    return { labels, coverage: terms.length === 0 ? null : coverage }
   }
 
   /** The passages that a query's rarest terms choose, and what is needed to order them. */
@@ -92,11 +98,14 @@ export class KeywordSearch {
     { labels, inHurry, atLeast = 0 }: Limits,
   ): Promise<Candidates> {
     const { readForSearch: read } = this.#store(projectId)
-    const terms = labels?.length === 0 ? [] : readTerms(query)
+    const terms = readTerms(query)
     const segments = await readChunkSegments(read, projectId)
     const counts = await this.#count(read, projectId, terms, segments)
     const effort = inHurry ? hurriedEffort : wholeEffort
-    const found = await this.#find(projectId, terms, segments, { counts, labels, effort, atLeast })
+    const found =
+      labels?.length === 0
+        ? []
+        : await this.#find(projectId, terms, segments, { counts, labels, effort, atLeast })
     const words = await this.#words.with(read, projectId, found)
     return { terms, counts, passages: words.of(found), forms: words.forms }
   }

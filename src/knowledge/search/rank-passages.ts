@@ -38,6 +38,10 @@ const assumedChunks = 100
 const sharesByLength = [0, 0.9, 0.6, 0.3, 0.1, 0.04]
 const shareOfLongWords = 0.01
 const nearWordsMax = 8
+/** A passage's score for each unit of the query's weight that only the best answers reach. */
+const strongScore = 5
+/** How much the share of the query that a passage has counts in its coverage. */
+const heldShare = 0.3
 
 /** How many chunks the project has, and how many of them have a term. */
 export interface TermCounts {
@@ -61,19 +65,47 @@ export interface Evidence {
   readings: Reading[]
 }
 
+/** Passages in the order of their words. */
+export interface RankedPassages {
+  /** Best first. */
+  labels: number[]
+  /** How much of the query the best one covers: 0 to 1. */
+  coverage: number
+}
+
 /**
  * Orders passages by all that their words say: BM25 over all terms of the query, in the text and in the title, the same
  * form and capitals, similar words where a term is missing, terms near each other, and the other passages of the item.
- * Passages with equal scores keep their order. Returns their labels.
+ * Passages with equal scores keep their order.
+ * @param coveredMax how many of the first passages the coverage is taken from
  */
 export function rankPassages(
   terms: readonly Term[],
   passages: readonly WordedPassage[],
   forms: WordForms,
   counts: TermCounts,
-): number[] {
-  const scored = weighEvidence(gatherEvidence(terms, passages, forms, counts), rankWeights)
-  return scored.map(({ label }) => label)
+  coveredMax = passages.length,
+): RankedPassages {
+  const evidence = gatherEvidence(terms, passages, forms, counts)
+  const scored = weighEvidence(evidence, rankWeights)
+  const { rarities, readings } = evidence
+  // Scores depend on the other passages, so that more of them would change the coverage.
+  const [best] =
+    readings.length > coveredMax
+      ? weighEvidence({ ...evidence, readings: readings.slice(0, coveredMax) }, rankWeights)
+      : scored
+  return { labels: scored.map(({ label }) => label), coverage: coverageOf(rarities, best) }
+}
+
+/**
+ * How much of the query a passage covers: the share of the terms' weight that it has, and how strong the evidence is for
+ * that weight. Of what was tried, these two tell best whether the answer is stored: `bun run bench:retrieval`.
+ */
+function coverageOf(rarities: readonly number[], best: WeighedPassage | undefined): number {
+  if (!best) return 0
+  const weight = rarities.reduce((sum, rarity) => sum + rarity ** rankWeights.emphasis, 0)
+  const strength = Math.min(1, best.score / (strongScore * weight))
+  return heldShare * (best.held / weight) + (1 - heldShare) * strength
 }
 
 export function gatherEvidence(
@@ -95,11 +127,18 @@ export function gatherEvidence(
   return { rarities, neighbours: neighboursIn(terms), readings }
 }
 
+export interface WeighedPassage {
+  label: number
+  score: number
+  /** The weight of the terms that it has. */
+  held: number
+}
+
 /** Best first. */
 export function weighEvidence(
   { rarities, neighbours, readings }: Evidence,
   weights: RankWeights,
-): { label: number; score: number }[] {
+): WeighedPassage[] {
   const worths = rarities.map((rarity) => rarity ** weights.emphasis)
   const items = gatherItems(readings)
   const texts = meanWords(readings.map(({ text }) => text))
@@ -108,13 +147,14 @@ export function weighEvidence(
   const { saturation, length } = weights
   const saturated = (frequency: number) => (frequency * (saturation + 1)) / (frequency + saturation)
   // Plain loops: this runs for every passage of every search.
-  const scoreOf = ({ itemSeq, text, title }: Reading) => {
+  const weigh = ({ label, itemSeq, text, title }: Reading): WeighedPassage => {
     const item = items.get(itemSeq) ?? text
     const textNorm = lengthNorm(text, texts, length)
     const titleNorm = lengthNorm(title, titles, length)
     const itemNorm = lengthNorm(item, wholes, length)
     let score = weights.proximity * proximityOf(text, neighbours, worths)
     score += weights.window * densestWindow(text, title, worths)
+    let held = 0
     for (let index = 0; index < worths.length; index++) {
       const worth = worths[index] ?? 0
       const inText = (text.counts[index] ?? 0) / textNorm
@@ -124,13 +164,14 @@ export function weighEvidence(
       score += worth * (saturated(inText + weights.title * inTitle) + weights.title * saturated(inTitle))
       score += worth * weights.item * saturated(inItem)
       if (inText === 0 && inTitle === 0) score += worth * weights.likeness * (text.likeness[index] ?? 0)
-      else if ((text.cased & (1 << index)) !== 0) score += worth * weights.cased
+      else {
+        held += worth
+        if ((text.cased & (1 << index)) !== 0) score += worth * weights.cased
+      }
     }
-    return score
+    return { label, score, held }
   }
-  return readings
-    .map((reading) => ({ label: reading.label, score: scoreOf(reading) }))
-    .sort((a, b) => b.score - a.score)
+  return readings.map(weigh).sort((a, b) => b.score - a.score)
 }
 
 /** How many words a text has, and how often each term is among them. */

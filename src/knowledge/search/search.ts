@@ -7,10 +7,11 @@ import type { Metrics } from '../../observability/metrics.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorSearch } from '../indexing/index/indexes.ts'
+import type { VectorHit } from '../indexing/index/rows.ts'
 import type { VectorIndex } from '../indexing/index/vector-index.ts'
 import type { SearchHit, SearchRequest } from '../schemas.ts'
 import { type ExplainedSearch, explain, type SearchResult } from './explain.ts'
-import { fuseRanks, type RankedList } from './fusion.ts'
+import { fuse, nearnessOf, type Ranked, scoreRanks } from './fusion.ts'
 import { KeywordSearch } from './keyword.ts'
 import { type MergedPassage, mergePassages } from './merge-passages.ts'
 import { labelsOfItems, readPassages } from './passages.ts'
@@ -28,11 +29,10 @@ const hurriedShare = 0.1
 const answeringMs = 5
 /** Hits taken from the vector index before the lists are fused. */
 const vectorCandidatesMin = 50
-/**
- * Candidates that the vector index keeps during a search: see `Graph`. Beside the keyword list, one of 100 candidates
- * gives the same passages as one of 500.
- */
-const efforts = { hybrid: 100, vector: 600 }
+/** An id, a number, or a name in quotes: its own words find it, and what is near in meaning is something else. */
+const namePattern = /^\s*(["'“„«].+["'”“»]|\S*\d\S*(\s+\S*\d\S*)*)\s*$/u
+/** Nearness to a question that is as good as its answer's with a model: most answers have more than half of it. */
+const nearAnswer = 2 / 3
 /** Chunks that are read for each passage at first: nearly always, these are enough. */
 const chunksPerPassage = 2
 /** After this many attempts that a change interrupted, the answer is what the last one found. */
@@ -102,57 +102,56 @@ export class Search {
     request: SearchRequest,
     { startedAt, known }: { startedAt: number; known: number },
   ): Promise<SearchResult & { replacedSeq: number }> {
-    const { embedder, store } = this.#options
+    const { store } = this.#options
     const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
     const wanted = request.mode ?? 'hybrid'
     const candidates = candidatesFor(limit)
+    const enough = wanted === 'hybrid' ? this.#wordsEnough(query, limit) : 0
     const starts = { keyword: 0, fusion: 0 }
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
     const labels = itemIds && (await labelsOfItems(store(projectId).readForSearch, projectId, itemIds))
 
-    const byVector =
-      wanted === 'keyword'
-        ? null
-        : this.#byVector(projectId, query, candidates, {
-            effort: efforts[wanted],
-            labels,
-            replacedSeq: known,
-          })
+    const askIndex = () => this.#byVector(projectId, query, candidates, { labels, replacedSeq: known })
     const byKeyword = async () => {
       const from = now()
       starts.keyword = from - startedAt
       const inHurry = from - startedAt > hurriedShare * timeoutMs
       const atLeast = inHurry ? limit : candidates
-      const hits = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
+      const found = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
       shares.keyword = now() - from
-      return hits
+      return found
     }
+    let byVector = wanted === 'keyword' || enough > 0 ? null : askIndex()
     // Requests that arrived together all start their deadlines and embeddings before the first of them goes on.
     await setImmediate()
     const waitedMs = now() - startedAt
     const early = wanted === 'vector' ? null : await byKeyword()
+    if (early && early.labels.length < enough) byVector = askIndex()
     // The answer will wait for the event loop again, probably as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
     const late = () => sleep(Math.max(1, leftMs), null, { ref: false })
     const nearest = byVector && (await Promise.race([byVector, late()]))
     shares.embedding = nearest?.embeddingMs ?? 0
     shares.vector = nearest?.tookMs ?? 0
-    const found = early ?? (nearest ? [] : await byKeyword())
+    const words = early ?? (nearest ? nothing : await byKeyword())
 
     const fusingFrom = now()
     starts.fusion = fusingFrom - startedAt
-    const lists: RankedList[] = []
-    if (nearest) lists.push({ labels: nearest.labels, weight: embedder.rankWeight })
-    if (found.length > 0) lists.push({ labels: found, weight: 1 })
-    const { merged, replacedSeq } = await this.#merge(projectId, lists, limit)
+    const hits = nearest?.hits ?? []
+    const vectorLabels = nearest && hits.map(({ label }) => label)
+    const ranked =
+      enough > 0
+        ? scoreRanks([...new Set([...words.labels, ...(vectorLabels ?? [])])])
+        : fuse(hits, words.labels)
+    const { merged, replacedSeq } = await this.#merge(projectId, ranked, limit)
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
-    const mode = nearest ? wanted : 'keyword'
-    const keywordLabels = mode === 'vector' ? null : found
-    const vectorLabels = nearest?.labels ?? null
+    const mode = byVector === null || nearest ? wanted : 'keyword'
+    const keywordLabels = mode === 'vector' ? null : words.labels
     const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
+    const coverage = enough > 0 || words.coverage === null ? words.coverage : coverageOf(words.coverage, hits)
     return {
-      answer: { data, mode, tookMs: Math.round(shares.total * 100) / 100 },
+      answer: { data, mode, tookMs: rounded(shares.total), coverage: coverage && rounded(coverage) },
       shares,
       starts,
       keywordLabels,
@@ -170,23 +169,29 @@ export class Search {
     this.#queryVectors.close()
   }
 
-  /** Labels, best first; null when the query cannot be embedded or the index cannot be searched. */
+  /** With how many passages found by words the index is not asked; 0 if it always is. */
+  #wordsEnough(query: string, limit: number): number {
+    if (this.#options.embedder.isLexical) return limit
+    return namePattern.test(query) ? 1 : 0
+  }
+
+  /** Null when the query cannot be embedded or the index cannot be searched. */
   async #byVector(
     projectId: number,
     query: string,
     candidates: number,
     options: VectorSearch,
-  ): Promise<{ labels: number[]; embeddingMs: number; tookMs: number } | null> {
+  ): Promise<{ hits: VectorHit[]; embeddingMs: number; tookMs: number } | null> {
     const { index, log } = this.#options
     const startedAt = now()
     // All vectors are equally near to that of a query without meaning.
-    if (!meaningPattern.test(query)) return { labels: [], embeddingMs: 0, tookMs: 0 }
+    if (!meaningPattern.test(query)) return { hits: [], embeddingMs: 0, tookMs: 0 }
     try {
       const vector = await this.#queryVectors.of(projectId, query)
       const embeddingMs = now() - startedAt
       const limit = Math.max(vectorCandidatesMin, candidates)
       const hits = await index.search(projectId, vector, limit, options)
-      return { labels: hits.map(({ label }) => label), embeddingMs, tookMs: now() - startedAt }
+      return { hits, embeddingMs, tookMs: now() - startedAt }
     } catch (error) {
       // Keyword search answers alone, on time, and `mode` says so.
       log.debug({ error }, 'Answered by keyword alone')
@@ -196,19 +201,18 @@ export class Search {
 
   async #merge(
     projectId: number,
-    lists: readonly RankedList[],
+    ranked: readonly Ranked[],
     limit: number,
   ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
-    const fused = fuseRanks(lists)
-    const result = await this.#mergeFirst(projectId, fused.slice(0, limit * chunksPerPassage), limit)
+    const result = await this.#mergeFirst(projectId, ranked.slice(0, limit * chunksPerPassage), limit)
     // The best chunks follow each other, or say the same.
-    const isShort = result.merged.length < limit && fused.length > limit * chunksPerPassage
-    return isShort ? this.#mergeFirst(projectId, fused.slice(0, candidatesFor(limit)), limit) : result
+    const isShort = result.merged.length < limit && ranked.length > limit * chunksPerPassage
+    return isShort ? this.#mergeFirst(projectId, ranked.slice(0, candidatesFor(limit)), limit) : result
   }
 
   async #mergeFirst(
     projectId: number,
-    ranked: readonly { label: number; score: number }[],
+    ranked: readonly Ranked[],
     limit: number,
   ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
     const { readForSearch: read } = this.#options.store(projectId)
@@ -222,6 +226,18 @@ export class Search {
     })
     return { merged: mergePassages(scored, limit), replacedSeq }
   }
+}
+
+const nothing = { labels: [], coverage: null }
+
+/** Words cannot see a paraphrase, and the nearest passage is near to any question of its subject: half and half. */
+function coverageOf(byWords: number, nearest: readonly VectorHit[]): number {
+  const [nearness] = nearnessOf(nearest)
+  return nearness === undefined ? byWords : (byWords + Math.min(1, nearness / nearAnswer)) / 2
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
 }
 
 export function tooManySearches(): AppError {

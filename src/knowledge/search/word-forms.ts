@@ -46,7 +46,7 @@ export class WordForms {
   /** The last form of each folded form. */
   readonly #last = new Map<string, number>()
   /** Forms by the hash of each trigram of `_word_`, ascending. */
-  readonly #byTrigram: number[][] = Array.from({ length: 1 << trigramSlotBits }, () => [])
+  readonly #byTrigram = new Map<number, number[]>()
   /** Pairs by their first character. */
   readonly #byFirst = new Map<string, number[]>()
   readonly #others = new LRUCache<string, OtherForms>({ max: cachedTermsMax })
@@ -116,7 +116,12 @@ export class WordForms {
       const pairs = this.#byFirst.get(first)
       if (pairs) pairs.push(form)
       else this.#byFirst.set(first, [form])
-    } else for (const slot of trigramSlotsOf(folded)) this.#byTrigram[slot]?.push(form)
+    } else
+      for (const slot of trigramSlotsOf(folded)) {
+        const forms = this.#byTrigram.get(slot)
+        if (forms) forms.push(form)
+        else this.#byTrigram.set(slot, [form])
+      }
   }
 
   /** Compares the term with the newer forms that share trigrams with it (Dice's coefficient). */
@@ -129,7 +134,7 @@ export class WordForms {
     // Words with fewer trigrams in common are neither of one stem nor similar.
     const sharedMin = folded.length > 2 ? 2 : 1
     for (const slot of new Set(trigramSlotsOf(folded))) {
-      const forms = this.#byTrigram[slot] ?? []
+      const forms = this.#byTrigram.get(slot) ?? []
       for (let at = forms.length - 1; at >= 0 && (forms[at] ?? 0) >= from; at--) {
         const form = forms[at] ?? 0
         shared[form] = (shared[form] ?? 0) + 1

@@ -120,11 +120,18 @@ describe('what is sent', () => {
     expect(fake.requests.map(({ texts }) => texts)).toEqual([[query], [document]])
   })
 
-  test('70 texts go in three batches of at most 32 and come back in order', async () => {
+  test('70 texts go in batches of 8 at first, of 32 once answers were quick, and come back in order', async () => {
     const texts = Array.from({ length: 70 }, (_, index) => `text ${index}`)
-    const vectors = await embedderWith().embed(texts, 'document', never())
-    expect(fake.requests.map((request) => request.texts.length).sort()).toEqual([32, 32, 6])
-    for (const [index, text] of texts.entries()) expectNear(vectors[index], fakeVector(text))
+    const embedder = embedderWith()
+    const batchesOf = async () => {
+      const before = fake.requests.length
+      const vectors = await embedder.embed(texts, 'document', never())
+      for (const [index, text] of texts.entries()) expectNear(vectors[index], fakeVector(text))
+      return fake.requests.slice(before).map((request) => request.texts.length)
+    }
+    expect((await batchesOf()).sort()).toEqual([6, 8, 8, 8, 8, 8, 8, 8, 8])
+    await batchesOf()
+    expect((await batchesOf()).sort()).toEqual([32, 32, 6])
   })
 
   test('no text, no request', async () => {
@@ -204,9 +211,27 @@ describe('what is accepted', () => {
   test('a server that takes four texts at a time gets four at a time', async () => {
     const small = await startFakeEmbeddings({ batchTextsMax: 4 })
     const many = Array.from({ length: 32 }, (_, index) => `text ${index}`)
-    const vectors = await embedderWith({ endpoint: small.url }).embed(many, 'document', never())
+    const embedder = embedderWith({ endpoint: small.url })
+    const vectors = await embedder.embed(many, 'document', never())
     for (const [index, text] of many.entries()) expectNear(vectors[index], fakeVector(text))
+    // From then on it is not asked for more.
+    const before = small.requests.length
+    for (let n = 0; n < 5; n++) await embedder.embed(many, 'document', never())
+    expect(small.requests.slice(before).map(({ texts }) => texts.length)).toEqual(Array(40).fill(4))
     await small.stop()
+  })
+
+  test('a server that answers several requests as fast as one gets more at once, up to eight; others get two', async () => {
+    const found = async (misbehaviour: Misbehaviour) => {
+      const embedder = embedderWith()
+      const texts = Array.from({ length: 8 }, (_, index) => `text ${index}`)
+      const batch = () => embedder.embed(texts, 'document', never())
+      fake.always(misbehaviour)
+      for (let n = 0; n < 10; n++) await Promise.all(Array.from({ length: embedder.batchesAtOnce }, batch))
+      return embedder.batchesAtOnce
+    }
+    expect(await found({ delayMs: 60 })).toBeGreaterThan(4)
+    expect(await found({ msPerText: 8 })).toBeLessThanOrEqual(3)
   })
 })
 
@@ -267,7 +292,7 @@ describe('what is refused', () => {
 
   test('one good batch does not save a call with a bad one', async () => {
     fake.next(null, { entry: 'null' })
-    const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`)
+    const texts = Array.from({ length: 16 }, (_, index) => `text ${index}`)
     await failureOf(embedderWith({ concurrency: 1 }).embed(texts, 'document', never()))
   })
 })

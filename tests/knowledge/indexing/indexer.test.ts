@@ -567,10 +567,10 @@ function wrap(
   through: (texts: readonly string[]) => readonly string[] | Promise<readonly string[]> = (texts) => texts,
 ): Embedder {
   const builtin = createBuiltinEmbedder()
-  const { space, dimensions, destination, rankWeight } = builtin
+  const { space, dimensions, destination, isLexical } = builtin
   const embed: Embedder['embed'] = async (texts, kind, signal) =>
     builtin.embed(await through(texts), kind, signal)
-  return { space, dimensions, destination, rankWeight, batchTextsMax: 32, batchesAtOnce: 4, embed }
+  return { space, dimensions, destination, isLexical, batchTextsMax: 32, batchesAtOnce: 4, embed }
 }
 
 async function rowsOf(projectId: number) {

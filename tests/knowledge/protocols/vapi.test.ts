@@ -576,7 +576,7 @@ const unexplained = {
 function finding(data: SearchHit[], queries: string[] = []): Parameters<typeof answerCalls>[0] {
   const search: RecordedSearch['search'] = async (_, { query }) => {
     queries.push(query)
-    return { ...unexplained, answer: { data, mode: 'hybrid', tookMs: 0 } }
+    return { ...unexplained, answer: { data, mode: 'hybrid', tookMs: 0, coverage: 0.2 } }
   }
   const onFailure = (error: unknown) => {
     throw error
@@ -705,6 +705,7 @@ describe('passages for the model', () => {
       fc.asyncProperty(fc.array(fc.record({ name: text, heading: fc.option(text), text })), async (parts) => {
         const hits = parts.map((part) => ({ ...hit, ...part }))
         const result = (await answerCalls(finding(hits), 1, body))[0]?.result
+        expect(result?.startsWith('No passage covers this question well.')).toBe(parts.length > 0)
         expect(result).not.toBe('')
         expect(result).toMatch(/^[a-zA-Z0-9 ():.›]*$/)
         if (parts.length === 0) expect(result).toBe('Nothing was found.')

@@ -1,93 +1,83 @@
 import { describe, expect, test } from 'bun:test'
-import { fuseRanks, type RankedList } from '../../../src/knowledge/search/fusion.ts'
+import { fuse, nearnessOf, scoreRanks } from '../../../src/knowledge/search/fusion.ts'
 import fc from '../../support/fast-check.ts'
 
 const labels = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 20 })
-const weight = fc.double({ min: 0.01, max: 2, noNaN: true })
-const lists = fc.array(fc.record({ labels, weight }), { minLength: 1, maxLength: 3 })
+const similarity = fc.integer({ min: -100, max: 99 }).map((hundredths) => hundredths / 100)
+const hits = fc
+  .uniqueArray(fc.tuple(fc.integer({ min: 1, max: 90 }), similarity), {
+    selector: ([label]) => label,
+    maxLength: 60,
+  })
+  .map((pairs) => pairs.map(([label, similarity]) => ({ label, similarity })))
+  .map((found) => found.sort((a, b) => b.similarity - a.similarity))
 
-const scoreIn = (fused: ReturnType<typeof fuseRanks>, label: number) =>
-  fused.find((hit) => hit.label === label)?.score ?? 0
-
-describe('fused ranks', () => {
-  test('are those of the list when there is one, whatever its weight', () => {
-    for (const weight of [0.07, 1, 5]) {
-      const fused = fuseRanks([{ labels: [7, 3, 5], weight }])
-      expect(fused.map(({ label }) => label)).toEqual([7, 3, 5])
-      expect(fused[0]?.score).toBeCloseTo(1, 12)
-      expect(fused[1]?.score).toBeCloseTo(11 / 12, 12)
-    }
+describe('passages found by meaning and by words', () => {
+  test('are those of one list where the other has none', () => {
+    const ranked = [
+      { label: 7, score: 1 },
+      { label: 3, score: 2 / 3 },
+      { label: 5, score: 1 / 2 },
+    ]
+    expect(scoreRanks([7, 3, 5])).toEqual(ranked)
+    expect(fuse([], [7, 3, 5])).toEqual(ranked)
+    const near = [7, 3, 5].map((label, at) => ({ label, similarity: 0.9 - at / 10 }))
+    expect(fuse(near, [])).toEqual(ranked)
+    expect(fuse([], [])).toEqual([])
   })
 
-  test('of no list, or of empty ones, are none', () => {
-    expect(fuseRanks([])).toEqual([])
-    expect(fuseRanks([{ labels: [], weight: 1 }])).toEqual([])
+  test('are ordered by how near they are and by their rank by words', () => {
+    const near = [
+      { label: 1, similarity: 0.8 },
+      { label: 2, similarity: 0.7 },
+      { label: 3, similarity: 0.2 },
+    ]
+    const fused = fuse(near, [2, 4])
+    // Nearness 0.75, 0.625 and 0; words add 0.3 and 0.2.
+    expect(fused.map(({ label }) => label)).toEqual([2, 1, 4, 3])
+    const scores = fused.map(({ score }) => score * 1.05)
+    for (const [at, score] of [0.925, 0.75, 0.2, 0].entries()) expect(scores[at]).toBeCloseTo(score, 12)
   })
 
-  test('add up by weight', () => {
-    const fused = fuseRanks([
-      { labels: [1, 2], weight: 1 },
-      { labels: [2, 3], weight: 0.5 },
-    ])
-    expect(fused.map(({ label }) => label)).toEqual([2, 1, 3])
-    expect(scoreIn(fused, 2)).toBeCloseTo((1 / 12 + 0.5 / 11) / (1.5 / 11), 12)
-    expect(scoreIn(fused, 1)).toBeCloseTo(1 / 1.5, 12)
-    expect(scoreIn(fused, 3)).toBeCloseTo(0.5 / 12 / (1.5 / 11), 12)
-  })
-
-  test('put the heavier list first where two lists disagree, and the older label first on a tie', () => {
-    const fused = (weight: number) =>
-      fuseRanks([
-        { labels: [9], weight: 1 },
-        { labels: [4], weight },
-      ]).map(({ label }) => label)
-    expect([fused(0.9), fused(1), fused(1.1)]).toEqual([
-      [9, 4],
-      [4, 9],
-      [4, 9],
-    ])
-  })
-
-  test('lie above 0 and up to 1, fall, and name each label once', () => {
+  test('have an order that does not depend on the scale of a model', () => {
     fc.assert(
-      fc.property(lists, (lists) => {
-        const fused = fuseRanks(lists)
-        const all = new Set(lists.flatMap(({ labels }) => labels))
+      fc.property(hits, labels, (near, words) => {
+        // Another model: unrelated texts have more in common, and all distances to 1 are a quarter of these.
+        const narrow = near.map(({ label, similarity }) => ({ label, similarity: 1 - (1 - similarity) / 4 }))
+        const scores = (found: typeof near) =>
+          new Map(fuse(found, words).map((hit) => [hit.label, hit.score]))
+        const narrowScores = scores(narrow)
+        for (const [label, score] of scores(near)) expect(narrowScores.get(label)).toBeCloseTo(score, 6)
+      }),
+    )
+  })
+
+  test('score 0 to 1, fall, and are named once each; what is first in both scores 1', () => {
+    fc.assert(
+      fc.property(hits, labels, (near, words) => {
+        const fused = fuse(near, words)
+        const all = new Set([...near.map(({ label }) => label), ...words])
         expect(new Set(fused.map(({ label }) => label))).toEqual(all)
         expect(fused.length).toBe(all.size)
-        for (const [index, { score }] of fused.entries()) {
-          expect(score > 0 && score <= 1 + 1e-12).toBe(true)
+        for (const [index, { label, score }] of fused.entries()) {
+          expect(score >= 0 && score <= 1 + 1e-9).toBe(true)
           expect(score).toBeLessThanOrEqual(fused[index - 1]?.score ?? 2)
+          if (near[0]?.label === label && words[0] === label) expect(score).toBeCloseTo(1, 9)
         }
       }),
     )
   })
+})
 
-  test('are 1 for what is first in every list, and for nothing else', () => {
-    fc.assert(
-      fc.property(lists, (lists) => {
-        for (const { label, score } of fuseRanks(lists)) {
-          const isFirst = lists.every(({ labels }) => labels[0] === label)
-          expect(Math.abs(score - 1) < 1e-9).toBe(isFirst)
-        }
-      }),
-    )
-  })
-
-  test('never fall by a better rank', () => {
-    fc.assert(
-      fc.property(lists, fc.nat(), fc.nat(), (lists, which, at) => {
-        const list = lists[which % lists.length]
-        const from = list && list.labels.length > 0 ? at % list.labels.length : 0
-        const label = list?.labels[from]
-        if (!list || label === undefined || from === 0) return
-        const better: RankedList = {
-          ...list,
-          labels: list.labels.with(from, list.labels[from - 1] ?? 0).with(from - 1, label),
-        }
-        const after = fuseRanks(lists.map((other) => (other === list ? better : other)))
-        expect(scoreIn(after, label)).toBeGreaterThan(scoreIn(fuseRanks(lists), label))
-      }),
-    )
+describe('nearness', () => {
+  test('goes from 0 for the fiftieth passage, or the last one, to 1 for the same direction', () => {
+    const near = Array.from({ length: 60 }, (_, at) => ({ label: at, similarity: 1 - at / 100 }))
+    const nearness = nearnessOf(near)
+    expect(nearness[0]).toBe(1)
+    expect(nearness[49]).toBe(0)
+    expect(nearness[55]).toBe(0)
+    expect(nearnessOf(near.slice(0, 3))).toEqual([1, 0.5, 0].map((value) => expect.closeTo(value, 9)))
+    expect(nearnessOf([{ label: 1, similarity: 1 }])).toEqual([0])
+    expect(nearnessOf([])).toEqual([])
   })
 })

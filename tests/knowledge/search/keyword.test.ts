@@ -37,7 +37,7 @@ function searching(project: TestProject) {
     asked.length = 0
     const { labels, inHurry = false, atLeast } = more
     const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
-    const found = await keyword.search(project.projectId, query, options)
+    const found = (await keyword.search(project.projectId, query, options)).labels
     return (await readPassages(store.readForSearch, project.projectId, found)).passages
   }
   const textsIn = ({ params }: Asked) => params.filter((value) => typeof value === 'string')

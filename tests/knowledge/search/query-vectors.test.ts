@@ -16,7 +16,7 @@ function byHand() {
   const embedder: Embedder = {
     space: 'by hand',
     dimensions: 2,
-    rankWeight: 1,
+    isLexical: false,
     destination: 'the test',
     batchTextsMax: 1,
     batchesAtOnce: 1,

@@ -13,7 +13,7 @@ const evenly: TermCounts = { chunks: 10_000, chunksWith: () => 20 }
 function order(query: string, parts: Part[], counts: TermCounts = evenly): number[] {
   const words = new PassageWords()
   for (const [label, part] of parts.entries()) words.add(toPassage(part, label))
-  return rankPassages(readTerms(query), words.of([...parts.keys()]), words.forms, counts)
+  return rankPassages(readTerms(query), words.of([...parts.keys()]), words.forms, counts).labels
 }
 
 function toPassage(part: Part, label: number): Passage {

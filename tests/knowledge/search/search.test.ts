@@ -9,12 +9,14 @@ interface Hit {
   text: string
   position: number
   score: number
+  matched: { keyword: boolean; vector: boolean }
 }
 
 interface Answer {
   data: Hit[]
   mode: string
   tookMs: number
+  coverage: number | null
 }
 
 const documents = [
@@ -42,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('POST /v1/knowledge/search', () => {
-  test('answers passages of exactly these fields, the mode and the time it took', async () => {
+  test('answers passages of exactly these fields, the mode, the time it took and how much of the question is covered', async () => {
     const answer = await project.send('POST', '/v1/knowledge/search', { query: 'reset password', limit: 1 })
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({
@@ -54,11 +56,12 @@ describe('POST /v1/knowledge/search', () => {
           text: expect.stringContaining('Reset your password'),
           position: 0,
           score: 1,
-          matched: { keyword: true, vector: true },
+          matched: { keyword: true, vector: false },
         },
       ],
       mode: 'hybrid',
       tookMs: expect.any(Number),
+      coverage: expect.any(Number),
     })
   })
 
@@ -155,6 +158,88 @@ describe('POST /v1/knowledge/search', () => {
   test('finds by the name and the headings of an item', async () => {
     expect((await search({ query: 'passwords rules', mode: 'keyword' })).data[0]?.itemId).toBe(ids[2] ?? '')
     expect((await search({ query: 'opening', mode: 'keyword' })).data[0]?.itemId).toBe(ids[3] ?? '')
+  })
+})
+
+describe('the coverage of a question', () => {
+  test('is high where a passage answers, lower for a part of it, and 0 where nothing is found', async () => {
+    const of = async (query: string) => (await search({ query, mode: 'keyword' })).coverage ?? -1
+    const answered = await of('refund within thirty days of delivery')
+    const partly = await of('refund a gift voucher bought abroad')
+    expect(answered).toBeGreaterThan(0.6)
+    expect(partly).toBeGreaterThan(0)
+    expect(partly).toBeLessThan(answered / 2)
+    expect(await of('zebra')).toBe(0)
+  })
+
+  test('is the same for any limit', async () => {
+    const many = await service.mintProject()
+    for (let n = 0; n < 80; n++)
+      await create(many, {
+        name: `Order ${n}`,
+        text: `Order ${n} ships by ${'boat '.repeat(n % 9)}to a port.`,
+      })
+    for (const query of ['order ships by boat', 'to a port', 'order 17']) {
+      const of = async (limit: number) => (await search({ query, limit, mode: 'keyword' }, many)).coverage
+      const least = await of(1)
+      expect(least).toBeGreaterThan(0)
+      for (const limit of [5, 19, 50]) expect(await of(limit)).toBe(least)
+    }
+  })
+
+  test('is null by vector, and for a question without a word', async () => {
+    expect((await search({ query: 'refund my order', mode: 'vector' })).coverage).toBeNull()
+    expect((await search({ query: '?!' })).coverage).toBeNull()
+  })
+
+  test('with a model also says how near the nearest passage is, and without its vector in time does not', async () => {
+    await withFake(async (model, fake) => {
+      const words = (await search({ query: 'refund my order', mode: 'keyword' }, model)).coverage ?? 0
+      const both = (await search({ query: 'refund my order', timeoutMs: 5_000 }, model)).coverage ?? 0
+      expect(both).not.toBe(words)
+      // Half of it is that of the words.
+      expect(both - words / 2).toBeGreaterThanOrEqual(-0.01)
+      expect(both - words / 2).toBeLessThanOrEqual(0.51)
+      fake.always({ delayMs: 60_000 })
+      expect((await search({ query: 'refund an order', timeoutMs: 50 }, model)).coverage).toBe(
+        (await search({ query: 'refund an order', mode: 'keyword' }, model)).coverage,
+      )
+    })
+  })
+})
+
+describe('the vectors', () => {
+  test('that stand for words alone are asked only where words find fewer passages than were asked for', async () => {
+    const enough = await search({ query: 'order', limit: 1 })
+    expect(enough.mode).toBe('hybrid')
+    expect(enough.data.map(({ matched }) => matched)).toEqual([{ keyword: true, vector: false }])
+    // A slip of the pen in each word.
+    const misspelt = await search({ query: 'refnud delivry', limit: 1 })
+    expect(misspelt.mode).toBe('hybrid')
+    expect(misspelt.data[0]).toMatchObject({ name: 'Refunds', matched: { keyword: false, vector: true } })
+  })
+
+  test('come after all that words have found', async () => {
+    const { data } = await search({ query: 'refund', limit: 3 })
+    expect(data.map(({ matched }) => matched.keyword)).toEqual([true, false, false])
+  })
+
+  test('of a model are not asked for an id, a number or a name in quotes that words find', async () => {
+    await withFake(async (model, fake) => {
+      await create(model, { name: 'Parts', text: 'The spare part ZX-4410 fits the model "Blue Heron".' })
+      const before = fake.requests.length
+      for (const query of ['ZX-4410', ' "Blue Heron" ', '“Blue Heron”', 'ZX-4410 4410']) {
+        const { data, mode } = await search({ query, timeoutMs: 5_000 }, model)
+        expect(mode).toBe('hybrid')
+        expect(data[0]?.name).toBe('Parts')
+        expect(data.every(({ matched }) => matched.keyword && !matched.vector)).toBe(true)
+      }
+      expect(fake.requests.length).toBe(before)
+      // Nothing has this number, so its neighbours are better than nothing.
+      const unknown = await search({ query: '99999', timeoutMs: 5_000 }, model)
+      expect(unknown.data.length).toBeGreaterThan(0)
+      expect(unknown.data.every(({ matched }) => matched.vector)).toBe(true)
+    })
   })
 })
 

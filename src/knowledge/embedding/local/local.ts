@@ -7,8 +7,6 @@ import type { LocalModel } from './model-files.ts'
 import type { ModelApi, ModelWorkerData } from './model-worker.ts'
 
 const batchTextsMax = 16
-/** The same as for a model behind an endpoint: see huggingface.ts. */
-const rankWeight = 0.3
 const closeWithinMs = 5_000
 /** After so many queries in a row, one document is embedded, so that queries cannot hold up documents forever. */
 const queriesInRowMax = 8
@@ -27,7 +25,7 @@ interface LocalEmbedderOptions {
 export class LocalEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
-  readonly rankWeight = rankWeight
+  readonly isLexical = false
   readonly batchTextsMax = batchTextsMax
   readonly batchesAtOnce = 1
   readonly #options: LocalEmbedderOptions

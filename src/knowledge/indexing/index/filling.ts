@@ -8,13 +8,6 @@ const rowsPerRead = 64
 /** The most queued vectors that a search compares, as many as one item can have. Comparing them takes 2 ms. */
 const comparedMax = 2_048
 
-interface FillingSearch {
-  /** How many candidates the graph keeps: see `Graph.search`. */
-  effort?: number | undefined
-  /** Compares these vectors one by one. */
-  nearest: (labels: readonly number[]) => Promise<VectorHit[]>
-}
-
 /** A graph and the queue of labels that are still to be added to it. */
 export class Filling {
   readonly #hnswlib: Hnswlib
@@ -58,13 +51,14 @@ export class Filling {
 
   /**
    * The nearest vectors, best first, including those in the queue. Null if the graph cannot find enough.
+   * @param nearest compares these vectors one by one
    */
   async search(
     query: Float32Array,
     limit: number,
-    { effort, nearest }: FillingSearch,
+    nearest: (labels: readonly number[]) => Promise<VectorHit[]>,
   ): Promise<VectorHit[] | null> {
-    const hits = this.#graph?.search(query, limit, effort) ?? []
+    const hits = this.#graph?.search(query, limit) ?? []
     // Many equal vectors may be linked only to each other, with no path to the others.
     if (hits.length < Math.min(limit, this.#graph?.labels.size ?? 0)) return null
     // Only the newest, since a reconcile may have queued thousands before them.

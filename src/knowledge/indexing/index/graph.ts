@@ -8,8 +8,8 @@ import type { VectorHit } from './rows.ts'
 /** Links of a vector on the upper levels; twice as many on the lowest. */
 const linksPerVector = 24
 const efConstruction = 400
-/** Candidates that a search keeps. */
-const effortDefault = 600
+/** Candidates that a search keeps: hnswlib's `ef`. */
+const effort = 600
 const levelSeed = 100
 const capacityMin = 16
 /** What a vector takes besides its numbers: its links, label and places in tables. */
@@ -84,11 +84,8 @@ export class Graph {
     if (this.#live.delete(label)) this.#dead.add(label)
   }
 
-  /**
-   * The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more.
-   * @param effort the candidates kept during the search, hnswlib's `ef`: more of them make it more exact, and slower
-   */
-  search(query: Float32Array, limit: number, effort = effortDefault): VectorHit[] {
+  /** The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more. */
+  search(query: Float32Array, limit: number): VectorHit[] {
     const wanted = Math.min(limit, this.#live.size)
     if (wanted === 0) return []
     const count = this.#index.getCurrentCount()

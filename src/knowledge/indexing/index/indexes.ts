@@ -40,8 +40,6 @@ export interface IndexWorkerData {
 type IndexesOptions = IndexWorkerData & Partial<typeof limitsDefault>
 
 export interface VectorSearch {
-  /** How many candidates a search keeps: more of them make it more exact, and slower. */
-  effort?: number | undefined
   /** The only ones to compare, exactly; all of the project by default. */
   labels?: readonly number[] | undefined
   /** A change of the project: the vectors that it brought are among those that are searched. */

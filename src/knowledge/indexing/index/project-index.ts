@@ -151,7 +151,7 @@ export class ProjectIndex {
   async search(
     query: Float32Array,
     limit: number,
-    { effort, replacedSeq = 0 }: { effort?: number | undefined; replacedSeq?: number | undefined } = {},
+    { replacedSeq = 0 }: { replacedSeq?: number | undefined } = {},
   ): Promise<VectorHit[]> {
     return this.#during(async () => {
       const exact = (only?: readonly number[]) => this.#options.rows.nearest(this.id, query, limit, only)
@@ -162,7 +162,7 @@ export class ProjectIndex {
         await this.#followRows()
         this.#replacedSeq = replacedSeq
       }
-      return (await this.#current.search(query, limit, { effort, nearest: exact })) ?? exact()
+      return (await this.#current.search(query, limit, exact)) ?? exact()
     })
   }
 

@@ -11,5 +11,7 @@ test('finds any word of title or text in any form, and treats query syntax as te
     query,
     doc_id: '',
   }))
-  expect(searchByPlainBm25({ passages, questions })).toEqual([['ships'], ['bread'], ['ships', 'bread']])
+  const answers = searchByPlainBm25({ passages, questions })
+  expect(answers.map(({ found }) => found)).toEqual([['ships'], ['bread'], ['ships', 'bread']])
+  for (const { coverage } of answers) expect(coverage > 0 && coverage < 1).toBe(true)
 })
