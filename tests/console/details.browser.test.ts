@@ -69,7 +69,12 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     for (const result of await service.services.ingest.putAll(project.projectId, inputs))
       if (result instanceof Error) throw result
   })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  /** Requests elsewhere that a test makes on purpose. */
+  const elsewhere = new Set<string>()
+  afterEach(async () => {
+    expect([...new Set(await tabs.close())]).toEqual([...elsewhere].map((url) => `asked for ${url}`))
+    elsewhere.clear()
+  })
   afterAll(() => tabs.end())
 
   async function openCall(id: string, options: OpenOptions = {}): Promise<Page> {
@@ -129,6 +134,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   })
 
   test('play the recording in the page, and fetch nothing of it before', async () => {
+    elsewhere.add(recordingUrl)
     const page = await openCall('call-1042')
     const asked: string[] = []
     await page.route('https://recordings.example/**', async (route) => {
@@ -145,6 +151,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   })
 
   test('say when the recording cannot be played, and link to one that is not https', async () => {
+    elsewhere.add(recordingUrl)
     const page = await openCall('call-1042')
     await page.route('https://recordings.example/**', (route) => route.fulfill({ status: 404 }))
     await page.getByLabel('Recording').evaluate((element) => {
