@@ -2,7 +2,7 @@ import { IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
-import { asCount } from '../../components/figures.ts'
+import { counted } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { callKeys } from '../../query-keys.ts'
@@ -35,7 +35,7 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
     <details className={`${classes.folded} ${classes.others}`}>
       <summary className={classes.foldedLine}>
         <IconChevronRight size={14} className={classes.foldedChevron} aria-hidden />
-        {count === 1 ? '1 other call' : `${asCount(count)} other calls`} of this number
+        {counted(count, 'other call')} of this number
       </summary>
       <ul>
         {others.slice(0, callsShown - 1).map((row) => (

@@ -1,6 +1,6 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
-import { Logo } from '../../components/logo.tsx'
+import icon from '../../icon.svg'
 import classes from './entry.module.css'
 
 interface EntryFrameProps {
@@ -18,7 +18,7 @@ export function EntryFrame({ title, text, children, footer }: EntryFrameProps) {
   return (
     <main className={classes.entry}>
       <div className={classes.column}>
-        <Logo size={32} />
+        <img src={icon} width={32} height={32} alt="Callbook" />
         <header className={classes.header}>
           <h1>{title}</h1>
           {text && <p className="cb-dimmed">{text}</p>}

@@ -1,5 +1,6 @@
 import { PasswordInput } from '@mantine/core'
 import type { Ref } from 'react'
+import { counted } from '../../components/figures.ts'
 
 export const passwordCharsMin = 10
 const passwordCharsMax = 128
@@ -17,7 +18,7 @@ export function NewPassword({ label = 'Password', value, onChange, error, ref }:
   const missing = passwordCharsMin - value.length
   const rule =
     value !== '' && missing > 0
-      ? `${missing} more ${missing === 1 ? 'character' : 'characters'}`
+      ? counted(missing, 'more character')
       : `At least ${passwordCharsMin} characters. A few words in a row work well.`
   return (
     <PasswordInput

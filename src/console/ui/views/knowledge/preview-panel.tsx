@@ -2,7 +2,7 @@ import { Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconScissors } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { asCount } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { Warning } from '../../components/warning.tsx'
 import { ChunkCard } from './chunk-card.tsx'
@@ -34,7 +34,7 @@ export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
         Preview{' '}
         {chunks.length > 0 && (
           <Text span inherit c="dimmed" fw={400} className="cb-figure">
-            {asCount(chunks.length)} {chunks.length === 1 ? 'chunk' : 'chunks'}
+            {counted(chunks.length, 'chunk')}
           </Text>
         )}
       </Title>

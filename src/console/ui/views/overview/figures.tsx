@@ -11,7 +11,7 @@ import { changeOf } from './change.ts'
 import classes from './figures.module.css'
 import { NoCallsInPeriod } from './no-calls-in-period.tsx'
 import { figuresQuery } from './overview-queries.ts'
-import type { Period } from './overview-search.ts'
+import { labelBefore, type Period } from './overview-search.ts'
 
 interface FigureKind {
   name: keyof OverviewFigures
@@ -141,7 +141,7 @@ interface ChangeProps {
 
 function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
   const change = changeOf(figure, unit)
-  const before = days === 1 ? 'previous day' : `previous ${days} days`
+  const before = labelBefore(days)
   if (!change) {
     return <span className="cb-dimmed">{figure.value === null ? 'Not enough calls' : 'None before'}</span>
   }

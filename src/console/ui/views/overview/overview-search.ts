@@ -54,6 +54,11 @@ export function periodLabel({ from, to }: Period, dates: Dates): string {
   return first === last ? end : `${dayLabel(first, isOneYear ? {} : { year: 'numeric' })} – ${end}`
 }
 
+/** `previous 30 days`: what a period of so many days is compared with. */
+export function labelBefore(days: number): string {
+  return days === 1 ? 'previous day' : `previous ${days} days`
+}
+
 /** The 30 days that end with a day. */
 export function periodUntil(day: string): { from: string; to: string } {
   return lastDays(periodDefault, day)

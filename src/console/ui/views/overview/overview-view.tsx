@@ -16,12 +16,8 @@ import { KnowledgeCard } from './knowledge-card.tsx'
 import { LiveCalls } from './live-calls.tsx'
 import { Origins } from './origins.tsx'
 import classes from './overview.module.css'
-import { type Period, periodLabel, periodOf } from './overview-search.ts'
+import { labelBefore, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
-
-function before({ days }: Period): string {
-  return days === 1 ? 'previous day' : `previous ${days} days`
-}
 
 /** The calls of a period in figures and charts. */
 export function OverviewView() {
@@ -44,7 +40,7 @@ export function OverviewView() {
         title="Overview"
         description={
           <>
-            {periodLabel(period, dates)}, compared with the {before(period)}
+            {periodLabel(period, dates)}, compared with the {labelBefore(period.days)}
             <ZoneNote />
           </>
         }

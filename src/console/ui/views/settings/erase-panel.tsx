@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -34,7 +35,7 @@ export function ErasePanel() {
       ...(await unwrap(api.projects({ project }).erasures.post({ number: asked, dryRun: true }))),
     }),
   })
-  const counted = count.data?.number === number.trim() ? count.data : undefined
+  const found = count.data?.number === number.trim() ? count.data : undefined
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (number.trim() !== '' && !count.isPending) count.mutate(number.trim())
@@ -60,10 +61,10 @@ export function ErasePanel() {
         />
         {count.error && !isAboutFields(count.error, ['number']) && <Problem error={count.error} />}
         <Group justify="space-between">
-          <p role="status">{counted ? sentenceOf(counted) : ''}</p>
-          {counted && counted.calls > 0 ? (
+          <p role="status">{found ? sentenceOf(found) : ''}</p>
+          {found && found.calls > 0 ? (
             <Button color="red" onClick={() => setAsking(true)}>
-              Erase {callsOf(counted.calls)}
+              Erase {counted(found.calls, 'call')}
             </Button>
           ) : (
             <Button type="submit" variant="default" disabled={number.trim() === ''} loading={count.isPending}>
@@ -74,12 +75,12 @@ export function ErasePanel() {
       </form>
       {request && <Receipt id={request} />}
       <ConfirmDialog
-        opened={isAsking && counted !== undefined}
+        opened={isAsking && found !== undefined}
         onClose={() => setAsking(false)}
-        title={`Erase ${callsOf(counted?.calls ?? 0)}?`}
-        word={String(counted?.calls ?? 0)}
+        title={`Erase ${counted(found?.calls ?? 0, 'call')}?`}
+        word={String(found?.calls ?? 0)}
         confirmLabel="Erase for good"
-        onConfirm={() => erase(counted?.number ?? '')}
+        onConfirm={() => erase(found?.number ?? '')}
       >
         This deletes every call from or to this number, with its transcript and details. This cannot be
         undone. Copies in backups, on your voice platform and in recordings elsewhere are not deleted.
@@ -104,7 +105,8 @@ function Receipt({ id }: { id: string }) {
       {doneAt === null ? (
         <>
           <p>
-            Deleted {deleted} of {callsOf(calls)}. Their bytes are erased next. You can leave this page.
+            Deleted {deleted} of {counted(calls, 'call')}. Their bytes are erased next. You can leave this
+            page.
           </p>
           <progress
             className={classes.progress}
@@ -115,8 +117,8 @@ function Receipt({ id }: { id: string }) {
         </>
       ) : (
         <p>
-          Erased {callsOf(deleted)}. The last byte was gone <Instant at={doneAt} as="absolute" />.
-          {onHold > 0 && ` ${callsOf(onHold)} on hold not erased.`}
+          Erased {counted(deleted, 'call')}. The last byte was gone <Instant at={doneAt} as="absolute" />.
+          {onHold > 0 && ` ${counted(onHold, 'call')} on hold not erased.`}
         </p>
       )}
       <p className="cb-dimmed">
@@ -127,12 +129,8 @@ function Receipt({ id }: { id: string }) {
 }
 
 function sentenceOf({ calls, onHold = 0 }: Counted): string {
-  const held = onHold > 0 ? ` ${callsOf(onHold)} on hold will not be erased.` : ''
+  const held = onHold > 0 ? ` ${counted(onHold, 'call')} on hold will not be erased.` : ''
   return calls === 0
     ? `No calls from or to this number can be erased.${held}`
-    : `${callsOf(calls)} from or to this number.${held}`
-}
-
-function callsOf(count: number): string {
-  return `${count} ${count === 1 ? 'call' : 'calls'}`
+    : `${counted(calls, 'call')} from or to this number.${held}`
 }

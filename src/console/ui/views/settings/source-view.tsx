@@ -9,7 +9,7 @@ import type { SourceRecord } from '../../../../sources/sources.ts'
 import { api, unwrap } from '../../api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { asCount } from '../../components/figures.ts'
+import { counted } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -146,9 +146,7 @@ function Arrived({ source, project }: { source: SourceRecord; project: string })
   }
   return (
     <Group justify="space-between" role="status">
-      <span>
-        {asCount(events)} {events === 1 ? 'event' : 'events'}
-      </span>
+      <span>{counted(events, 'event')}</span>
       <PageLink to="/p/$project/calls" params={{ project }} search={{ source: platform }}>
         Calls from {label}
       </PageLink>

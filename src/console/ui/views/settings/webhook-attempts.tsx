@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import type { WebhookAttempt, WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
+import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
@@ -132,7 +133,7 @@ function Replay({ id }: { id: string }) {
       ),
     onSuccess: async ({ queued }) => {
       notifications.show({
-        message: queued === 1 ? '1 record will be sent again.' : `${queued} records will be sent again.`,
+        message: `${counted(queued, 'record')} will be sent again.`,
         icon: <IconCheck size={16} />,
       })
       await queryClient.invalidateQueries(webhooksQuery(project))

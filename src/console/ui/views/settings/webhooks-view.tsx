@@ -18,7 +18,7 @@ import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { asCount } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
@@ -154,7 +154,7 @@ function State({ row: { enabled, failures } }: { row: WebhookRecord }) {
   if (failures === 0) return null
   return (
     <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
-      {failures === 1 ? '1 failure' : `${failures} failures`}
+      {counted(failures, 'failure')}
     </StatusBadge>
   )
 }
