@@ -25,9 +25,9 @@ const wholeEffort = {
   /** The same for a ranked query of a single term. */
   rankedAloneRowsMax: 4_000,
   /** Passages found by rare terms. All terms of the query then decide their order. */
-  passagesMax: 60,
+  passagesMax: 40,
   /** Passages found by common terms. They come unordered, so more are read to include the best ones. */
-  filledPassagesMax: 80,
+  filledPassagesMax: 60,
   /** Whether to look up common terms even if rare ones have found something. */
   supplements: true,
 }

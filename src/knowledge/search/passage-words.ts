@@ -3,7 +3,7 @@ import { withoutLinks } from '../chunking/passage-text.ts'
 import { type Passage, readPassages } from './passages.ts'
 import { WordForms } from './word-forms.ts'
 
-const keptBytesMax = 33_554_432
+const keptBytesMax = 67_108_864
 const bytesPerWord = 4
 const bytesPerPassage = 200
 const bytesPerForm = 300

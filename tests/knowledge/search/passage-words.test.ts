@@ -64,7 +64,7 @@ describe('kept words', () => {
     const kept = new KeptPassageWords()
     const words = await kept.with(read, project.projectId, labels)
     expect(await kept.with(read, project.projectId, labels)).toBe(words)
-    words.add(passage(-1, 'refund '.repeat(9_000_000)))
+    words.add(passage(-1, 'a '.repeat(18_000_000)))
     const later = await kept.with(read, project.projectId, labels)
     expect(later).not.toBe(words)
     expect(later.of(labels)).toHaveLength(1)
