@@ -87,7 +87,7 @@ async function benchQuality(embedder: Embedder, options: Options): Promise<Row[]
   }
   const mrr10 = mean(hybrids)
   const text = `mean MRR@10 ${mrr10.toFixed(3)}`
-  const what = `five sets, hybrid (${embedder.name})`
+  const what = `${hybrids.length} sets of ${namesOfMean.length}, hybrid (${embedder.name})`
   // With `builtin`, hybrid search is to be as good as keyword search, which each set says.
   const isModel = embedder.name !== 'builtin'
   rows.push(isModel ? row(what, text, `≥ ${meanMrrMin}`, mrr10 >= meanMrrMin) : row(what, text))
