@@ -227,11 +227,12 @@ describe('what is accepted', () => {
       const texts = Array.from({ length: 8 }, (_, index) => `text ${index}`)
       const batch = () => embedder.embed(texts, 'document', never())
       fake.always(misbehaviour)
-      for (let n = 0; n < 10; n++) await Promise.all(Array.from({ length: embedder.batchesAtOnce }, batch))
+      for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: embedder.batchesAtOnce }, batch))
       return embedder.batchesAtOnce
     }
-    expect(await found({ delayMs: 60 })).toBeGreaterThan(4)
-    expect(await found({ msPerText: 8 })).toBeLessThanOrEqual(3)
+    // Long against the moments that a busy machine adds.
+    expect(await found({ delayMs: 600 })).toBeGreaterThan(3)
+    expect(await found({ msPerText: 20 })).toBeLessThanOrEqual(3)
   })
 })
 
