@@ -90,10 +90,7 @@ type OfKnowledge = ReturnType<typeof createKnowledge>
 type OfWebhooks = ReturnType<typeof createWebhooks>
 export type Parts = ReturnType<typeof createParts>
 
-/**
- * What nearly every part needs: the configuration, the log, the clock and the database. Each part gets all of it, and
- * names in its options what it takes.
- */
+/** What nearly every part needs: the configuration, the log, the clock and the database. */
 export async function openCommon({
   config,
   log,
@@ -149,7 +146,9 @@ export async function openIndexing({ config, log, database, owner }: Common, rol
 }
 
 export function createParts(common: Common, indexing: Indexing, role: ServicesOptions['role']) {
-  const { database, read, writeWhenFull } = common
+  const { config, owner, database, read, writeWhenFull, stores, store, audit, recordHash, settingsOf } =
+    common
+  const { dataVersion, generation, now, log } = common
   const { metrics, index } = indexing
   const erasers = createErasers(common, indexing)
   const ofCalls = createCalls(common, erasers)
@@ -157,7 +156,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const ofWebhooks = createWebhooks(common, { ...erasers, ...ofCalls, ...ofKnowledge })
   const ofSources = createSources(common, { ...erasers, ...ofCalls, ...ofKnowledge, ...ofWebhooks })
   const { changeWatch, erasureRequests } = ofWebhooks
-  const { projectErasure } = erasers
+  const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
   metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
   return {
@@ -167,47 +166,85 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofKnowledge,
     ...ofWebhooks,
     ...ofSources,
-    follower: new Follower({ ...common, ...erasers, index, indexer, erasureRequests }),
-    projects: new Projects({ ...common, projectErasure }),
-    settings: new Settings(common),
-    reading: new ReadingNotes(common),
+    follower: new Follower({
+      config,
+      owner,
+      database,
+      stores,
+      indexer,
+      index,
+      erasure,
+      projectErasure,
+      erasureRequests,
+      log,
+    }),
+    projects: new Projects({
+      read,
+      write: common.write,
+      writeWhenFull,
+      audit,
+      recordHash,
+      projectErasure,
+      now,
+    }),
+    settings: new Settings({ read, write: common.write, audit }),
+    reading: new ReadingNotes({ settingsOf, recordHash, audit, now, log }),
     // A key can be revoked on a full disk, too.
-    keys: new Keys({ ...common, write: writeWhenFull }),
-    keyChanges: new KeyChanges({ ...common, write: writeWhenFull }),
-    changeTags: new ChangeTags(common),
-    changes: new Changes({ ...common, watch: changeWatch, calls: ofCalls.calls, knowledge }),
-    erasureReceipts: new ErasureReceipts(common),
+    keys: new Keys({ read, dataVersion, write: writeWhenFull, audit, now, log }),
+    keyChanges: new KeyChanges({ read, write: writeWhenFull, audit, now }),
+    changeTags: new ChangeTags({ store, recordHash, generation }),
+    changes: new Changes({
+      store,
+      dataVersion,
+      recordHash,
+      watch: changeWatch,
+      calls: ofCalls.calls,
+      knowledge,
+    }),
+    erasureReceipts: new ErasureReceipts({ store, recordHash }),
   }
 }
 
-function createErasers(common: Common, { index }: Indexing) {
-  const erasure = new Erasure({ ...common, index, eraseWithinMs: common.config.eraseWithinMs })
+function createErasers({ config, owner, database, stores, now, log }: Common, { index }: Indexing) {
+  const erasure = new Erasure({ owner, database, index, eraseWithinMs: config.eraseWithinMs, now, log })
   return {
     erasure,
-    projectErasure: new ProjectErasure({ ...common, erasure, index }),
-    sweeper: new Sweeper(common),
+    projectErasure: new ProjectErasure({ owner, database, stores, erasure, index, now, log }),
+    sweeper: new Sweeper({ owner, database, log }),
   }
 }
 
 function createCalls(common: Common, { erasure }: Erasers) {
-  const { leaseOf } = common
-  const holds = new Holds({ ...common, erasure })
-  const deletion = new CallDeletion(common)
+  const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
+    common
+  const holds = new Holds({ store, audit, settingsOf, erasure, now })
+  const deletion = new CallDeletion({ store, recordHash, now })
   const textMatcher = openTextMatcher()
-  const wordBacklog = new WordBacklog(common)
-  const ingest = new Ingest({ ...common, wordBacklog })
+  const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
+  const ingest = new Ingest({ config, store, recordHash, audit, settingsOf, wordBacklog, now })
   return {
     holds,
     deletion,
     textMatcher,
     wordBacklog,
     ingest,
-    calls: new Calls({ ...common, erasure, holds, deletion, matcher: textMatcher }),
-    selections: new CallSelections(common),
-    reviews: new Reviews({ ...common, ingest }),
-    overview: new Overview(common),
-    silence: new Silence({ ...common, ingest, lease: leaseOf('silence') }),
-    retention: new Retention({ ...common, holds, deletion, erasure, lease: leaseOf('retention') }),
+    calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
+    selections: new CallSelections({ store, settingsOf }),
+    reviews: new Reviews({ ingest, now }),
+    overview: new Overview({ store }),
+    silence: new Silence({ read, store, ingest, audit, lease: leaseOf('silence'), now, log }),
+    retention: new Retention({
+      owner,
+      read,
+      store,
+      holds,
+      deletion,
+      audit,
+      erasure,
+      lease: leaseOf('retention'),
+      now,
+      log,
+    }),
   }
 }
 
@@ -216,11 +253,35 @@ function createKnowledge(
   { metrics, textThreads, embedder, index, erasure, holds }: Indexing & Erasers & OfCalls,
   role: ServicesOptions['role'],
 ) {
-  const indexer = new Indexer({ ...common, embedder, index: role === 'service' ? index : null })
-  const search = new Search({ ...common, embedder, index, metrics })
-  const questions = new Questions({ ...common, holds, erasure })
-  const knowledge = new Knowledge({ ...common, textThreads, indexer, index, erasure })
-  const earlyEmbedder = new EarlyEmbedder({ ...common, embedder })
+  const { config, read, write, writeWhenFull, stores, store, audit, recordHash, settingsOf, now, log } =
+    common
+  const indexer = new Indexer({ read, stores, embedder, index: role === 'service' ? index : null, now, log })
+  const search = new Search({ store, embedder, index, metrics, log })
+  const questions = new Questions({
+    read,
+    write,
+    writeWhenFull,
+    recordHash,
+    settingsOf,
+    audit,
+    holds,
+    erasure,
+    log,
+    now,
+  })
+  const knowledge = new Knowledge({
+    config,
+    store,
+    recordHash,
+    audit,
+    textThreads,
+    indexer,
+    index,
+    erasure,
+    now,
+    log,
+  })
+  const earlyEmbedder = new EarlyEmbedder({ embedder, log })
   return {
     indexer,
     search,
@@ -229,10 +290,20 @@ function createKnowledge(
     recordedSearch: new RecordedSearch({ search, questions }),
     knowledge,
     earlyEmbedder,
-    itemChanges: new ItemChanges({ ...common, knowledge, textThreads, indexer, earlyEmbedder, erasure }),
-    indexedItems: new IndexedItems({ ...common, knowledge }),
-    idempotentCreates: new IdempotentCreates({ ...common, knowledge }),
-    questionGroups: new QuestionGroups(common),
+    itemChanges: new ItemChanges({
+      config,
+      store,
+      recordHash,
+      knowledge,
+      textThreads,
+      indexer,
+      earlyEmbedder,
+      erasure,
+      now,
+    }),
+    indexedItems: new IndexedItems({ store, knowledge, now }),
+    idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
+    questionGroups: new QuestionGroups({ store, settingsOf, now }),
     files: new FileReader(),
   }
 }
@@ -242,25 +313,38 @@ function createWebhooks(
   common: Common,
   { erasure, selections, holds, deletion, calls, knowledge }: Erasers & OfCalls & OfKnowledge,
 ) {
-  const { config, leaseOf } = common
+  const { config, owner, database, read, write, store, audit, recordHash, leaseOf, now, log } = common
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
-  const queue = new WebhookQueue(common)
-  const webhooks = new Webhooks({ ...common, queue, addresses, erasure })
-  const messages = new Messages({ ...common, queue, calls, knowledge })
-  const lease = leaseOf('webhooks')
+  const queue = new WebhookQueue({ read, write })
+  const webhooks = new Webhooks({ read, write, audit, queue, addresses, recordHash, erasure, now, log })
+  const messages = new Messages({ queue, recordHash, calls, knowledge, generation: common.generation })
   return {
-    changeWatch: new ChangeWatch(common),
+    changeWatch: new ChangeWatch({ database, log }),
     webhooks,
-    webhookSender: new WebhookSender({ ...common, queue, messages, addresses, webhooks, lease }),
+    webhookSender: new WebhookSender({
+      database,
+      queue,
+      messages,
+      addresses,
+      webhooks,
+      lease: leaseOf('webhooks'),
+      now,
+      log,
+    }),
     erasureRequests: new ErasureRequests({
-      ...common,
+      owner,
+      database,
+      store,
       selections,
       holds,
       deletion,
       erasure,
       webhooks,
       lease: leaseOf('erasures'),
+      audit,
+      now,
+      log,
     }),
   }
 }
@@ -269,23 +353,34 @@ function createSources(
   common: Common,
   { erasure, ingest, recordedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
 ) {
+  const { config, read, write, writeWhenFull, store, audit, recordHash, settingsOf, now, log } = common
   // A source can be deleted on a full disk, too.
-  const sources = new Sources({ ...common, write: common.writeWhenFull, erasure })
-  const sourceFailures = new SourceFailures({ ...common, sources, erasure })
-  const eventCounts = new EventCounts(common)
-  const lookUps = new LookUps({ ...common, search: recordedSearch })
+  const sources = new Sources({ read, write: writeWhenFull, audit, recordHash, erasure, now })
+  const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
+  const eventCounts = new EventCounts({ write, log })
   return {
     sources,
     sourceFailures,
     eventCounts,
-    callSessions: new CallSessions({ ...common, erasure, ingest }),
+    callSessions: new CallSessions({
+      config,
+      read,
+      write,
+      store,
+      recordHash,
+      settingsOf,
+      erasure,
+      ingest,
+      now,
+      log,
+    }),
     sourceEvents: new SourceEvents({
-      ...common,
       sources,
       failures: sourceFailures,
       counts: eventCounts,
       ingest,
-      lookUps,
+      lookUps: new LookUps({ search: recordedSearch, log }),
+      now,
     }),
     /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, and questions. */
     expiry: new Background({
@@ -298,7 +393,7 @@ function createSources(
       everyMs: expireEveryMs,
       retryMs: expireRetryMs,
       onFailure: (error) =>
-        common.log.error({ error }, 'Deleting expired source data failed and will be tried again'),
+        log.error({ error }, 'Deleting expired source data failed and will be tried again'),
     }),
   }
 }
