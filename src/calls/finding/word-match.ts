@@ -95,10 +95,10 @@ async function readWaiting(
   { sought, segments, isMeant }: Sought,
 ): Promise<WaitingCalls & { segments: string | undefined }> {
   const hasWord = (word: SearchedWord) => {
-    const isWaiting = textsOf(word).map((text) => sql`instr(words, ${text})`)
+    const isInTexts = textsOf(word).map((text) => sql`instr(words, ${text})`)
     const match = matchOf(projectId, [word])
     const isIndexed = sql`is_completed and seq in (${recordsMatching({ kind: 'call', segments, match })})`
-    return sql`(${sql.join(isWaiting, sql` or `)} or ${isIndexed})`
+    return sql`(${sql.join(isInTexts, sql` or `)} or ${isIndexed})`
   }
   const has = sought.map(({ words }) => sql`(${sql.join(words.map(hasWord), sql` and `)})`)
   const found = sql`(${segmentsOf(sql`project_id = ${projectId}`)}) as segments`

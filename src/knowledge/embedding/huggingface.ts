@@ -22,9 +22,10 @@ export interface HuggingFaceOptions extends Partial<CircuitOptions> {
 }
 
 const batchTextsMax = 32
-/** Texts of the first request. */
+/** So many texts are in the first request. */
 const batchTextsFirst = 8
-const batchesAtOnceMax = 8
+const requestsMin = 2
+const requestsMax = 8
 /** An answer that takes less than this share of the time limit doubles the number of texts. */
 const quickShare = 0.25
 
@@ -48,7 +49,7 @@ export class HuggingFaceEmbedder implements Embedder {
     const {
       model,
       timeoutMs = 15_000,
-      concurrency = batchesAtOnceMax,
+      concurrency = requestsMax,
       restMs = 10_000,
       retryDelayMsMin = 250,
     } = options
@@ -92,6 +93,7 @@ export class HuggingFaceEmbedder implements Embedder {
   }
 
   async #embedBatch(inputs: string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
+    let isTooLarge = false
     try {
       const startedAt = performance.now()
       const vectors = await this.#circuit.run(kind, signal, () => this.#request(inputs, kind, signal))
@@ -100,12 +102,15 @@ export class HuggingFaceEmbedder implements Embedder {
     } catch (error) {
       if (!(error instanceof RequestFailure) || !error.isBatchAtFault || inputs.length === 1) throw error
       if (error.kind === 'timeout') this.#batchSize.timedOut(inputs.length)
-      if (error.kind === 'tooLarge') this.#batchSize.refused(inputs.length)
+      isTooLarge = error.kind === 'tooLarge'
     }
     // The server takes fewer or shorter texts at once than were sent.
     const half = Math.ceil(inputs.length / 2)
     const first = await this.#embedBatch(inputs.slice(0, half), kind, signal)
-    return first.concat(await this.#embedBatch(inputs.slice(half), kind, signal))
+    const vectors = first.concat(await this.#embedBatch(inputs.slice(half), kind, signal))
+    // Otherwise one of the texts was too long, however few are sent with it.
+    if (isTooLarge) this.#batchSize.refused(inputs.length)
+    return vectors
   }
 
   async #request(inputs: string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
@@ -152,7 +157,7 @@ class BatchSize {
     this.#texts = Math.max(1, Math.min(this.#texts, sent >> 1))
   }
 
-  /** More texts than the server takes; a single text may be too long. */
+  /** More texts than the server takes at once. */
   refused(sent: number): void {
     this.#max = Math.max(1, Math.min(this.#max, sent >> 1))
     this.#texts = Math.min(this.#texts, this.#max)
@@ -166,19 +171,24 @@ class BatchSize {
 }
 
 /**
- * How many requests run at once: two, one that the server works on and one that waits for it, and more while further ones
- * do not wait. By the rule of TCP Vegas: requests that take longer than the fastest one have waited for the others.
+ * How many requests to send at once: two, so that the server always has the next one, and more as long as they do not
+ * queue there. The queue is estimated as TCP Vegas does: what takes longer than the fastest request has waited.
  */
 class RequestsAtOnce {
-  requests = 2
-  #fastestMs = Number.POSITIVE_INFINITY
+  #requests = requestsMin
+  #msPerCharMin = Number.POSITIVE_INFINITY
+
+  get requests(): number {
+    return this.#requests
+  }
 
   answered(inputs: readonly string[], durationMs: number): void {
     const msPerChar = durationMs / inputs.reduce((sum, { length }) => sum + length, 1)
-    this.#fastestMs = Math.min(this.#fastestMs, msPerChar)
-    const waiting = this.requests * (1 - this.#fastestMs / msPerChar)
-    if (waiting < 0.5) this.requests = Math.min(batchesAtOnceMax, this.requests + 1)
-    else if (waiting > 1.5) this.requests = Math.max(2, this.requests - 1)
+    this.#msPerCharMin = Math.min(this.#msPerCharMin, msPerChar)
+    const queued = this.#requests * (1 - this.#msPerCharMin / msPerChar)
+    // One request in the queue is wanted.
+    if (queued < 0.5) this.#requests = Math.min(requestsMax, this.#requests + 1)
+    else if (queued > 1.5) this.#requests = Math.max(requestsMin, this.#requests - 1)
   }
 }
 

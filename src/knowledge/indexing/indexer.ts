@@ -145,23 +145,28 @@ export class Indexer {
   /** A batch begins when another one ends, so that the embedder always has the next one. */
   async #embedDue(projectId: number): Promise<void> {
     const underWay = new Map<Promise<void>, PendingChunk[]>()
+    const failures: unknown[] = []
     try {
-      while (!this.#closing.signal.aborted) {
+      while (!this.#closing.signal.aborted && failures.length === 0) {
         const heldBefore = [...this.#leases.heldIn(projectId)]
         for (const batch of await this.#takeDue(projectId, [...underWay.values()])) {
-          const embedding = this.#embed(projectId, batch).finally(() => underWay.delete(embedding))
+          const embedding = this.#embed(projectId, batch)
+            .catch((error) => void failures.push(error))
+            .finally(() => underWay.delete(embedding))
           underWay.set(embedding, batch)
         }
         if (underWay.size === 0) {
           // Other processes have embedded or deleted these chunks.
           this.#leases.release(projectId, heldBefore)
-          return await this.#settleOthers(projectId)
+          await this.#settleOthers(projectId)
+          break
         }
         await Promise.race(underWay.keys())
       }
     } finally {
-      await Promise.allSettled(underWay.keys())
+      await Promise.all(underWay.keys())
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Leases due chunks: no more than the embedder takes at once, since other processes may take the rest. */

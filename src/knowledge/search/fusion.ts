@@ -8,8 +8,8 @@ import type { VectorHit } from '../indexing/index/rows.ts'
 const wordsWeight = 0.3
 /** The first rank counts 1, the third half of that. */
 const rankConstant = 2
-/** A passage that is no nearer than this one, counted from 0, is as near as any passage is to any question. */
-const unrelatedRank = 49
+/** The last of so many nearest passages is taken to have nothing to do with the question. */
+export const nearestCount = 50
 
 /** A chunk and its score, 0 to 1. */
 export interface Ranked {
@@ -47,7 +47,7 @@ export function fuse(nearest: readonly VectorHit[], words: readonly number[]): R
  * @param nearest best first
  */
 export function nearnessOf(nearest: readonly VectorHit[]): number[] {
-  const unrelated = (nearest[unrelatedRank] ?? nearest.at(-1))?.similarity ?? 0
+  const unrelated = (nearest[nearestCount - 1] ?? nearest.at(-1))?.similarity ?? 0
   const scale = Math.max(Number.EPSILON, 1 - unrelated)
   return nearest.map(({ similarity }) => Math.max(0, similarity - unrelated) / scale)
 }

@@ -38,9 +38,9 @@ const assumedChunks = 100
 const sharesByLength = [0, 0.9, 0.6, 0.3, 0.1, 0.04]
 const shareOfLongWords = 0.01
 const nearWordsMax = 8
-/** A passage's score for each unit of the query's weight that only the best answers reach. */
+/** A score of so many times the query's weight counts as the strongest evidence. One answer in twenty has more. */
 const strongScore = 5
-/** How much the share of the query that a passage has counts in its coverage. */
+/** In a passage's coverage, how much the share of the query's weight that it has counts; the rest is its evidence. */
 const heldShare = 0.3
 
 /** How many chunks the project has, and how many of them have a term. */

@@ -221,6 +221,16 @@ describe('what is accepted', () => {
     await small.stop()
   })
 
+  test('a text that is too long, however few are sent with it, does not make later requests smaller', async () => {
+    const embedder = embedderWith()
+    const texts = Array.from({ length: 8 }, (_, index) => `text ${index}`)
+    // With the whole batch, with its half, with its quarter, and alone.
+    fake.next({ status: 413 }, { status: 413 }, { status: 413 }, { status: 413 })
+    const error = await failureOf(embedder.embed(texts, 'document', never()))
+    expect(error.message).toContain('fewer or shorter texts')
+    expect(embedder.batchTextsMax).toBe(8)
+  })
+
   test('a server that answers several requests as fast as one gets more at once, up to eight; others get two', async () => {
     const found = async (misbehaviour: Misbehaviour) => {
       const embedder = embedderWith()

@@ -469,6 +469,61 @@ test('deleting a project while its chunks are being embedded causes no failure',
   expect(failures).toEqual([])
 })
 
+test('a batch whose failure cannot be written while the next one is chosen is logged, and embedded later', async () => {
+  let isFull = true
+  const [second, failing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let embeddings = 0
+  const embedder = wrap(async (texts) => {
+    if (!isFull) return texts
+    const number = ++embeddings
+    if (number === 1) await second.promise
+    if (number !== 2) return texts
+    second.resolve()
+    await failing.promise
+    throw new EmbeddingError('The provider is down')
+  })
+  const through = <Database extends object>(
+    own: Database,
+    name: string,
+    call: (real: () => unknown) => unknown,
+  ) =>
+    new Proxy(own, {
+      get(target, asked) {
+        const value: unknown = Reflect.get(target, asked)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          const real = () => value.apply(target, args)
+          return asked === name ? call(real) : real()
+        }
+      },
+    })
+  const store: StoreOf = (projectId) => {
+    const own = database.store(projectId)
+    const write = through(own.write, 'run', (real) =>
+      isFull ? Promise.reject(new Error('The disk is full')) : real(),
+    )
+    const read = through(own.read, 'all', async (real) => {
+      if (embeddings < 2) return await real()
+      failing.resolve()
+      await Bun.sleep(50)
+      return await real()
+    })
+    return { ...own, read, write }
+  }
+  const { add, indexer, failures, wait, projectId } = await build({
+    embedder: { ...embedder, batchTextsMax: 1, batchesAtOnce: 2 },
+    store,
+    settles: false,
+  })
+  await add(paragraphs(8))
+  await wait(60_000)
+  await until(async () => failures.some(({ error }) => error.message === 'The disk is full'))
+  isFull = false
+  await wait(60_000)
+  await until(async () => (await rowsOf(projectId)).every(({ embedding }) => embedding !== null))
+  await indexer.close()
+})
+
 interface BuildOptions {
   store?: StoreOf
   isGone?: () => boolean

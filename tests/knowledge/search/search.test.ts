@@ -224,6 +224,16 @@ describe('the vectors', () => {
     expect(data.map(({ matched }) => matched.keyword)).toEqual([true, false, false])
   })
 
+  test('of a model are asked for a question that only has numbers in it, however many', async () => {
+    await withFake(async (model) => {
+      const hits = await search({ query: 'refund within 30 days', timeoutMs: 5_000 }, model)
+      expect(hits.data.some(({ matched }) => matched.vector)).toBe(true)
+      // A pattern with nested repetitions would never be done with it.
+      const long = `${'11 '.repeat(650)}refund`
+      expect((await search({ query: long, timeoutMs: 5_000 }, model)).data.length).toBeGreaterThan(0)
+    })
+  })
+
   test('of a model are not asked for an id, a number or a name in quotes that words find', async () => {
     await withFake(async (model, fake) => {
       await create(model, { name: 'Parts', text: 'The spare part ZX-4410 fits the model "Blue Heron".' })
