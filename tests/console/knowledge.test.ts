@@ -151,8 +151,17 @@ describe('the status of an item', () => {
       reason: expect.stringMatching(/^The embedding provider .*\.$/),
     }
     expect(status).toMatchObject(waiting)
-    const inAnHour = Date.now() + 3_600_000
-    expect(await dueAt(inAnHour)).toEqual({ ...waiting, nextTryAt: new Date(inAnHour).toISOString() })
+    // Further away than 15 minutes is a clock that was wrong, and due at once.
+    const later = Date.now() + 600_000
+    const nextTryAt = new Date(later).toISOString()
+    // An attempt that is under way sets its own time and reason when it fails.
+    await until(async () => {
+      await dueAt(later)
+      await service.services.indexer.idle()
+      const [waitingItem] = (await list(project)).data
+      return waitingItem?.status.state === 'waiting' && waitingItem.status.nextTryAt === nextTryAt
+    })
+    expect((await list(project)).data[0]?.status).toEqual({ ...waiting, nextTryAt })
     const reasons = [
       ['It failed', 'It failed.'],
       ['It failed.', 'It failed.'],
