@@ -63,6 +63,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     eraseWithinMs: read.integer('ERASE_WITHIN_MS', 5000, [100, 3_600_000]),
     knowledgeTextBytesMax: read.integer('KNOWLEDGE_TEXT_MAX_BYTES', 2 ** 20, [1, 2 ** 28]),
     bodyBytesMax: read.integer('BODY_MAX_BYTES', 2 ** 25, [1, 2 ** 30]),
+    recordingBytesMax: read.integer('RECORDING_MAX_BYTES', 2 ** 28, [1, 2 ** 40]),
     /** Largest document of a call, in bytes of UTF-8. */
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
     /** Without a trailing slash; null means the address that the server listens on. */

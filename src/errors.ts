@@ -21,6 +21,7 @@ export const errorStatus = {
   item_has_changed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   idempotency_key_in_use: 409,
   file_cannot_be_read: 422,
   no_such_turn: 422,
@@ -81,6 +82,25 @@ export class AppError extends Error {
 
 export function notFound(detail: string): AppError {
   return new AppError('not_found', 'Not found', { detail })
+}
+
+export function callNotFound(): AppError {
+  return new AppError('not_found', 'Call not found', {
+    detail: 'No call in this project has this id. It may have been deleted.',
+  })
+}
+
+export function callIsOnHold(): AppError {
+  return new AppError('call_on_hold', 'Call is on hold', {
+    detail:
+      'A legal hold covers the call. It cannot be deleted until an owner of the project lifts the hold.',
+  })
+}
+
+/** Its id cannot be used again. */
+export function callWasDeleted(): AppError {
+  const detail = 'A deleted call stays deleted. Its id cannot be used again.'
+  return new AppError('call_was_deleted', 'Call was deleted', { detail })
 }
 
 export function forbidden(detail: string): AppError {

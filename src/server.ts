@@ -43,6 +43,7 @@ import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
 import type { RequestRecord } from './observability/log.ts'
+import { consoleRecordingRoutes, recordingRoutes, recordingUploadRoutes } from './recordings/routes.ts'
 import type { Services } from './services/services.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
@@ -110,6 +111,7 @@ export function createServer(
     // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
     .use(mcpRoutes(parts))
     .use(ingestLinesRoutes(parts))
+    .use(recordingUploadRoutes(parts))
     .use(otlpRoutes(parts))
     .use(sourceRoutes(parts))
     .use(
@@ -144,6 +146,7 @@ export function createServer(
       }),
     )
     .use(callRoutes(parts))
+    .use(recordingRoutes(parts))
     .use(knowledgeRoutes({ ...parts, tags: changeTags }))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
@@ -155,6 +158,7 @@ export function createServer(
     .use(ingestRoutes(services.ingest, new ResponseBuffers()))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes({ ...parts, sessions: services.console.openSessions }))
+    .use(consoleRecordingRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app
@@ -171,10 +175,10 @@ function once<Value extends object>(make: () => Value): () => Value {
 
 /** What checks every request. */
 function createAuthentication(services: Services, peerAddress: PeerAddress) {
-  const { bodyBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
+  const { bodyBytesMax, recordingBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
     surfaces({ protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol], docsHeaders }),
-    bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax }),
+    bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax, recordingBytesMax }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.

@@ -15,6 +15,7 @@ const features = [
   'console',
   'sources',
   'webhooks',
+  'recordings',
 ]
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 

@@ -22,7 +22,7 @@ interface ReadingOptions {
 }
 
 /**
- * Notes who opens or exports calls, if the project's settings ask for it. A note has no call id and no search terms,
+ * Notes who opens or exports calls, or listens to one, if the project's settings ask for it. A note has no call id and no search terms,
  * because it is not erased with the call. No method fails, and no request waits for a note. Without `by`, the reader is
  * the command line.
  */
@@ -37,6 +37,10 @@ export class ReadingNotes {
 
   async opened(projectId: number, by: ActedBy | undefined, callId: string): Promise<void> {
     await this.#note(projectId, by, 'call_opened', this.#options.recordHash(projectId, 'call', callId))
+  }
+
+  async listened(projectId: number, by: ActedBy | undefined, callId: string): Promise<void> {
+    await this.#note(projectId, by, 'recording_played', this.#options.recordHash(projectId, 'call', callId))
   }
 
   /**

@@ -1,6 +1,5 @@
 import { getTableColumns } from 'drizzle-orm'
 import { calls } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
 import { otherAgentsIn } from './finding/agent-names.ts'
 import { valuesOf } from './finding/call-values.ts'
 import { headText } from './finding/number-words.ts'
@@ -10,7 +9,7 @@ const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ..
   getTableColumns(calls)
 const { documentChars, valueList, ...known } = written
 const { occurredAt, createdOnArrival, engagementStated, completedAt, heardAt, ...shown } = known
-const { source, agentId, review } = shown
+const { source, agentId, review, recording } = shown
 
 /**
  * The columns that every write of a call sets: all but those that never change and those that the database computes.
@@ -28,6 +27,7 @@ export const unservedColumns = {
   source,
   agentId,
   review,
+  recording,
 }
 
 /** A stored call, including what the API does not return. */
@@ -66,23 +66,10 @@ export function toHead({
     calledNumber: headText(call.calledNumber),
     endedReason: headText(call.endedReason),
     documentChars: document.length,
-    valueList: toList(valuesOf(call, review, otherAgentsIn(details, unserved.agentId))),
+    valueList: toList(valuesOf(call, { ...unserved, review }, otherAgentsIn(details, unserved.agentId))),
   }
 }
 
 function toList(values: string[]): string | null {
   return values.length > 0 ? JSON.stringify(values) : null
-}
-
-export function callNotFound(): AppError {
-  return new AppError('not_found', 'Call not found', {
-    detail: 'No call in this project has this id. It may have been deleted.',
-  })
-}
-
-export function callIsOnHold(): AppError {
-  return new AppError('call_on_hold', 'Call is on hold', {
-    detail:
-      'A legal hold covers the call. It cannot be deleted until an owner of the project lifts the hold.',
-  })
 }

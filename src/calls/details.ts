@@ -1,9 +1,20 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { servedDocument } from './document.ts'
-import type { CallDetails } from './schemas.ts'
+import type { CallDetails, CallRecording } from './schemas.ts'
 
 /** The details in call_details, which has the metadata in a column of its own. */
 export type StoredDetails = Omit<CallDetails, 'metadata'>
+
+/** Of a recording that is not kept. */
+const noRecording: CallRecording = {
+  state: 'none',
+  reason: null,
+  contentType: null,
+  bytes: null,
+  durationSeconds: null,
+  channels: null,
+  keptAt: null,
+}
 
 export const emptyDetails: StoredDetails = {
   source: null,
@@ -12,6 +23,7 @@ export const emptyDetails: StoredDetails = {
   recordingUrl: null,
   costUsd: null,
   latencyMs: null,
+  recording: noRecording,
   timeline: [],
   review: null,
   redacted: null,

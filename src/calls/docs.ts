@@ -61,6 +61,7 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
     about: 'One of the labels that people gave the call; `none` for calls without one.',
     example: 'billing',
   },
+  recording: { about: 'The state of its recording.', example: 'kept' },
   reviewed: { about: 'Whether a person evaluated the call or marked it as reviewed.', example: true },
   flagged: { about: 'Whether a person flagged a turn of the call.', example: true },
   noted: { about: 'Whether a person wrote a note on the call.', example: true },

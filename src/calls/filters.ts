@@ -8,6 +8,8 @@ type FilterDefinition = { name: string } & (
   | { kind: 'value'; column: Column; more?: true }
   /** Any of a call's labels, or `none`. */
   | { kind: 'label' }
+  /** A state in call_values, or `none` for null. */
+  | { kind: 'state'; column: Column; choices: readonly string[] }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
   /** Whether a person's review has the mark. */
   | { kind: 'mark'; choices: typeof trueOrFalse }
@@ -50,6 +52,12 @@ export const callFilters = [
   { name: 'source', kind: 'value', column: 'source' },
   { name: 'agentId', kind: 'value', column: 'agentId', more: true },
   { name: 'label', kind: 'label' },
+  {
+    name: 'recording',
+    kind: 'state',
+    column: 'recording',
+    choices: ['none', 'waiting', 'kept', 'failed', 'expired'],
+  },
   { name: 'reviewed', kind: 'mark', choices: trueOrFalse },
   { name: 'flagged', kind: 'mark', choices: trueOrFalse },
   { name: 'noted', kind: 'mark', choices: trueOrFalse },

@@ -230,11 +230,31 @@ const Metadata = nullable(
   'Up to 64 KiB of JSON, never interpreted. In a change it is merged by key: null clears a key.',
 )
 
+/** The recording that the service keeps beside a call. All but the first two members are null unless it is kept. */
+export const CallRecording = Type.Object(
+  {
+    state: Type.Unsafe<'none' | 'waiting' | 'kept' | 'failed' | 'expired'>({
+      type: 'string',
+      enum: ['none', 'waiting', 'kept', 'failed', 'expired'],
+      description: '`expired`: it was deleted when its own retention ended.',
+    }),
+    reason: nullable(Type.String({ description: 'Why it waits or could not be fetched.' })),
+    contentType: nullable(Type.String({ example: 'audio/wav' })),
+    bytes: nullable(Type.Integer({ example: 1_440_044 })),
+    durationSeconds: nullable(Type.Number({ example: 90 })),
+    channels: nullable(Type.Integer({ description: 'Of two, the first is the caller.', example: 2 })),
+    keptAt: nullable(Time),
+  },
+  { title: 'CallRecording' },
+)
+export type CallRecording = Static<typeof CallRecording>
+
 /** What is known about a call beyond its thirteen fields. */
 export const CallDetails = Type.Object(
   {
     source: Name('The platform that the call came from.', 'vapi'),
     ...commonDetails,
+    recording: CallRecording,
     timeline: Timeline,
     review: nullable(Review),
     redacted: nullable(Json, 'How many values of each kind were replaced before the call was stored.'),

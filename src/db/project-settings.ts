@@ -18,6 +18,8 @@ export const settingsColumns = {
   membersMayDelete: projects.membersMayDelete,
   timeZone: projects.timeZone,
   endSilentAfter: projects.endSilentAfter,
+  recordings: projects.recordings,
+  recordingRetainDays: projects.recordingRetainDays,
 }
 
 /** What owners set for a project: see the columns in schema.ts. */

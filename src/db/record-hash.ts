@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 type RecordKind =
   | 'call'
   | 'item'
+  | 'recording'
   | 'source'
   | 'webhook'
   | 'questions'

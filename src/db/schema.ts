@@ -80,6 +80,12 @@ export const projects = sqliteTable(
     timeZone: text('time_zone'),
     /** How long nothing may be heard of a live call before it is completed, such as `24h`; null waits for ever. */
     endSilentAfter: text('end_silent_after').default('24h'),
+    /** Whether recordings are fetched from where platforms keep them. One that is sent here is kept either way. */
+    recordings: text({ enum: ['off', 'keep'] })
+      .notNull()
+      .default('off'),
+    /** Recordings of calls that were completed more days ago are deleted, and the calls stay; null keeps them. */
+    recordingRetainDays: integer('recording_retain_days'),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -160,6 +166,8 @@ export const calls = sqliteTable(
     agentId: text('agent_id'),
     /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
     review: text({ mode: 'json' }).$type<ReviewMarks>(),
+    /** The state of its recording; null for none. call_values finds calls by it. */
+    recording: text({ enum: ['waiting', 'kept', 'failed', 'expired'] }),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),
@@ -322,6 +330,61 @@ export const callDetails = sqliteTable('call_details', {
   redactions: text(),
 })
 
+/**
+ * The recordings of calls: see src/recordings. Its key is all that makes a file readable. Triggers note the files of rows
+ * that are deleted or replaced.
+ */
+export const recordings = sqliteTable(
+  'recordings',
+  {
+    seq: callSeq(),
+    projectId: projectId(),
+    /** Its name in the folder or bucket, by chance. */
+    file: text().notNull().unique(),
+    /** AES-256, of this file alone. */
+    key: blob({ mode: 'buffer' }).notNull(),
+    contentType: text('content_type').notNull(),
+    /** Of the recording, as it was sent. */
+    bytes: integer().notNull(),
+    sha256: text().notNull(),
+    durationSeconds: real('duration_seconds'),
+    channels: integer(),
+    keptAt: integer('kept_at').notNull(),
+    /** What a player draws: see src/recordings/audio/peaks.ts. Null until they are computed, empty if they cannot be. */
+    peaks: blob({ mode: 'buffer' }),
+  },
+  (table) => [index('recordings_by_project').on(table.projectId, table.bytes)],
+)
+
+/** Files of recordings that no row has any more, to be deleted. */
+export const recordingRemovals = sqliteTable('recording_removals', { file: text().primaryKey() })
+
+/** Recordings to fetch from where their platform keeps them: see src/recordings/fetching. */
+export const recordingFetches = sqliteTable(
+  'recording_fetches',
+  {
+    seq: callSeq(),
+    projectId: projectId(),
+    /** The source whose event named it; null for one that a request named. */
+    sourceId: text('source_id'),
+    /** The address in the event, encrypted; null without one, once it has expired, and after the last attempt. */
+    url: blob({ mode: 'buffer' }),
+    /** When the address expires, if the event says so. */
+    urlExpiresAt: integer('url_expires_at'),
+    /** What the platform's API calls it, if that is not the call's id. */
+    reference: text(),
+    /** When it was first asked for. */
+    since: integer().notNull(),
+    attempts: integer().notNull().default(0),
+    /** Null after the last attempt. */
+    dueAt: integer('due_at'),
+  },
+  (table) => [
+    index('recording_fetches_due').on(table.dueAt).where(sql`due_at is not null`),
+    index('recording_fetches_by_project').on(table.projectId),
+  ],
+)
+
 /** The spans of a voice session so far: see src/sources/otel/sessions.ts. */
 export const callSessions = sqliteTable(
   'call_sessions',
@@ -433,11 +496,22 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is an item's text before a change, `source` the secrets and failures of a source, `webhook` the secrets of
-     * a webhook, `questions` what agents asked, `hold` the number and the reason of a hold, `calls` an erasure request.
+     * a webhook, `recording` that of a call which stays, `questions` what agents asked, `hold` the number and the reason of a hold, `calls` an erasure request.
      * Readers of changes see none of these.
      */
     kind: text({
-      enum: ['call', 'item', 'text', 'source', 'webhook', 'questions', 'sessions', 'hold', 'calls'],
+      enum: [
+        'call',
+        'item',
+        'text',
+        'recording',
+        'source',
+        'webhook',
+        'questions',
+        'sessions',
+        'hold',
+        'calls',
+      ],
     }).notNull(),
     /**
      * HMAC-SHA-256 of the record's id under a key of this database; nothing else of the record is kept. For a hold and

@@ -58,6 +58,7 @@ export class WriteDatabase extends BaseSQLiteDatabase<'async', ResultSet> {
     requirements: readonly Requirement[],
     named: Named,
   ): Promise<Results<Named>> {
+    if (requirements.length === 0) return await this.batch(named)
     try {
       return await this.batch({ check: checkOf(requirements), ...named })
     } catch (error) {

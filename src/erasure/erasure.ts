@@ -19,6 +19,8 @@ interface ErasureOptions {
   database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
   /** Resolves when the project's index file holds no byte of a deleted vector. */
   index: { eraseDeleted(projectId: number): Promise<void> }
+  /** Removes the files of recordings that were deleted. */
+  removedFiles: { erase(): Promise<void> }
   /** After the answer to a DELETE, no byte is left once this time has passed. */
   eraseWithinMs: number
   now: () => number
@@ -96,7 +98,7 @@ export class Erasure {
   async #eraseOpen(signal: AbortSignal): Promise<void> {
     const open = await this.#readOpen()
     if (open.length === 0) return
-    const { database, index } = this.#options
+    const { database, index, removedFiles } = this.#options
     const projectsWith = (...kinds: OpenErasure['kind'][]) =>
       new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ projectId }) => projectId))
     for (const projectId of projectsWith('item', 'text')) {
@@ -104,6 +106,7 @@ export class Erasure {
       await index.eraseDeleted(projectId)
     }
     await eraseWords(database, signal)
+    await removedFiles.erase()
     if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
     await this.#markDone(open)
   }

@@ -22,6 +22,8 @@ interface ProjectErasureOptions {
   stores: Pick<ProjectStores, 'close'>
   erasure: { idle(): Promise<void> }
   index: { drop(projectId: number): Promise<void> }
+  /** Removes the files of recordings that were deleted. */
+  removedFiles: { erase(): Promise<void> }
   /** Milliseconds since 1970. */
   now: () => number
   log: Pick<Log, 'error'>
@@ -79,8 +81,9 @@ export class ProjectErasure {
     const open = await this.#readOpen()
     for (const projectId of open) await this.#deleteProject(projectId, signal)
     if (open.length === 0) return
-    const { database } = this.#options
+    const { database, removedFiles } = this.#options
     await eraseWords(database, signal)
+    await removedFiles.erase()
     if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
     await this.#markDone(open)
   }

@@ -33,6 +33,8 @@ const explanations: Record<ErrorCode, string> = {
     'Item has changed. It does not match <code>If-Match</code> or <code>If-None-Match</code>. Read it again, then repeat the change with its new <code>ETag</code>.',
   payload_too_large:
     'Payload too large. Split a long text into several items. A call, with everything merged into it, also has a maximum size.',
+  range_not_satisfiable:
+    'Range not satisfiable. The range begins after the end of the recording. `Content-Range` says how long it is.',
   unsupported_media_type:
     'Unsupported media type. Send <code>Content-Type: application/json</code>, in UTF-8 and not compressed.',
   idempotency_key_in_use:

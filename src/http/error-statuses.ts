@@ -74,6 +74,12 @@ export const errorStatuses: Record<number, ErrorStatus> = {
     code: 'unsupported_media_type',
     title: 'Unsupported media type',
   },
+  416: {
+    name: 'RangeNotSatisfiable',
+    description: 'The range begins after the end.',
+    code: 'range_not_satisfiable',
+    title: 'Range not satisfiable',
+  },
   422: {
     name: 'UnprocessableContent',
     description: 'The file cannot be read, or the Idempotency-Key was used with another body.',

@@ -128,6 +128,13 @@ export function readParts(request: Request, form: BodyForm, limits: BodyLimits):
   return whileWaiting(request, limits)
 }
 
+/** The parts of a body of any media type, as they arrive. @throws as `readParts` */
+export function readStream(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  checkEncoding(request.headers)
+  checkLength(request.headers, limits.bytesMax)
+  return whileWaiting(request, limits)
+}
+
 async function* whileWaiting(request: Request, { bytesMax, admission }: BodyLimits) {
   const parts = arriving(request, arrivalMs)
   let size = 0

@@ -160,6 +160,7 @@ const tags = [
   { name: 'Changes', description: 'Follow what changes, and see receipts for what was deleted.' },
   { name: 'Webhooks', description: 'Events sent to your endpoints.' },
   { name: 'Integrations', description: 'Protocols that agent platforms already speak. MCP is at `/mcp`.' },
+  { name: 'Recordings', description: 'What was said, to be heard.' },
   { name: 'Ingest', description: 'How platforms send calls.' },
   { name: 'Service', description: 'Health, metrics, and the key that a request carries.' },
 ]

@@ -51,10 +51,15 @@ const scopes: ReadonlyMap<string, KeyScope> = new Map([
   ['POST /v1/knowledge/preview', 'read'],
 ])
 
+const uploadPath = /^\/ingest\/calls\/[^/]+\/recording\/?$/
+const linkPath = /^\/v1\/calls\/[^/]+\/recording\/links$/
+
 /** The scope that a request under /v1 needs. If a route is missing above, that is only too strict. */
 export function scopeOf(method: string, path: string): KeyScope {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
+  // A link only lets others listen.
+  if (method === 'POST' && linkPath.test(bare)) return 'read'
   return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')
 }
 
@@ -111,11 +116,12 @@ const MiB = 1_048_576
 /** Of a body whose signature, checked when it has arrived, is all that shows who sent it. */
 export const signedBodyBytesMax = 4 * MiB
 
-/** @param bytesMax the limit of every body */
+/** @param bytesMax the limit of every body but a recording */
 export function bodyLimit({
   bytesMax,
   fileBytesMax,
-}: Record<'bytesMax' | 'fileBytesMax', number>): BodyLimit {
+  recordingBytesMax,
+}: Record<'bytesMax' | 'fileBytesMax' | 'recordingBytesMax', number>): BodyLimit {
   const formBytesMax = fileBytesMax + 64 * KiB
   // The first prefix that fits counts. A project's part of the console has the limits of /v1.
   const limits = [
@@ -130,6 +136,7 @@ export function bodyLimit({
     ['/console/api/links', 16 * KiB],
   ] as const
   return (path) => {
+    if (uploadPath.test(path)) return recordingBytesMax
     const bare = path.replace(/^\/console\/api\/projects\/[^/]+/, '/v1')
     const [, ofPath = 256 * KiB] = limits.find(([prefix]) => isUnder(bare, prefix)) ?? []
     return Math.min(ofPath, bytesMax)

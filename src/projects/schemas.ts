@@ -25,6 +25,12 @@ export const SettingsChange = named('SettingsChange', {
   notesReading: Type.Optional(Type.Boolean()),
   membersMayDelete: Type.Optional(Type.Boolean()),
   timeZone: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 60 })),
+  recordings: Type.Optional(
+    Type.Unsafe<ProjectSettings['recordings']>({ type: 'string', enum: ['off', 'keep'] }),
+  ),
+  recordingRetainDays: Type.Optional(
+    Type.Unsafe<number | null>({ type: 'integer', nullable: true, minimum: 1, maximum: retainDaysMax }),
+  ),
   endSilentAfter: Type.Optional(
     Type.Unsafe<string | null>({
       type: 'string',

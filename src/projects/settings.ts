@@ -36,9 +36,10 @@ export class Settings {
    */
   async change(projectId: number, change: SettingsChange, by?: ActedBy): Promise<ProjectSettings> {
     const { read, write, audit } = this.#options
-    const wanted = normalized(check(change))
     // Not the cached settings, which may be those from before a change of this very moment.
     const current = await readSettings(read, projectId)
+    const wanted = withRecordings(normalized(check(change)), current)
+    refuseLongerThanCalls({ ...current, ...wanted })
     const before: Record<string, unknown> = { ...current }
     // A body may have other members, even names of other columns.
     const changed = Object.entries(wanted).filter(
@@ -83,6 +84,19 @@ function normalized({ redact, country, timeZone, ...rest }: SettingsChange): Set
     ...(redact && { redact: [...new Set(redact)] }),
     ...(country !== undefined && { country: code ?? null }),
   }
+}
+
+/** Sound is not redacted, so switching redaction on stops fetching it, unless the same change says otherwise. */
+function withRecordings(change: SettingsChange, { redact }: ProjectSettings): SettingsChange {
+  const isSwitchedOn = redact.length === 0 && (change.redact?.length ?? 0) > 0
+  return isSwitchedOn && change.recordings === undefined ? { ...change, recordings: 'off' } : change
+}
+
+/** @throws invalid_request */
+function refuseLongerThanCalls({ retainDays, recordingRetainDays }: ProjectSettings): void {
+  if (retainDays === null || recordingRetainDays === null || recordingRetainDays <= retainDays) return
+  const message = `must be at most ${retainDays}, the days for which calls are kept`
+  throw invalidRequest([{ field: 'recordingRetainDays', message }])
 }
 
 /** A value as text for the audit trail. */

@@ -115,6 +115,7 @@ export class Lifecycle {
       () => parts.index.takeFiles(),
       // What other machines have deleted is no open erasure of this one.
       () => (database.isLocal ? null : parts.follower.followAll()),
+      () => parts.removedFiles.clearDrafts(),
       () => parts.wordBacklog.schedule(),
       () => parts.callSessions.start(),
       () => parts.webhookSender.start(),

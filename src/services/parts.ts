@@ -48,6 +48,9 @@ import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
 import { Settings } from '../projects/settings.ts'
+import { FolderFiles } from '../recordings/folder-files.ts'
+import { Recordings } from '../recordings/recordings.ts'
+import { RemovedFiles } from '../recordings/removed-files.ts'
 import { EventCounts } from '../sources/event-counts.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
@@ -120,6 +123,8 @@ export async function openCommon({
     store: stores.of,
     sessionSecret,
     generation,
+    /** Signs what outsiders bring back. */
+    linkSecret: idHashKey,
     recordHash: createRecordHash(idHashKey),
     audit: new AuditTrail({ read, store: stores.of, write, now, log }),
     settingsOf: createSettingsReader({ read, dataVersion }),
@@ -205,16 +210,22 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   }
 }
 
-function createErasers({ config, owner, database, stores, now, log }: Common, { index }: Indexing) {
-  const erasure = new Erasure({ owner, database, index, eraseWithinMs: config.eraseWithinMs, now, log })
+function createErasers(common: Common, { index }: Indexing) {
+  const { config, owner, database, read, writeWhenFull, stores, now, log } = common
+  const recordingFiles = database.isLocal ? new FolderFiles(join(config.dataDir, 'recordings')) : null
+  const removedFiles = new RemovedFiles({ read, write: writeWhenFull, files: recordingFiles })
+  const { eraseWithinMs } = config
+  const erasure = new Erasure({ owner, database, index, removedFiles, eraseWithinMs, now, log })
   return {
+    recordingFiles,
+    removedFiles,
     erasure,
-    projectErasure: new ProjectErasure({ owner, database, stores, erasure, index, now, log }),
+    projectErasure: new ProjectErasure({ owner, database, stores, erasure, index, removedFiles, now, log }),
     sweeper: new Sweeper({ owner, database, log }),
   }
 }
 
-function createCalls(common: Common, { erasure }: Erasers) {
+function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
   const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
     common
   const holds = new Holds({ store, audit, settingsOf, erasure, now })
@@ -229,6 +240,22 @@ function createCalls(common: Common, { erasure }: Erasers) {
     wordBacklog,
     ingest,
     calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
+    recordings: new Recordings({
+      read,
+      store,
+      recordHash,
+      settingsOf,
+      files: recordingFiles,
+      ingest,
+      holds,
+      probe: async () => ({ durationSeconds: null, channels: null }),
+      onKept: () => undefined,
+      erasure,
+      config,
+      secret: common.linkSecret,
+      now,
+      log,
+    }),
     selections: new CallSelections({ store, settingsOf }),
     reviews: new Reviews({ ingest, now }),
     overview: new Overview({ store }),

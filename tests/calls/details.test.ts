@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
+import { emptyDetails } from '../../src/calls/details.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import type { OwnDetails } from '../../src/calls/writing/merge-details.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -21,6 +22,7 @@ const nothing = {
   recordingUrl: null,
   costUsd: null,
   latencyMs: null,
+  recording: emptyDetails.recording,
   timeline: [],
   review: null,
   redacted: null,

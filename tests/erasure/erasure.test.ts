@@ -68,6 +68,7 @@ function erasureOf(emptyLog: OpenDatabase['emptyLog'], failures: unknown[]): Era
     owner: { isOwner: true },
     database: { ...database, emptyLog },
     index: { eraseDeleted: async () => undefined },
+    removedFiles: { erase: async () => undefined },
     eraseWithinMs: 100,
     now: Date.now,
     log: logTo((error) => failures.push(error)),

@@ -338,6 +338,7 @@ function erasureOf(database: ErasedDatabase): ProjectErasure {
     stores: { close: () => undefined },
     erasure: { idle: async () => undefined },
     index: { drop: async () => undefined },
+    removedFiles: { erase: async () => undefined },
     now: Date.now,
     // What fails rejects the run that the test waits for.
     log: { error: () => undefined },

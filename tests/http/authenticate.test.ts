@@ -126,10 +126,12 @@ describe('a key is judged before anything else about a request', () => {
   test('the routes that take keys are those of the contract', () => {
     expect(keyed.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       'DELETE /v1/calls/some-id',
+      'DELETE /v1/calls/some-id/recording',
       'DELETE /v1/knowledge/some-id',
       'GET /v1/calls',
       'GET /v1/calls/some-id',
       'GET /v1/calls/some-id/details',
+      'GET /v1/calls/some-id/recording',
       'GET /v1/changes',
       'GET /v1/erasures/some-id',
       'GET /v1/key',
@@ -139,12 +141,14 @@ describe('a key is judged before anything else about a request', () => {
       'POST /ingest/calls',
       'POST /ingest/otlp/v1/traces',
       'POST /mcp',
+      'POST /v1/calls/some-id/recording/links',
       'POST /v1/erasures',
       'POST /v1/knowledge',
       'POST /v1/knowledge/files',
       'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
       'PUT /ingest/calls/some-id',
+      'PUT /ingest/calls/some-id/recording',
       'PUT /v1/knowledge/some-id',
     ])
   })
@@ -171,8 +175,8 @@ describe('a key is judged before anything else about a request', () => {
 
   test('every route lets a good key of its kind in, so that a malformed body is 400 and a missing record 404', async () => {
     for (const { method, path, kind } of keyed) {
-      // Take lines and a form, not one JSON value.
-      if (['/ingest/calls', '/v1/knowledge/files'].includes(path)) continue
+      // Take lines, a form and sound, not one JSON value.
+      if (['/ingest/calls', '/ingest/calls/some-id/recording', '/v1/knowledge/files'].includes(path)) continue
       const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
       const expected = ['POST', 'PUT', 'PATCH'].includes(method) ? 400 : path.includes('some-id') ? 404 : 200
       expect([method, path, answer.status]).toEqual([method, path, expected])

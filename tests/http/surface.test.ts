@@ -47,6 +47,7 @@ describe('the surface of a request', () => {
 
 describe('the largest body', () => {
   const configured = 33_554_432
+  const recordingBytesMax = 268_435_456
   const kib = 1_024
 
   test.each([
@@ -65,6 +66,7 @@ describe('the largest body', () => {
     ['/console/api/projects/prj_1/knowledge/kn_1', configured],
     ['/ingest/calls', configured],
     ['/ingest/calls/a', configured],
+    ['/ingest/calls/a/recordings', configured],
     ['/ingest/from/src_1', configured],
     ['/ingest/otlp/v1/traces', configured],
     ['/console/api/session', 16 * kib],
@@ -77,7 +79,13 @@ describe('the largest body', () => {
     ['/anything/new', 256 * kib],
   ])('of %s has %d bytes, but no more than the configuration allows', (path, bytes) => {
     const fileBytesMax = 20_480 * kib
-    expect(bodyLimit({ bytesMax: configured, fileBytesMax })(path)).toBe(bytes)
-    expect(bodyLimit({ bytesMax: 1_000, fileBytesMax })(path)).toBe(1_000)
+    expect(bodyLimit({ bytesMax: configured, fileBytesMax, recordingBytesMax })(path)).toBe(bytes)
+    expect(bodyLimit({ bytesMax: 1_000, fileBytesMax, recordingBytesMax })(path)).toBe(1_000)
+  })
+
+  test('of a recording is a setting of its own', () => {
+    const limitOf = bodyLimit({ bytesMax: 1_000, fileBytesMax: 1_000, recordingBytesMax })
+    expect(limitOf('/ingest/calls/a/recording')).toBe(recordingBytesMax)
+    expect(limitOf('/ingest/calls/recording')).toBe(1_000)
   })
 })

@@ -9,17 +9,18 @@ const valueCharsMax = 200
 
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
- * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, and the agents beside its own. Triggers
- * add what few calls have of the columns: see counts.ts.
+ * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, the state of its recording, and the agents
+ * beside its own. Triggers add what few calls have of the columns: see counts.ts.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
-  review: ReviewMarks | null,
+  { review, recording }: { review: ReviewMarks | null; recording: string | null },
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
-  return [...labels, ...marks, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
+  const states = recording === null ? [] : [recordingValue(recording)]
+  return [...labels, ...marks, ...states, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
@@ -28,6 +29,11 @@ type ReviewMark = (typeof reviewMarks)[number]
 /** The value of a mark in call_values. */
 export function markValue(mark: ReviewMark): string {
   return toValue(mark, true)
+}
+
+/** The value of a recording's state in call_values. */
+export function recordingValue(state: string): string {
+  return toValue('recording', state)
 }
 
 /** The value of a label in call_values. */

@@ -2,7 +2,7 @@ import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, noValue } from '../filters.ts'
-import { agentValue, labelValue, markValue, toValue, valuesMeant } from './call-values.ts'
+import { agentValue, labelValue, markValue, recordingValue, toValue, valuesMeant } from './call-values.ts'
 import type { Counted } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
@@ -56,8 +56,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'flag':
     case 'mark': {
       const { choices, kind } = filter
-      if (!values.every((value) => choices.some((choice) => choice === value)))
-        return `must be ${choices.join(' or ')}`
+      if (!areAmong(choices, values)) return oneOf(choices)
       if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
       return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
@@ -68,6 +67,13 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'label': {
       const labelled = ofValues(labelValue, values)
       return values.includes(noValue) ? either(unlabelled, labelled, values) : labelled
+    }
+    case 'state': {
+      if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
+      const inState = ofValues(recordingValue, values)
+      return values.includes(noValue)
+        ? either(without(isNull(calls[filter.column])), inState, values)
+        : inState
     }
     case 'exact':
       // An unescaped plus arrives as a space.
@@ -106,10 +112,22 @@ function ofValues(toValue: (value: string) => string, values: readonly string[])
   return anyOf(stored, { isOrdered: values.length === 1 })
 }
 
-const isUnlabelled = sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`
-const unlabelled: Condition = {
-  check: isUnlabelled,
-  path: { ranges: [{ table: 'calls', index: 'calls_by_created_at', where: isUnlabelled }], isOrdered: true },
+function areAmong(choices: readonly string[], values: readonly string[]): boolean {
+  return values.every((value) => choices.includes(value))
+}
+
+function oneOf(choices: readonly string[]): string {
+  return `must be ${choices.join(' or ')}`
+}
+
+const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+
+/** Calls without something, by time. */
+function without(check: SQL): Condition {
+  return {
+    check,
+    path: { ranges: [{ table: 'calls', index: 'calls_by_created_at', where: check }], isOrdered: true },
+  }
 }
 
 /** Calls that meet one of two conditions; with one value, none meets both. */

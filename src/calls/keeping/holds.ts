@@ -5,10 +5,9 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { calls, erasures, holds, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { AppError, type FieldError, invalidRequest, notFound } from '../../errors.ts'
+import { AppError, callNotFound, type FieldError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import { callNotFound } from '../call-head.ts'
 
 const holdsMax = 1_000
 const numberCharsMax = 200

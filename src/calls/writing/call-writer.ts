@@ -1,6 +1,7 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction, AuditTrail } from '../../audit/audit-trail.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
+import type { Requirement } from '../../db/requirements.ts'
 import { calls, erasures, projects } from '../../db/schema.ts'
 import { preparedSql, type StoreOf } from '../../db/store.ts'
 import type { ActedBy } from '../../identity.ts'
@@ -21,11 +22,20 @@ export interface PendingWrite {
   /** Whether the call was stored in parts, which its whole document replaces. */
   hadParts: boolean
   audited?: Audited | undefined
+  beside?: Beside | undefined
+}
+
+/** What is written together with a call, or not at all. */
+export interface Beside {
+  requirement?: Requirement
+  /** @param seq selects the call's row number */
+  statements(seq: SQL): SQL[]
 }
 
 /** What the audit trail records of a write. */
 export interface Audited {
-  by: ActedBy
+  /** Absent for the service itself. */
+  by?: ActedBy | undefined
   actions: readonly AuditAction[]
 }
 
@@ -59,7 +69,7 @@ export class CallWriter {
     // Only the needed statements: with so many indexes, preparing one takes as long as running it.
     const heads = [...this.#createHeads(batch), ...changeHeads(batch)]
     if (heads.length === 0) return new Set()
-    const { written } = await write.batch({
+    const { written } = await write.batchIf(requirementsOf(batch), {
       numbers: takeNumbers({ projectId, count: writes.length }),
       written: heads.map((statement) => write.all<{ id: string }>(statement)),
       documents: writeDocuments(batch),
@@ -67,6 +77,7 @@ export class CallWriter {
       details: writeDetails(batch),
       words: this.#writeWords(batch),
       entries: this.#recordActions(batch),
+      beside: writeBeside(batch),
     })
     this.#options.wordBacklog.schedule()
     return new Set(written.flat().map(({ id }) => id))
@@ -231,6 +242,21 @@ function writeDetails(batch: Batch): SQL[] {
       .map(({ id, after }) => [id, after[name]] as const)
     return written(batch, rows, write)
   })
+}
+
+function requirementsOf({ writes }: Batch): Requirement[] {
+  return writes.flatMap(({ beside }) => beside?.requirement ?? [])
+}
+
+/** Without a row number, as of a call that this batch did not write, the statements change nothing. */
+function writeBeside({ projectId, writes }: Batch): SQL[] {
+  const before = changeSeqBefore({ projectId, count: writes.length })
+  return writes.flatMap(
+    ({ id, beside }) =>
+      beside?.statements(sql`(
+        select seq from ${calls} where project_id = ${projectId} and id = ${id} and change_seq > ${before})`) ??
+      [],
+  )
 }
 
 /** Gives each write its own change number, so that readers of changes can continue after any of them. */

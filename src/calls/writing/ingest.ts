@@ -6,7 +6,7 @@ import type { SettingsOf } from '../../db/project-settings.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import { inSlices } from '../../db/slices.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { AppError, invalidRequest, unavailable } from '../../errors.ts'
+import { AppError, callNotFound, callWasDeleted, invalidRequest, unavailable } from '../../errors.ts'
 import { callIdPattern } from '../../ids.ts'
 import {
   countingInterimMarks,
@@ -18,12 +18,11 @@ import {
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import { compileCheck } from '../../validation.ts'
 import type { StoredCall } from '../call-head.ts'
-import { callNotFound } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
-import { CallChange } from '../schemas.ts'
+import { CallChange, type CallRecording } from '../schemas.ts'
 import { ProjectBatches } from './batches.ts'
-import { type Audited, CallWriter, type PendingWrite } from './call-writer.ts'
+import { type Audited, type Beside, CallWriter, type PendingWrite } from './call-writer.ts'
 import { changeErrors, checkChange, endSilently, mergeCall } from './merge.ts'
 import type { OwnDetails } from './merge-details.ts'
 import { type Redactions, redactChange } from './redaction.ts'
@@ -57,8 +56,9 @@ interface Input {
   own?: OwnDetails
   /** Whether the call ended earlier than now. */
   isImport?: boolean
-  /** Set when a person changes a stored call: the call is not created, and the audit trail records the change. */
+  /** Set when a person or the service changes a stored call: the call is not created, and the audit trail records it. */
   audited?: Audited
+  beside?: Beside
   /** Called before a long document is read or made. */
   admit?: Admit | undefined
   storedChars?: number
@@ -121,6 +121,27 @@ export class Ingest {
   /** The same for a platform's event, which is checked like a request's body. @param source the platform's name */
   async putEvent(projectId: number, id: string, event: object, source: string): Promise<void> {
     await this.put(projectId, id, checkEvent(event), undefined, { source })
+  }
+
+  /**
+   * Sets what is told of a call's recording, together with what is stored of it. With `audited` the call must exist.
+   * @throws as `put`; not_found; what `beside` requires
+   */
+  async setRecording(
+    projectId: number,
+    id: string,
+    recording: CallRecording,
+    { beside, audited }: Pick<Input, 'beside' | 'audited'>,
+  ): Promise<void> {
+    const input = {
+      id,
+      change: {},
+      own: { recording },
+      ...(beside && { beside }),
+      ...(audited && { audited }),
+    }
+    const [result] = await this.putAll(projectId, [input])
+    if (result instanceof AppError) throw result
   }
 
   /**
@@ -245,25 +266,26 @@ export class Ingest {
     const writes = new Map<string, PendingWrite>()
     /** Calls that sent only what is stored already. */
     const heard = new Set<string>()
-    const mergeOne = ({ id, change, own, audited, admit, isImport, redactions }: Input): IngestedCall => {
+    const mergeOne = (input: Input): IngestedCall => {
+      const { id, change, own, audited, beside, admit, isImport, redactions } = input
       if (audited && !stored.has(id)) throw callNotFound()
       checkId(id)
       if (deleted.has(id)) {
         // An invalid request is 400 even for a deleted call.
         checkChange(id, change)
-        const detail = 'A deleted call stays deleted. Its id cannot be used again.'
-        throw new AppError('call_was_deleted', 'Call was deleted', { detail })
+        throw callWasDeleted()
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
       const options = { own, isImport, isHeard: !audited, redactions }
       const after = mergeCall(before, id, change, this.#options.now(), options)
-      if (!before || !isSame(before, after)) {
+      if (!before || beside || !isSame(before, after)) {
         this.#checkSize(after)
         // A call that was long already has been admitted.
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
-        writes.set(id, { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts, audited })
+        const write = { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts }
+        writes.set(id, { ...write, audited, beside })
       } else if (after.heardAt !== before.heardAt) heard.add(id)
       return { document: after.document, isNew: !before }
     }

@@ -20,13 +20,16 @@ import {
 } from './redaction.ts'
 
 /** Details that only the service sets, never a request. */
-export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted'>> & {
+export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 'recording'>> & {
   /** The review, or a function that makes it from the stored one and the number of turns. */
   review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
 }
 
 /** What a call has beside its thirteen fields: details and metadata as JSON text, and the columns that derive from them. */
-type BesideCall = Pick<StoredCall, 'details' | 'source' | 'agentId' | 'review' | 'redactions' | 'metadata'>
+type BesideCall = Pick<
+  StoredCall,
+  'details' | 'source' | 'agentId' | 'review' | 'recording' | 'redactions' | 'metadata'
+>
 
 interface DetailsChange {
   change: CallChange
@@ -48,8 +51,8 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
   const { change, own, isLate, counted, redactions, turns } = merging
   const metadata = mergeMetadata(stored.metadata, merging)
   if (!change.details && !own && toPartsText(counted) === stored.redactions) {
-    const { details, source, agentId, review, redactions } = stored
-    return { details, source, agentId, review, redactions, metadata }
+    const { details, source, agentId, review, recording, redactions } = stored
+    return { details, source, agentId, review, recording, redactions, metadata }
   }
   const details: StoredDetails = stored.details === null ? { ...emptyDetails } : JSON.parse(stored.details)
   const { redacted: imported, ...ofService } = own ?? {}
@@ -69,6 +72,7 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
     source: details.source,
     agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
     review: marksOf(details.review),
+    recording: details.recording.state === 'none' ? null : details.recording.state,
     redactions: toPartsText(counted),
     metadata,
   }

@@ -191,6 +191,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     source: null,
     agentId: null,
     review: null,
+    recording: null,
     redactions: null,
     metadata: null,
   }

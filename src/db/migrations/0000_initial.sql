@@ -134,6 +134,7 @@ CREATE TABLE `calls` (
 	`source` text,
 	`agent_id` text,
 	`review` text,
+	`recording` text,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,
@@ -359,7 +360,9 @@ CREATE TABLE `projects` (
 	`notes_reading` integer DEFAULT false NOT NULL,
 	`members_may_delete` integer DEFAULT true NOT NULL,
 	`time_zone` text,
-	`end_silent_after` text DEFAULT '24h'
+	`end_silent_after` text DEFAULT '24h',
+	`recordings` text DEFAULT 'off' NOT NULL,
+	`recording_retain_days` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
@@ -377,6 +380,44 @@ CREATE TABLE `questions` (
 --> statement-breakpoint
 CREATE INDEX `questions_by_time` ON `questions` (`project_id`,`at`);--> statement-breakpoint
 CREATE INDEX `questions_by_call` ON `questions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE TABLE `recording_fetches` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`source_id` text,
+	`url` blob,
+	`url_expires_at` integer,
+	`reference` text,
+	`since` integer NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`due_at` integer,
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `recording_fetches_due` ON `recording_fetches` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX `recording_fetches_by_project` ON `recording_fetches` (`project_id`);--> statement-breakpoint
+CREATE TABLE `recording_removals` (
+	`file` text PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `recordings` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`file` text NOT NULL,
+	`key` blob NOT NULL,
+	`content_type` text NOT NULL,
+	`bytes` integer NOT NULL,
+	`sha256` text NOT NULL,
+	`duration_seconds` real,
+	`channels` integer,
+	`kept_at` integer NOT NULL,
+	`peaks` blob,
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `recordings_file_unique` ON `recordings` (`file`);--> statement-breakpoint
+CREATE INDEX `recordings_by_project` ON `recordings` (`project_id`,`bytes`);--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -644,6 +685,17 @@ CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN
 	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 	DELETE FROM `questions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+END;--> statement-breakpoint
+-- The file of a recording outlasts its row until the next erasure: see src/recordings/removed-files.ts.
+CREATE TRIGGER `recordings_delete` AFTER DELETE ON `recordings` BEGIN
+	INSERT OR IGNORE INTO `recording_removals` VALUES (old.`file`);
+END;--> statement-breakpoint
+CREATE TRIGGER `recordings_update` AFTER UPDATE OF `file` ON `recordings` WHEN old.`file` <> new.`file` BEGIN
+	INSERT OR IGNORE INTO `recording_removals` VALUES (old.`file`);
+END;--> statement-breakpoint
+-- Before the row goes, so that even a server that keeps deleted pages keeps no key.
+CREATE TRIGGER `calls_delete_recording` BEFORE DELETE ON `calls` BEGIN
+	UPDATE `recordings` SET `key` = zeroblob(32) WHERE `seq` = old.`seq`;
 END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`

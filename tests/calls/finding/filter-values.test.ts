@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import createClient from 'openapi-fetch'
+import { emptyDetails } from '../../../src/calls/details.ts'
 import { callFilters, takesSeveral } from '../../../src/calls/filters.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { operationsOf, readDocument } from '../../support/document.ts'
@@ -68,6 +69,7 @@ const several: Record<string, [string, string]> = {
   source: ['from a', 'from,b'],
   agentId: ['a&b=c', 'ü,+'],
   label: ['vip', 'a,b'],
+  recording: ['kept', 'failed'],
   reviewed: ['true', 'false'],
   flagged: ['true', 'false'],
   noted: ['true', 'false'],
@@ -93,6 +95,7 @@ beforeAll(async () => {
   project = await service.mintProject()
   const own = (n: 0 | 1) => ({
     source: several.source?.[n] ?? '',
+    recording: { ...emptyDetails.recording, state: n === 0 ? ('kept' as const) : ('failed' as const) },
     review: {
       evaluation: null,
       by: null,

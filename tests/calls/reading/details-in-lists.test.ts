@@ -155,12 +155,15 @@ describe('CSV', () => {
     const [head, line] = (await csv('fields=status&details=include')).split('\r\n')
     expect(head).toBe(
       'id,status,details.source,details.agent.id,details.agent.name,details.direction,details.recordingUrl,' +
-        'details.costUsd,details.latencyMs,details.review.evaluation,details.review.note,details.review.labels,' +
+        'details.costUsd,details.latencyMs,details.recording.state,details.recording.reason,' +
+        'details.recording.contentType,details.recording.bytes,details.recording.durationSeconds,' +
+        'details.recording.channels,details.recording.keptAt,' +
+        'details.review.evaluation,details.review.note,details.review.labels,' +
         'details.review.reviewed,details.review.flaggedTurns,details.review.by,details.review.at,' +
         'details.redacted,details.metadata',
     )
     expect(line).toStartWith(
-      'told,completed,vapi,front-desk,",""timeline"":",web,,0.12,640,fail,\'=1+1,"vip, a;b",true,"0, 2",Ada,' +
+      'told,completed,vapi,front-desk,",""timeline"":",web,,0.12,640,none,,,,,,,fail,\'=1+1,"vip, a;b",true,"0, 2",Ada,' +
         '2026-01-05T00:00:00.000Z,,"{""campaign"":""winter""',
     )
   })

@@ -204,6 +204,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     metadata: null,
     redactions: null,
     review: marksOf(details.review),
+    recording: null,
     source: details.source,
     agentId: details.agent?.id ?? null,
     occurredAt: null,

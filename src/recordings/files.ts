@@ -1,0 +1,33 @@
+import type { ReadAt } from './frames.ts'
+
+/** A file that is open for reading. */
+export interface OpenFile {
+  read: ReadAt
+  close(): Promise<void>
+}
+
+/** A file that is being written. Whoever made it finishes or discards it. */
+export interface Draft {
+  readonly name: string
+  /** Where it is on this machine, until it is kept. */
+  readonly path: string
+  write(parts: Uint8Array[]): Promise<void>
+  /** Durable when it returns, but not there to be opened yet. */
+  finish(): Promise<void>
+  discard(): Promise<void>
+}
+
+/** Where the encrypted files of recordings are. Each has a name by chance and never changes under it. */
+export interface RecordingFiles {
+  create(): Promise<Draft>
+  /** Call it once the row that names a finished draft is committed. */
+  keep(name: string): Promise<void>
+  /** Null if there is none. */
+  open(name: string): Promise<OpenFile | null>
+  /** Does nothing if there is none. */
+  remove(name: string): Promise<void>
+  /** Keeps the drafts that a row names, and removes all others. Call it while nothing is being written. */
+  clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void>
+  /** All that are kept; times in milliseconds since 1970. */
+  list(): AsyncIterable<{ name: string; changedAt: number }>
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import { mkdir, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '../errors.ts'
+import type { Draft, OpenFile, RecordingFiles } from './files.ts'
+
+const nameBytes = 16
+const namePattern = /^[0-9a-f]{32}$/
+// Numbers instead of handles: a handle that is collected while it is open ends the process.
+const open = promisify(fs.open)
+const close = promisify(fs.close)
+const fsync = promisify(fs.fsync)
+
+/**
+ * Files of recordings in a folder of this machine. A draft is in `incoming` until its row is committed, so that a kill
+ * leaves nothing that only a search of the whole folder would find.
+ */
+export class FolderFiles implements RecordingFiles {
+  readonly #folder: string
+  readonly #incoming: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#incoming = join(folder, 'incoming')
+  }
+
+  async create(): Promise<Draft> {
+    const name = newName()
+    const path = join(this.#incoming, name)
+    await mkdir(this.#incoming, { recursive: true, mode: 0o700 })
+    const file = await open(path, 'wx', 0o600).catch(refuseFull)
+    return {
+      name,
+      path,
+      write: (parts) => writeAll(file, parts).catch(refuseFull),
+      finish: async () => {
+        await fsync(file)
+          .catch(refuseFull)
+          .finally(() => close(file))
+        await syncFolder(this.#incoming)
+      },
+      discard: async () => {
+        // It is closed already if it was finished.
+        await close(file).catch(() => undefined)
+        await rm(path, { force: true })
+      },
+    }
+  }
+
+  async keep(name: string): Promise<void> {
+    await rename(join(this.#incoming, name), join(this.#folder, name))
+  }
+
+  async open(name: string): Promise<OpenFile | null> {
+    const file = (await this.#openIn(this.#folder, name)) ?? (await this.#openIn(this.#incoming, name))
+    if (file === null) return null
+    let closing: Promise<void> | undefined
+    return {
+      read: (position, length) => readFully(file, position, length),
+      close: () => {
+        closing ??= close(file)
+        return closing
+      },
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    for (const folder of [this.#folder, this.#incoming]) await rm(join(folder, name), { force: true })
+  }
+
+  async clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void> {
+    const names = (await orAbsent(readdir(this.#incoming))) ?? []
+    const named = await isNamed(names)
+    for (const name of names) {
+      if (named.has(name)) await this.keep(name)
+      else await rm(join(this.#incoming, name), { force: true })
+    }
+  }
+
+  async *list(): AsyncGenerator<{ name: string; changedAt: number }> {
+    for await (const { name } of (await orAbsent(opendir(this.#folder))) ?? []) {
+      if (!namePattern.test(name)) continue
+      const found = await orAbsent(stat(join(this.#folder, name)))
+      if (found) yield { name, changedAt: found.mtimeMs }
+    }
+  }
+
+  async #openIn(folder: string, name: string): Promise<number | null> {
+    return await orAbsent(open(join(folder, name), 'r'))
+  }
+}
+
+function newName(): string {
+  return randomBytes(nameBytes).toString('hex')
+}
+
+/** Null instead of the error that there is no such file or folder. */
+async function orAbsent<Value>(work: Promise<Value>): Promise<Value | null> {
+  try {
+    return await work
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** @throws insufficient_storage for a full disk */
+function refuseFull(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error
+  throw new AppError('insufficient_storage', 'Insufficient storage', {
+    detail: 'The disk is full. The recording was not stored.',
+    cause: error,
+  })
+}
+
+async function writeAll(file: number, parts: Uint8Array[]): Promise<void> {
+  const all = Buffer.concat(parts)
+  for (let at = 0; at < all.byteLength; ) {
+    at += await new Promise<number>((resolve, reject) => {
+      fs.write(file, all, at, all.byteLength - at, null, (error, written) =>
+        error ? reject(error) : resolve(written),
+      )
+    })
+  }
+}
+
+async function readFully(file: number, position: number, length: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(length)
+  let at = 0
+  while (at < length) {
+    const count = await new Promise<number>((resolve, reject) => {
+      fs.read(file, bytes, at, length - at, position + at, (error, read) =>
+        error ? reject(error) : resolve(read),
+      )
+    })
+    if (count === 0) break
+    at += count
+  }
+  return bytes.subarray(0, at)
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  await fsync(folder).finally(() => close(folder))
+}

@@ -1,0 +1,412 @@
+import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { AuditAction } from '../audit/audit-trail.ts'
+import { erasing } from '../db/erasing.ts'
+import type { SettingsOf } from '../db/project-settings.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import type { Requirement } from '../db/requirements.ts'
+import { calls, erasures, keys, projects, recordingFetches, recordings } from '../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { AppError, callIsOnHold, callNotFound, callWasDeleted, forbidden, unavailable } from '../errors.ts'
+import type { ActedBy } from '../identity.ts'
+import type { Log } from '../observability/log.ts'
+import { type Arrived, receive } from './arrival.ts'
+import type { RecordingFiles } from './files.ts'
+import { decryptRange, frameBytes } from './frames.ts'
+import { LinkTokens } from './links.ts'
+import type { KeptRecording } from './schemas.ts'
+
+/** When holds change meanwhile so often, the answer is 503. */
+const attemptsMax = 5
+const linkSecondsDefault = 300
+const partBytes = 4 * frameBytes
+
+type Row = typeof recordings.$inferSelect
+
+/** What `details.recording` says: see calls/schemas.ts. */
+export interface RecordingState {
+  state: 'none' | 'waiting' | 'kept' | 'failed' | 'expired'
+  reason: string | null
+  contentType: string | null
+  bytes: number | null
+  durationSeconds: number | null
+  channels: number | null
+  /** ISO 8601, UTC. */
+  keptAt: string | null
+}
+
+/** Of a recording that is not kept. */
+const notKept: Omit<RecordingState, 'state'> = {
+  reason: null,
+  contentType: null,
+  bytes: null,
+  durationSeconds: null,
+  channels: null,
+  keptAt: null,
+}
+
+interface Write {
+  /** Written together with the state, or not at all. @param call selects the call's row number */
+  beside: { requirement?: Requirement; statements(call: SQL): SQL[] }
+  /** Left out where the call may be created. */
+  audited?: { by?: ActedBy | undefined; actions: readonly AuditAction[] }
+}
+
+/** The part of calls that sets what is told of their recordings. */
+export interface SetsRecording {
+  setRecording(projectId: number, id: string, state: RecordingState, write: Write): Promise<void>
+}
+
+interface RecordingsOptions {
+  read: ReadDatabase
+  store: StoreOf
+  recordHash: RecordHash
+  settingsOf: SettingsOf
+  /** Null where nodes share no folder. */
+  files: RecordingFiles | null
+  ingest: SetsRecording
+  holds: {
+    /** Which of the selected calls are on hold, and the requirement that no hold was set since. */
+    among(
+      db: ReadDatabase,
+      projectId: number,
+      selection: SQL,
+    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
+  }
+  /** What can be told of a recording; null for what cannot. Never fails. */
+  probe(arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
+  /** Called when a recording is kept. */
+  onKept: () => void
+  /** Erases what a committed deletion leaves, the file included. */
+  erasure: { schedule(projectId: number): void }
+  config: { readonly recordingBytesMax: number }
+  /** Signs links. */
+  secret: string
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+/** A recording that is open: read it to the end, or close it. */
+export interface OpenRecording {
+  /** The call's. */
+  id: string
+  contentType: string
+  bytes: number
+  sha256: string
+  /** Bytes from `start` to `end`, exclusive, in parts. */
+  read(start: number, end: number): AsyncGenerator<Buffer>
+  close(): Promise<void>
+}
+
+const queries = preparedQueries((db) => ({
+  byCall: db
+    .select({ seq: calls.seq, recording: recordings })
+    .from(calls)
+    .leftJoin(recordings, eq(recordings.seq, calls.seq))
+    .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
+    .prepare(),
+  byLink: db
+    .select({ id: calls.id, recording: recordings })
+    .from(recordings)
+    .innerJoin(calls, eq(calls.seq, recordings.seq))
+    .innerJoin(projects, and(eq(projects.id, recordings.projectId), isNull(projects.deletedAt)))
+    .innerJoin(keys, and(eq(keys.projectId, projects.id), isNull(keys.revokedAt)))
+    .where(
+      and(
+        eq(recordings.file, sql.placeholder('file')),
+        eq(keys.id, sql.placeholder('keyId')),
+        or(isNull(keys.expiresAt), gt(keys.expiresAt, sql.placeholder('now'))),
+      ),
+    )
+    .prepare(),
+  deleted: db
+    .select({ at: erasures.requestedAt })
+    .from(erasures)
+    .where(
+      and(
+        eq(erasures.projectId, sql.placeholder('projectId')),
+        eq(erasures.kind, sql.placeholder('kind')),
+        eq(erasures.idHash, sql.placeholder('hash')),
+      ),
+    )
+    .prepare(),
+}))
+
+/** The recordings of calls: keep, open, delete. */
+export class Recordings {
+  readonly #options: RecordingsOptions
+  readonly #tokens: LinkTokens
+
+  constructor(options: RecordingsOptions) {
+    this.#options = options
+    this.#tokens = new LinkTokens(options.secret)
+  }
+
+  /**
+   * Keeps a recording that somebody sends, in place of any other one of its call; committed and durable when it returns.
+   * Creates an unknown call.
+   * @throws forbidden if the project redacts and does not keep recordings; call_was_deleted; call_on_hold if it would
+   * replace another one; unavailable where nothing is kept; what `receive` throws
+   */
+  async upload(
+    projectId: number,
+    id: string,
+    parts: AsyncIterable<Uint8Array>,
+  ): Promise<{ kept: KeptRecording; isNew: boolean }> {
+    const { redact, recordings: fetched } = await this.#options.settingsOf(projectId)
+    if (redact.length > 0 && fetched === 'off') throw redacts()
+    if (await this.#wasDeleted(projectId, 'call', id)) throw callWasDeleted()
+    return await this.#keep(projectId, id, parts)
+  }
+
+  /** The same for what the service has fetched, or a session has sent, for a call that is there. @throws not_found; as `upload` */
+  async keep(projectId: number, id: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.#keep(projectId, id, parts, { actions: [] })
+  }
+
+  /** Whether a recording of the call was deleted, replaced or has expired: then none is fetched again. */
+  async isUnwanted(projectId: number, id: string): Promise<boolean> {
+    return await this.#wasDeleted(projectId, 'recording', id)
+  }
+
+  /** @throws not_found */
+  async open(projectId: number, id: string): Promise<OpenRecording> {
+    return await this.#open(id, await this.#rowOf(projectId, id))
+  }
+
+  /** What a player draws; null until it is computed. @throws not_found */
+  async peaks(projectId: number, id: string): Promise<Uint8Array | null> {
+    return (await this.#rowOf(projectId, id)).peaks
+  }
+
+  /** A token that opens this very recording for a time, as long as the key is valid. @throws not_found */
+  async link(
+    projectId: number,
+    id: string,
+    {
+      keyId,
+      expiresInSeconds = linkSecondsDefault,
+    }: { keyId: string; expiresInSeconds?: number | undefined },
+  ): Promise<{ token: string; expiresAt: string }> {
+    const { file } = await this.#rowOf(projectId, id)
+    const expiresAt = this.#options.now() + expiresInSeconds * 1_000
+    const token = this.#tokens.make({ file, keyId, expiresAt })
+    return { token, expiresAt: new Date(expiresAt).toISOString() }
+  }
+
+  /** @throws not_found */
+  async openLink(token: string): Promise<OpenRecording> {
+    const { read, now } = this.#options
+    const link = this.#tokens.read(token)
+    const found =
+      link && link.expiresAt > now() ? await queries(read).byLink.get({ ...link, now: now() }) : undefined
+    if (!found) throw noRecording()
+    return await this.#open(found.id, found.recording)
+  }
+
+  /** Deletes a recording for good; the call stays. @throws not_found, call_on_hold */
+  async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
+    await this.#remove(projectId, id, 'none', { by, actions: ['recording_deleted'] })
+    return { id, deleted: true }
+  }
+
+  /** The same at the end of its retention, which its state says. @throws not_found, call_on_hold */
+  async expire(projectId: number, id: string): Promise<void> {
+    await this.#remove(projectId, id, 'expired', { actions: [] })
+  }
+
+  async #keep(
+    projectId: number,
+    id: string,
+    parts: AsyncIterable<Uint8Array>,
+    audited?: Write['audited'],
+  ): Promise<{ kept: KeptRecording; isNew: boolean }> {
+    const { files, config, probe } = this.#options
+    if (!files) throw notKeptHere()
+    const arrived = await receive(parts, { files, bytesMax: config.recordingBytesMax })
+    try {
+      const told = await probe(arrived)
+      return await this.#commit(projectId, id, { arrived, told, audited, files })
+    } catch (error) {
+      await arrived.draft.discard()
+      throw error
+    }
+  }
+
+  async #commit(
+    projectId: number,
+    id: string,
+    { arrived, told, audited, files }: Commit,
+    attempt = 1,
+  ): Promise<{ kept: KeptRecording; isNew: boolean }> {
+    const { ingest, now, erasure, onKept, log } = this.#options
+    const { draft, key, contentType, bytes, sha256 } = arrived
+    const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
+    if (before?.sha256 === sha256) {
+      await draft.discard()
+      return { kept: toKept(id, before), isNew: false }
+    }
+    const { isHeld, requirement } = await this.#holdsOn(projectId, seq)
+    if (isHeld && before) throw callIsOnHold()
+    const row = { contentType, bytes, sha256, ...told, file: draft.name, key, keptAt: now() }
+    const beside = { requirement, statements: (call: SQL) => this.#put(projectId, id, call, row) }
+    try {
+      await ingest.setRecording(projectId, id, toState(row), { beside, ...(audited && { audited }) })
+    } catch (error) {
+      if (!(error instanceof HoldsChanged) || attempt === attemptsMax) throw error
+      return await this.#commit(projectId, id, { arrived, told, audited, files }, attempt + 1)
+    }
+    // The row names it wherever it is, and the next start moves it.
+    await files.keep(draft.name).catch((error) => log.error({ error }, 'A recording was not moved'))
+    if (before) erasure.schedule(projectId)
+    onKept()
+    return { kept: toKept(id, row), isNew: !before }
+  }
+
+  async #remove(
+    projectId: number,
+    id: string,
+    state: 'none' | 'expired',
+    audited: Write['audited'],
+    attempt = 1,
+  ): Promise<void> {
+    const { ingest, erasure } = this.#options
+    const { seq, recording } = (await this.#find(projectId, id)) ?? { seq: null, recording: null }
+    if (seq === null) throw callNotFound()
+    if (!recording) throw noRecording()
+    const { isHeld, requirement } = await this.#holdsOn(projectId, seq)
+    if (isHeld) throw callIsOnHold()
+    const beside = {
+      requirement,
+      statements: (call: SQL) => [
+        this.#ledger(projectId, id, call),
+        // Before the row goes, so that even a server that keeps deleted pages keeps no key.
+        sql`update ${recordings} set key = zeroblob(32) where seq = ${call}`,
+        sql`delete from ${recordings} where seq = ${call}`,
+        sql`delete from ${recordingFetches} where seq = ${call}`,
+      ],
+    }
+    try {
+      await ingest.setRecording(projectId, id, { ...notKept, state }, { beside, audited })
+    } catch (error) {
+      if (!(error instanceof HoldsChanged) || attempt === attemptsMax) throw error
+      return await this.#remove(projectId, id, state, audited, attempt + 1)
+    }
+    erasure.schedule(projectId)
+  }
+
+  /** A trigger notes the file of a row that is replaced. */
+  #put(projectId: number, id: string, call: SQL, row: Omit<Row, 'seq' | 'projectId' | 'peaks'>): SQL[] {
+    return [
+      this.#ledger(projectId, id, call),
+      sql`
+        insert into ${recordings}
+          (seq, project_id, file, key, content_type, bytes, sha256, duration_seconds, channels, kept_at)
+        select seq, project_id, ${row.file}, ${row.key}, ${row.contentType}, ${row.bytes}, ${row.sha256},
+          ${row.durationSeconds}, ${row.channels}, ${row.keptAt}
+        from ${calls} where seq = ${call}
+        on conflict (seq) do update set file = excluded.file, key = excluded.key,
+          content_type = excluded.content_type, bytes = excluded.bytes, sha256 = excluded.sha256,
+          duration_seconds = excluded.duration_seconds, channels = excluded.channels, kept_at = excluded.kept_at,
+          peaks = null`,
+      sql`delete from ${recordingFetches} where seq = ${call}`,
+    ]
+  }
+
+  /** Requests the erasure of the recording that is there. */
+  #ledger(projectId: number, id: string, call: SQL): SQL {
+    const isThere = sql`exists (select 1 from ${recordings} where seq = ${call})`
+    return erasing(this.#options, { projectId, kind: 'recording', id }, isThere)
+  }
+
+  async #holdsOn(projectId: number, seq: number | null) {
+    const { store, holds } = this.#options
+    const { seqs, isAsSeen } = await holds.among(store(projectId).read, projectId, sql`select ${seq} as seq`)
+    const requirement = { condition: isAsSeen.condition, otherwise: () => new HoldsChanged() }
+    return { isHeld: seq !== null && seqs.has(seq), requirement }
+  }
+
+  async #find(projectId: number, id: string) {
+    return await queries(this.#options.store(projectId).read).byCall.get({ projectId, id })
+  }
+
+  /** @throws not_found */
+  async #rowOf(projectId: number, id: string): Promise<Row> {
+    const found = await this.#find(projectId, id)
+    if (!found) throw callNotFound()
+    if (!found.recording) throw noRecording()
+    return found.recording
+  }
+
+  async #open(id: string, { file, key, contentType, bytes, sha256 }: Row): Promise<OpenRecording> {
+    const opened = await this.#options.files?.open(file)
+    if (!opened) throw noRecording()
+    const { close } = opened
+    const parts = async function* (start: number, end: number) {
+      try {
+        for (let at = start; at < end; ) {
+          const until = Math.min(end, Math.floor(at / frameBytes) * frameBytes + partBytes)
+          yield await decryptRange({ key, bytes, read: opened.read }, at, until)
+          at = until
+        }
+      } finally {
+        await close()
+      }
+    }
+    return { id, contentType, bytes, sha256, read: parts, close }
+  }
+
+  async #wasDeleted(projectId: number, kind: 'call' | 'recording', id: string): Promise<boolean> {
+    const { store, recordHash } = this.#options
+    const hash = recordHash(projectId, kind, id)
+    return (await queries(store(projectId).read).deleted.get({ projectId, kind, hash })) !== undefined
+  }
+}
+
+interface Commit {
+  arrived: Arrived
+  told: Pick<Row, 'durationSeconds' | 'channels'>
+  audited: Write['audited']
+  files: RecordingFiles
+}
+
+type Told = Pick<Row, 'contentType' | 'bytes' | 'sha256' | 'durationSeconds' | 'channels'>
+
+function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha256 }: Told): KeptRecording {
+  return { id, contentType, bytes, durationSeconds, channels, sha256 }
+}
+
+function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): RecordingState {
+  const { contentType, bytes, durationSeconds, channels } = row
+  const time = new Date(keptAt).toISOString()
+  return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
+}
+
+/** Nothing was written: whoever writes looks at the holds again. */
+class HoldsChanged extends AppError {
+  constructor() {
+    super('unavailable', 'Service unavailable', {
+      detail: 'A hold was just set. Nothing was changed. Try again.',
+      retryAfterSeconds: 1,
+    })
+  }
+}
+
+function noRecording(): AppError {
+  return new AppError('not_found', 'Recording not found', {
+    detail: 'There is no recording here. It may have been deleted, or the link may be void.',
+  })
+}
+
+function redacts(): AppError {
+  return forbidden(
+    'This project redacts what it stores, but sound cannot be redacted. An owner can keep recordings all the same: Settings → Privacy.',
+  )
+}
+
+function notKeptHere(): AppError {
+  return unavailable(
+    'Nodes on one remote database share no folder, so they keep recordings only in a bucket: set RECORDINGS_URL.',
+    60,
+  )
+}

@@ -1,0 +1,112 @@
+import { Elysia } from 'elysia'
+import type { ReadingNotes } from '../audit/reading.ts'
+import type { Admission } from '../http/admission.ts'
+import { byKey, callerContext } from '../http/caller.ts'
+import { consoleContext } from '../http/console-context.ts'
+import { readStream } from '../http/json-body.ts'
+import type { RequestContexts } from '../http/request-context.ts'
+import { byPerson, type Caller } from '../identity.ts'
+import { bodyOf } from '../validation.ts'
+import * as docs from './docs.ts'
+import { answerRecording } from './recording-response.ts'
+import type { Recordings } from './recordings.ts'
+import { NewLink } from './schemas.ts'
+
+interface UploadRoutesOptions {
+  recordings: Recordings
+  admission: Admission
+  contexts: RequestContexts
+}
+
+/** PUT /ingest/calls/:id/recording: the handler reads the body as it arrives. */
+export function recordingUploadRoutes({ recordings, admission, contexts }: UploadRoutesOptions) {
+  return new Elysia().use(callerContext()).put(
+    '/ingest/calls/:id/recording',
+    async ({ caller, params, request, set }) => {
+      const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
+      const parts = readStream(request, limits)
+      const { kept, isNew } = await recordings.upload(caller.projectId, params.id ?? '', parts)
+      set.status = isNew ? 201 : 200
+      return kept
+    },
+    { parse: 'none', detail: docs.uploadRecording },
+  )
+}
+
+interface Keyed {
+  caller: Caller
+  params: { id: string }
+  request: Request
+}
+
+interface RecordingRoutesOptions {
+  recordings: Recordings
+  reading: ReadingNotes
+  contexts: RequestContexts
+  /** Where clients reach the service, if it is configured. */
+  publicUrl: string | null
+}
+
+/** /v1/calls/:id/recording, and what links open. */
+export function recordingRoutes({ recordings, reading, contexts, publicUrl }: RecordingRoutesOptions) {
+  const play = async ({ caller, params: { id }, request }: Keyed) => {
+    const recording = await recordings.open(caller.projectId, id)
+    void reading.listened(caller.projectId, byKey(caller), id)
+    return await answerRecording(request, recording, { contexts, check: caller.check })
+  }
+  const playLink = async ({ params: { id }, request }: Pick<Keyed, 'params' | 'request'>) =>
+    answerRecording(request, await recordings.openLink(id), { contexts, isLink: true })
+  return new Elysia()
+    .use(callerContext())
+    .get('/v1/calls/:id/recording', play, { detail: docs.getRecording })
+    .delete(
+      '/v1/calls/:id/recording',
+      ({ caller, params: { id } }) => recordings.delete(caller.projectId, id, byKey(caller)),
+      { detail: docs.deleteRecording },
+    )
+    .post(
+      '/v1/calls/:id/recording/links',
+      async ({ caller, params: { id }, body, request, set }) => {
+        const { keyId, projectId } = caller
+        const { token, expiresAt } = await recordings.link(projectId, id, { ...body, keyId })
+        // Whoever has the link may listen.
+        void reading.listened(projectId, byKey(caller), id)
+        set.status = 201
+        return { url: `${publicUrl ?? new URL(request.url).origin}/recordings/${token}`, expiresAt }
+      },
+      { parse: 'json', body: bodyOf(NewLink), detail: docs.linkRecording },
+    )
+    .get('/recordings/:id', playLink, { detail: docs.playLink })
+}
+
+interface ConsoleRecordingOptions {
+  recordings: Recordings
+  reading: ReadingNotes
+  contexts: RequestContexts
+  /** Checks whether the session is still valid, since a download may outlast it. */
+  sessions: { check(projectId: number, sessionId: string): Promise<void> }
+}
+
+/** /console/api/projects/:project/calls/:id/recording: what the console plays and draws. */
+export function consoleRecordingRoutes({ recordings, reading, contexts, sessions }: ConsoleRecordingOptions) {
+  return new Elysia({ prefix: '/console/api/projects/:project/calls/:id/recording' })
+    .use(consoleContext())
+    .get('', async ({ member: { projectId }, person, address, params: { id }, request }) => {
+      const recording = await recordings.open(projectId, id)
+      void reading.listened(projectId, byPerson(person, address), id)
+      return await answerRecording(request, recording, {
+        contexts,
+        check: () => sessions.check(projectId, person.sessionId),
+      })
+    })
+    .get('/peaks', async ({ member: { projectId }, params: { id } }) => {
+      const peaks = await recordings.peaks(projectId, id)
+      return new Response(peaks && new Uint8Array(peaks), {
+        status: peaks ? 200 : 204,
+        headers: { 'Content-Type': 'application/octet-stream' },
+      })
+    })
+    .delete('', ({ member: { projectId }, person, address, params: { id } }) =>
+      recordings.delete(projectId, id, byPerson(person, address)),
+    )
+}
