@@ -7,6 +7,7 @@ import { type Operation, operationsOf, readDocument, resolved } from '../support
 import fc from '../support/fast-check.ts'
 import { formOf } from '../support/files.ts'
 import { valuesOf } from '../support/from-schema.ts'
+import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 const ajv = new Ajv({
@@ -527,6 +528,8 @@ describe('real answers', () => {
   type Send = (id: string, body: unknown) => Promise<Response>
 
   test('every example of a request body is accepted as it stands', async () => {
+    const recording = { method: 'PUT', body: madeWav() }
+    expect((await project.fetch('/ingest/calls/example/recording', recording)).status).toBe(201)
     await sendEach(async ({ operationId }, send, content) => {
       const answer = await send('example', Object.values(content)[0]?.example)
       expect([operationId, answer.status < 300]).toEqual([operationId, true])
