@@ -15,6 +15,8 @@ interface SetOptions {
   membersDelete?: string
   timeZone?: string
   endSilentAfter?: string
+  recordings?: string
+  recordingRetainDays?: string
   json?: true
 }
 
@@ -29,6 +31,8 @@ const options: Record<string, string> = {
   membersMayDelete: '--members-delete',
   timeZone: '--time-zone',
   endSilentAfter: '--end-silent-after',
+  recordings: '--recordings',
+  recordingRetainDays: '--recording-retain-days',
 }
 
 /** `project set` changes how a project keeps personal data. Without options it shows the settings. */
@@ -52,6 +56,11 @@ export function addSet(project: Command, shell: Shell): void {
       '--end-silent-after <time>',
       'complete a live call when nothing was heard of it for so long, such as 90m, 24h or 7d; or off',
     )
+    .option('--recordings <off|keep>', 'fetch recordings from where platforms keep them')
+    .option(
+      '--recording-retain-days <days>',
+      'delete only the recording this many days after the call, or off',
+    )
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
@@ -69,7 +78,7 @@ export function addSet(project: Command, shell: Shell): void {
 /** The settings in the options. The change itself checks them. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
-  const { timeZone, endSilentAfter } = values
+  const { timeZone, endSilentAfter, recordings, recordingRetainDays: recordingDays } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
@@ -79,6 +88,8 @@ function changeOf(values: SetOptions): SettingsChange {
     ...(noteReading !== undefined && { notesReading: switchOf('notesReading', noteReading) }),
     ...(membersDelete !== undefined && { membersMayDelete: switchOf('membersMayDelete', membersDelete) }),
     ...(timeZone !== undefined && { timeZone: timeZone === 'off' ? null : timeZone }),
+    ...(recordings !== undefined && { recordings }),
+    ...(recordingDays !== undefined && { recordingRetainDays: numberOf(recordingDays) }),
     ...(endSilentAfter !== undefined && { endSilentAfter: endSilentAfter === 'off' ? null : endSilentAfter }),
   }
   return change as SettingsChange

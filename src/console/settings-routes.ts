@@ -9,6 +9,7 @@ import { ErasureRequest } from '../erasure/schemas.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { streamOfParts } from '../http/response-buffers.ts'
 import type { Projects } from '../projects/projects.ts'
+import type { Recordings } from '../recordings/recordings.ts'
 import type { SourceEvents } from '../sources/source-events.ts'
 import type { SourceFailures } from '../sources/source-failures.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -46,6 +47,7 @@ export interface SettingsParts extends PrivacyParts {
   erasureRequests: ErasureRequests
   erasureReceipts: ErasureReceipts
   holds: Holds
+  recordings: Recordings
   audit: AuditTrail
   recordHash: HashOfCall
 }
@@ -84,6 +86,7 @@ function projectRoutes({ projects, ...parts }: SettingsParts) {
       jsonBody(DeleteProject),
     )
     .get('/:project/settings', ({ member }) => parts.settingsOf(member.projectId))
+    .get('/:project/settings/recordings', ({ member }) => parts.recordings.usage(member.projectId))
     .get('/:project/settings/due', ({ member, query }) => countDue(parts, member.projectId, query.days), {
       query: bodyOf(DueRequest),
     })

@@ -24,6 +24,8 @@ export interface WatchedParts {
     refusedWrites(): Readonly<Record<string, number>>
   }
   changeWatch: { readonly count: number }
+  /** Bytes of the recordings of each project. */
+  bytesKept: () => Promise<{ project: string; bytes: number }[]>
 }
 
 /** Prometheus metrics of prom-client, which takes 50 ms and 8 MB to load. */
@@ -59,7 +61,7 @@ export class Instruments {
     registers: [this.#registry],
   })
 
-  constructor({ countPending, index, database, changeWatch }: WatchedParts) {
+  constructor({ countPending, index, database, changeWatch, bytesKept }: WatchedParts) {
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
@@ -77,6 +79,16 @@ export class Instruments {
         'Free space on the disk of DATA_DIR.',
         () => database.freeBytes() ?? 0,
       )
+    new Gauge({
+      name: 'callbook_recording_bytes',
+      help: 'Bytes of the recordings that are kept.',
+      labelNames: ['project'],
+      registers: [this.#registry],
+      async collect() {
+        this.reset()
+        for (const { project, bytes } of await bytesKept()) this.set({ project }, bytes)
+      },
+    })
     new Counter({
       name: 'callbook_writes_refused_total',
       help: 'Writes that the disk refused: it is full, takes no writes, or has damaged the database.',

@@ -204,15 +204,38 @@ export class Recordings {
     return await this.#open(found.id, found.recording)
   }
 
+  /** The bytes of all recordings, by the public id of their project. */
+  async bytesKept(): Promise<{ project: string; bytes: number }[]> {
+    return await this.#options.read
+      .select({ project: projects.publicId, bytes: sql<number>`sum(bytes)` })
+      .from(recordings)
+      .innerJoin(projects, eq(projects.id, recordings.projectId))
+      .groupBy(recordings.projectId)
+  }
+
+  /** How many recordings a project has, and their bytes. */
+  async usage(projectId: number): Promise<{ recordings: number; bytes: number }> {
+    const { readForConsole } = this.#options.store(projectId)
+    const [row] = await readForConsole
+      .select({ recordings: sql<number>`count(*)`, bytes: sql<number>`coalesce(sum(bytes), 0)` })
+      .from(recordings)
+      .where(eq(recordings.projectId, projectId))
+    return row ?? { recordings: 0, bytes: 0 }
+  }
+
   /** Deletes a recording for good; the call stays. @throws not_found, call_on_hold */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     await this.#remove(projectId, id, 'none', { by, actions: ['recording_deleted'] })
     return { id, deleted: true }
   }
 
-  /** The same at the end of its retention, which its state says. @throws not_found, call_on_hold */
-  async expire(projectId: number, id: string): Promise<void> {
-    await this.#remove(projectId, id, 'expired', { actions: [] })
+  /**
+   * The same at the end of its retention, which its state says.
+   * @param entry of the audit trail, right after the deletion
+   * @throws not_found, call_on_hold
+   */
+  async expire(projectId: number, id: string, entry: SQL): Promise<void> {
+    await this.#remove(projectId, id, 'expired', { actions: [] }, entry)
   }
 
   async #keep(
@@ -268,6 +291,7 @@ export class Recordings {
     id: string,
     state: 'none' | 'expired',
     audited: Write['audited'],
+    entry?: SQL,
     attempt = 1,
   ): Promise<void> {
     const { ingest, erasure } = this.#options
@@ -282,15 +306,16 @@ export class Recordings {
         this.#ledger(projectId, id, call),
         // Before the row goes, so that even a server that keeps deleted pages keeps no key.
         sql`update ${recordings} set key = zeroblob(32) where seq = ${call}`,
-        sql`delete from ${recordings} where seq = ${call}`,
         sql`delete from ${recordingFetches} where seq = ${call}`,
+        sql`delete from ${recordings} where seq = ${call}`,
+        ...(entry ? [entry] : []),
       ],
     }
     try {
       await ingest.setRecording(projectId, id, { ...notKept, state }, { beside, audited })
     } catch (error) {
       if (!(error instanceof HoldsChanged) || attempt === attemptsMax) throw error
-      return await this.#remove(projectId, id, state, audited, attempt + 1)
+      return await this.#remove(projectId, id, state, audited, entry, attempt + 1)
     }
     erasure.schedule(projectId)
   }

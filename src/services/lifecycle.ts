@@ -78,6 +78,7 @@ export class Lifecycle {
     parts.owner.stopWaiting()
     await parts.webhookSender.close()
     await parts.retention.close()
+    await parts.recordingExpiry.close()
     await parts.silence.close()
     await parts.changeWatch.close()
     await parts.follower.close()
@@ -122,6 +123,7 @@ export class Lifecycle {
       () => parts.projectErasure.schedule(),
       () => parts.expiry.soon(),
       () => parts.retention.schedule(),
+      () => parts.recordingExpiry.schedule(),
       () => parts.silence.start(),
       async () => {
         // A sweep of a large file takes a minute. Until it is done, `problem` says so and receipts are pending.

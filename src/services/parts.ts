@@ -48,6 +48,7 @@ import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
 import { Settings } from '../projects/settings.ts'
+import { RecordingExpiry } from '../recordings/expiry.ts'
 import { FolderFiles } from '../recordings/folder-files.ts'
 import { Recordings } from '../recordings/recordings.ts'
 import { RemovedFiles } from '../recordings/removed-files.ts'
@@ -163,7 +164,8 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const { changeWatch, erasureRequests } = ofWebhooks
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
-  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch })
+  const bytesKept = () => ofCalls.recordings.bytesKept()
+  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch, bytesKept })
   return {
     ...indexing,
     ...erasers,
@@ -233,6 +235,22 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
   const textMatcher = openTextMatcher()
   const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
   const ingest = new Ingest({ config, store, recordHash, audit, settingsOf, wordBacklog, now })
+  const recordings = new Recordings({
+    read,
+    store,
+    recordHash,
+    settingsOf,
+    files: recordingFiles,
+    ingest,
+    holds,
+    probe: async () => ({ durationSeconds: null, channels: null }),
+    onKept: () => undefined,
+    erasure,
+    config,
+    secret: common.linkSecret,
+    now,
+    log,
+  })
   return {
     holds,
     deletion,
@@ -240,24 +258,19 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
     wordBacklog,
     ingest,
     calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
-    recordings: new Recordings({
+    recordings,
+    selections: new CallSelections({ store, settingsOf }),
+    reviews: new Reviews({ ingest, now }),
+    recordingExpiry: new RecordingExpiry({
+      owner,
       read,
       store,
-      recordHash,
-      settingsOf,
-      files: recordingFiles,
-      ingest,
-      holds,
-      probe: async () => ({ durationSeconds: null, channels: null }),
-      onKept: () => undefined,
-      erasure,
-      config,
-      secret: common.linkSecret,
+      recordings,
+      audit,
+      lease: leaseOf('recordings'),
       now,
       log,
     }),
-    selections: new CallSelections({ store, settingsOf }),
-    reviews: new Reviews({ ingest, now }),
     overview: new Overview({ store }),
     silence: new Silence({ read, store, ingest, audit, lease: leaseOf('silence'), now, log }),
     retention: new Retention({

@@ -75,6 +75,7 @@ export const settingsKeys = {
   privacy: within('project', 'settings'),
   due: within('project', 'settings', 'due'),
   expired: within('project', 'settings', 'expired'),
+  recordings: within('project', 'settings', 'recordings'),
 }
 
 /** Of the person who is signed in, whatever the project. */

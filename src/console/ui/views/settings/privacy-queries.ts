@@ -35,6 +35,14 @@ export function expiredQuery(project: string) {
   })
 }
 
+/** How many recordings are kept, and how much room they take. */
+export function recordingUsageQuery(project: string) {
+  return queryOptions({
+    queryKey: settingsKeys.recordings(project),
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).settings.recordings.get({ fetch: { signal } })),
+  })
+}
+
 type Change = Partial<{ -readonly [Name in keyof ProjectSettings]: ProjectSettings[Name] }> & {
   /** How many calls a shorter retention deletes. */
   confirm?: number

@@ -7,6 +7,7 @@ import { HoldsPanel } from './holds-panel.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel, SilencePanel } from './privacy-choices.tsx'
 import { settingsQuery } from './privacy-queries.ts'
+import { RecordingsPanel } from './recordings-panel.tsx'
 import { RedactionPanel } from './redaction-panel.tsx'
 import { RetentionPanel } from './retention-panel.tsx'
 import classes from './settings.module.css'
@@ -35,6 +36,7 @@ function Privacy() {
       {settings && (
         <div className={classes.forms}>
           <RetentionPanel settings={settings} />
+          <RecordingsPanel settings={settings} />
           <SilencePanel settings={settings} />
           <RedactionPanel settings={settings} />
           <KeptNumbersPanel settings={settings} />
