@@ -48,6 +48,7 @@ import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
 import { Settings } from '../projects/settings.ts'
+import { AudioThreads } from '../recordings/audio/audio-threads.ts'
 import { RecordingExpiry } from '../recordings/expiry.ts'
 import { FolderFiles } from '../recordings/folder-files.ts'
 import { Recordings } from '../recordings/recordings.ts'
@@ -235,6 +236,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
   const textMatcher = openTextMatcher()
   const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
   const ingest = new Ingest({ config, store, recordHash, audit, settingsOf, wordBacklog, now })
+  const audioThreads = new AudioThreads()
   const recordings = new Recordings({
     read,
     store,
@@ -243,7 +245,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
     files: recordingFiles,
     ingest,
     holds,
-    probe: async () => ({ durationSeconds: null, channels: null }),
+    probe: ({ draft, ...arrived }) => audioThreads.probe({ ...arrived, path: draft.path }),
     onKept: () => undefined,
     erasure,
     config,
@@ -253,6 +255,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
   })
   return {
     holds,
+    audioThreads,
     deletion,
     textMatcher,
     wordBacklog,

@@ -1,0 +1,70 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { decryptRange, frameBytes } from '../frames.ts'
+
+/** A recording in a file of this machine. */
+export interface EncryptedAudio {
+  path: string
+  key: Uint8Array
+  /** Of the recording, not of its file. */
+  bytes: number
+  /** One of those of `media-type.ts`. */
+  contentType: string
+}
+
+const blockBytes = 4 * frameBytes
+/** Bun collects garbage only while a thread waits; decoders make a lot of it. */
+const pauseEveryMs = 40
+const pauseMs = 4
+
+/**
+ * Reads parts of a recording. It blocks, so it is for worker threads: no read is under way when a worker is terminated.
+ */
+export class AudioReader {
+  readonly bytes: number
+  readonly #audio: EncryptedAudio
+  readonly #file: number
+  /** What was read last: most parts are a few bytes, one after the other. */
+  #block: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) }
+  #pausedAt = performance.now()
+  /** Why the file could not be read. Other errors are about what it contains. */
+  failure: unknown = null
+
+  constructor(audio: EncryptedAudio) {
+    this.#audio = audio
+    this.bytes = audio.bytes
+    this.#file = openSync(audio.path, 'r')
+  }
+
+  /** Bytes `start` to `end`, exclusive, or up to the end of the recording. They are valid until the next read. */
+  async read(start: number, end: number): Promise<Buffer> {
+    const to = Math.min(end, this.bytes)
+    if (start >= to) return Buffer.alloc(0)
+    if (start < this.#block.start || to > this.#block.start + this.#block.bytes.byteLength)
+      await this.#load(start, to)
+    return this.#block.bytes.subarray(start - this.#block.start, to - this.#block.start)
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  async #load(start: number, end: number): Promise<void> {
+    if (performance.now() - this.#pausedAt > pauseEveryMs) {
+      await sleep(pauseMs)
+      this.#pausedAt = performance.now()
+    }
+    const from = start - (start % frameBytes)
+    const to = Math.min(this.bytes, Math.max(end, from + blockBytes))
+    try {
+      const read = async (position: number, length: number) => {
+        const bytes = Buffer.allocUnsafe(length)
+        return bytes.subarray(0, readSync(this.#file, bytes, 0, length, position))
+      }
+      this.#block = { start: from, bytes: await decryptRange({ ...this.#audio, read }, from, to) }
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { OpusDecoder } from 'opus-decoder'
+import type { AudioReader } from './encrypted-audio.ts'
+import { Peaks } from './peaks.ts'
+
+// Ogg: RFC 3533. Opus in Ogg: RFC 7845.
+
+const pageHeaderBytes = 27
+const segmentBytesMax = 255
+const pageBytesMax = pageHeaderBytes + segmentBytesMax * (1 + segmentBytesMax)
+/** The lowest that Opus decodes to, and as much as a telephone has. */
+const rate = 8_000
+/** What the decoder has room for. */
+const packetBytesMax = 3_840
+/** Of the first packet. */
+const idHeaderBytes = 19
+
+/** Null if the file has no Opus of one or two channels. */
+export async function opusPeaks(reader: AudioReader): Promise<Peaks | null> {
+  let decoder: OpusDecoder<typeof rate> | null = null
+  let peaks: Peaks | null = null
+  for await (const packets of pagesOf(reader)) {
+    if (decoder === null || peaks === null) {
+      const channels = channelsOf(packets[0])
+      if (channels === null) return null
+      peaks = new Peaks(channels, rate)
+      decoder = new OpusDecoder({ channels, sampleRate: rate })
+      await decoder.ready
+      continue
+    }
+    const audio = packets.filter((packet) => packet.byteLength <= packetBytesMax && !isTags(packet))
+    if (audio.length > 0) peaks.add(decoder.decodeFrames(audio).channelData)
+  }
+  decoder?.free()
+  return peaks
+}
+
+function channelsOf(head: Buffer | undefined): 1 | 2 | null {
+  if (!head || head.byteLength < idHeaderBytes || head.toString('latin1', 0, 8) !== 'OpusHead') return null
+  const channels = head[9]
+  // Another mapping has several streams.
+  return head[18] === 0 && (channels === 1 || channels === 2) ? channels : null
+}
+
+function isTags(packet: Buffer): boolean {
+  return packet.toString('latin1', 0, 8) === 'OpusTags'
+}
+
+/** The packets that end in each page of the first stream of an Ogg file, up to where it ends or is no Ogg. */
+async function* pagesOf(reader: AudioReader): AsyncGenerator<Buffer[]> {
+  let serial: number | null = null
+  /** The beginning of a packet that goes on, or as much of it as shows that it is too long. */
+  let begun = Buffer.alloc(0)
+  for (let at = 0; at < reader.bytes; ) {
+    const page = await reader.read(at, at + pageBytesMax)
+    if (page.byteLength < pageHeaderBytes || page.toString('latin1', 0, 4) !== 'OggS') return
+    const segments = page.subarray(pageHeaderBytes, pageHeaderBytes + page.readUInt8(26))
+    let from = pageHeaderBytes + segments.byteLength
+    let to = from
+    serial ??= page.readUInt32LE(14)
+    const isOfStream = page.readUInt32LE(14) === serial
+    const packets: Buffer[] = []
+    for (const bytes of segments) {
+      to += bytes
+      if (bytes === segmentBytesMax || !isOfStream) continue
+      packets.push(
+        begun.byteLength > 0 ? Buffer.concat([begun, page.subarray(from, to)]) : page.subarray(from, to),
+      )
+      begun = Buffer.alloc(0)
+      from = to
+    }
+    at += to
+    if (from < to && isOfStream)
+      begun = Buffer.concat([begun, page.subarray(from, to)]).subarray(0, packetBytesMax + 1)
+    if (packets.length > 0) yield packets
+  }
+}

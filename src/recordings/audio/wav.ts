@@ -1,0 +1,107 @@
+import type { AudioReader } from './encrypted-audio.ts'
+import { Peaks } from './peaks.ts'
+
+// RIFF: https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html; A-law and µ-law: ITU-T G.711.
+
+const slicesBytes = 131_072
+const chunksMax = 1_000
+const channelsMax = 64
+/** A format whose tag is in the extension. */
+const extensible = 0xfffe
+
+/** Reads the sample at an offset, from -1 to 1. */
+type SampleReader = (view: DataView, at: number) => number
+
+/** By the format's tag and the bits of a sample: 1 is PCM, 3 floating point, 6 A-law, 7 µ-law. */
+const sampleReaders: Record<string, SampleReader> = {
+  '1/8': (view, at) => (view.getUint8(at) - 128) / 128,
+  '1/16': (view, at) => view.getInt16(at, true) / 32_768,
+  '1/24': (view, at) => ((view.getInt8(at + 2) << 16) | view.getUint16(at, true)) / 8_388_608,
+  '1/32': (view, at) => view.getInt32(at, true) / 2_147_483_648,
+  '3/32': (view, at) => view.getFloat32(at, true),
+  '3/64': (view, at) => view.getFloat64(at, true),
+  '6/8': (view, at) => aLawLevel(view.getUint8(at)),
+  '7/8': (view, at) => muLawLevel(view.getUint8(at)),
+}
+
+interface WavAudio {
+  channels: number
+  rate: number
+  bytesPerSample: number
+  readSample: SampleReader
+  /** Where the samples are. */
+  start: number
+  end: number
+}
+
+/** Null if the samples are in a format that is not read. */
+export async function wavPeaks(reader: AudioReader): Promise<Peaks | null> {
+  const audio = await findAudio(reader)
+  if (audio === null) return null
+  const { channels, rate, bytesPerSample, readSample, start, end } = audio
+  const peaks = new Peaks(channels, rate)
+  const frame = channels * bytesPerSample
+  const sliceBytes = slicesBytes - (slicesBytes % frame)
+  for (let at = start; at < end; at += sliceBytes) {
+    const bytes = await reader.read(at, Math.min(end, at + sliceBytes))
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const length = Math.floor(bytes.byteLength / frame)
+    // More channels than two are not shown.
+    const read = Array.from({ length: Math.min(2, channels) }, (_, channel) => {
+      const samples = new Float32Array(length)
+      for (let index = 0; index < length; index++)
+        samples[index] = readSample(view, index * frame + channel * bytesPerSample)
+      return samples
+    })
+    peaks.add(read)
+  }
+  return peaks
+}
+
+async function findAudio(reader: AudioReader): Promise<WavAudio | null> {
+  let format: Omit<WavAudio, 'start' | 'end'> | null = null
+  let at = 12
+  for (let count = 0; count < chunksMax; count++) {
+    const header = await reader.read(at, at + 8)
+    if (header.byteLength < 8) return null
+    const name = header.toString('latin1', 0, 4)
+    const bytes = header.readUInt32LE(4)
+    const start = at + 8
+    if (name === 'fmt ') format = formatOf(await reader.read(start, start + Math.min(bytes, 40)))
+    // A length that was not known when the file was begun, or does not fit, reaches beyond its end.
+    if (name === 'data')
+      return (
+        format && {
+          ...format,
+          start,
+          end: bytes === 0 ? reader.bytes : Math.min(reader.bytes, start + bytes),
+        }
+      )
+    at = start + bytes + (bytes % 2)
+  }
+  return null
+}
+
+function formatOf(chunk: Buffer): Omit<WavAudio, 'start' | 'end'> | null {
+  if (chunk.byteLength < 16) return null
+  const channels = chunk.readUInt16LE(2)
+  const rate = chunk.readUInt32LE(4)
+  const bits = chunk.readUInt16LE(14)
+  const tag = chunk.readUInt16LE(0)
+  const kind = tag === extensible && chunk.byteLength >= 26 ? chunk.readUInt16LE(24) : tag
+  const readSample = sampleReaders[`${kind}/${bits}`]
+  if (!readSample || channels === 0 || channels > channelsMax || rate === 0) return null
+  return { channels, rate, bytesPerSample: bits / 8, readSample }
+}
+
+function muLawLevel(byte: number): number {
+  const code = ~byte
+  return ((((code & 0x0f) << 3) + 0x84) * 2 ** ((code >> 4) & 7) - 0x84) / 32_768
+}
+
+function aLawLevel(byte: number): number {
+  const code = byte ^ 0x55
+  const exponent = (code >> 4) & 7
+  const mantissa = (code & 0x0f) << 4
+  return (exponent === 0 ? mantissa + 8 : (mantissa + 0x108) * 2 ** (exponent - 1)) / 32_768
+}
