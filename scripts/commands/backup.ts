@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../../src/config.ts'
 import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import type { BackupManifest } from '../../src/db/backup.ts'
+import type { LeftOut } from '../../src/db/restore-erasures.ts'
 import { consoleOrigin } from './person.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -31,19 +32,27 @@ export function addBackupCommands(program: Command, shell: Shell): void {
         'again. Indexes are rebuilt from the rows.',
     )
     .argument('<folder>', 'folder that `backup` wrote')
-    .option('--json', 'print {"dataDir","setupLink", …the members of manifest.json}')
-    .action(async (folder: string, { json }: { json?: true }) => {
+    .option(
+      '--erasures <newer>',
+      'a later backup of the same service, or its folder: leave out what was erased until then, and take keys, people, ' +
+        'roles, sources, webhooks, settings and holds from there',
+    )
+    .option('--json', 'print {"dataDir","setupLink","leftOut", …the members of manifest.json}')
+    .action(async (folder: string, { json, erasures }: { json?: true; erasures?: string }) => {
       const { restore } = await import('../../src/db/backup.ts')
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
       const token = createLinkToken()
       const setupHash = hashToken(token)
       const { signal } = shell
-      const { manifest, isSetUp } = await restore({ folder, target, dataDir, setupHash, signal })
+      const given = { folder, target, dataDir, erasures, setupHash, signal }
+      const { manifest, isSetUp, leftOut } = await restore(given)
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`
-      await shell.answer(json, { dataDir, setupLink, ...manifest }, [
+      await shell.answer(json, { dataDir, setupLink, leftOut, ...manifest }, [
         `Restored ${contentOf(manifest)} to ${dataDir}, as of ${manifest.createdAt}.`,
-        'Everything deleted or revoked since then is back. Delete and revoke it again before others use the service.',
+        leftOut
+          ? `Left out, because it was erased since: ${leftOutOf(leftOut)}. Keys, people, roles and settings are those of ${erasures}.`
+          : 'Everything deleted or revoked since then is back. Delete and revoke it again before others use the service.',
         'Earlier invitations and password links no longer work.',
         setupLink
           ? `The console has no owner yet. This link sets it up and is shown only once: ${setupLink}`
@@ -57,7 +66,10 @@ function places({ dataDir, databaseFile, databaseSyncUrl }: Config): { dataDir: 
   throw new Error('The database is on a server: back it up and restore it there.')
 }
 
+function leftOutOf({ projects, calls, knowledgeItems, recordings }: LeftOut): string {
+  return `${counted(projects, 'project')}, ${counted(calls, 'call')}, ${counted(knowledgeItems, 'knowledge item')} and ${counted(recordings, 'recording')}`
+}
+
 function contentOf({ holds }: BackupManifest): string {
-  const { projects, calls, knowledgeItems } = holds
-  return `${counted(projects, 'project')}, ${counted(calls, 'call')} and ${counted(knowledgeItems, 'knowledge item')}`
+  return `${counted(holds.projects, 'project')}, ${counted(holds.calls, 'call')}, ${counted(holds.knowledgeItems, 'knowledge item')} and ${counted(holds.recordings, 'recording')}`
 }

@@ -18,10 +18,13 @@ import { Thread } from '../threads/thread.ts'
 import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { refuseOthers } from './migrate.ts'
+import { type LeftOut, leaveOutErased } from './restore-erasures.ts'
 
-// A backup is a folder of two files: a snapshot of the database, and a manifest. Index files are rebuilt from the rows.
+// A backup is a folder: a snapshot of the database, a manifest, and the encrypted files of recordings, whose keys are in the
+// database. Index files are rebuilt from the rows.
 const databaseName = 'callbook.db'
 const manifestName = 'manifest.json'
+const recordingsName = 'recordings'
 const formatVersion = 1
 const generationBytes = 32
 
@@ -33,7 +36,7 @@ export interface BackupManifest {
   /** The generation of the source; a restored database gets a new one. */
   generation: string
   database: { file: string; bytes: number; sha256: string }
-  holds: { projects: number; calls: number; knowledgeItems: number }
+  holds: { projects: number; calls: number; knowledgeItems: number; recordings: number }
 }
 
 interface BackupOptions {
@@ -65,7 +68,9 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
   try {
     await refuseInside(folder, dataDir)
     const createdAt = new Date(now()).toISOString()
-    const { generation, ...holds } = await copyDatabase(source, database, signal)
+    const { generation, ...counts } = await copyDatabase(source, database, signal)
+    const recordings = await linkRecordings(database, { from: dataDir, to: folder, signal })
+    const holds = { ...counts, recordings }
     const manifest: BackupManifest = {
       format: formatVersion,
       callbook: version,
@@ -81,7 +86,9 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     await syncFile(folder)
     return manifest
   } catch (error) {
-    const made = isNew ? [folder] : [database, `${database}-journal`, manifestFile]
+    const made = isNew
+      ? [folder]
+      : [database, `${database}-journal`, join(folder, recordingsName), manifestFile]
     for (const path of made) await rm(path, { recursive: true, force: true })
     throw error
   }
@@ -93,6 +100,8 @@ interface RestoreOptions {
   /** The database file to create. */
   target: string
   dataDir: string
+  /** A later backup of the same service, or its folder: what was erased until then is left out. */
+  erasures?: string | undefined
   /** Hash of the token that sets up the console, if it has no owner yet. */
   setupHash: string
   signal: AbortSignal
@@ -105,8 +114,8 @@ interface RestoreOptions {
  */
 export async function restore(
   options: RestoreOptions,
-): Promise<{ manifest: BackupManifest; isSetUp: boolean }> {
-  const { folder, target, dataDir, setupHash, signal } = options
+): Promise<{ manifest: BackupManifest; isSetUp: boolean; leftOut: LeftOut | null }> {
+  const { folder, target, dataDir, erasures, setupHash, signal } = options
   const manifest = await readManifest(folder)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
@@ -124,16 +133,87 @@ export async function restore(
         `${join(folder, databaseName)} is not the file that the manifest describes. Nothing was restored.`,
       )
     signal.throwIfAborted()
+    const leftOut = erasures === undefined ? null : await leaveOut(draft, { manifest, erasures, signal })
     const isSetUp = beginGeneration(draft, setupHash)
     await syncFile(draft)
+    await linkRecordings(draft, { from: folder, to: dataDir, signal })
     // Index files of another database may hold vectors of what is not in this one.
     await rm(join(dataDir, 'indexes'), { recursive: true, force: true })
     await putInPlace(draft, target)
-    return { manifest, isSetUp }
+    return { manifest, isSetUp, leftOut }
   } finally {
     await rm(draft, { force: true })
     lock.release()
   }
+}
+
+/** What the later state of the database shows to be erased. @param draft the file that is restored */
+async function leaveOut(
+  draft: string,
+  { manifest, erasures, signal }: { manifest: BackupManifest; erasures: string; signal: AbortSignal },
+): Promise<LeftOut> {
+  const isBackup = existsSync(join(erasures, manifestName))
+  if (isBackup && (await readManifest(erasures)).createdAt < manifest.createdAt)
+    throw new Error(`${erasures} was made before the backup that is restored. Nothing was restored.`)
+  const source = join(erasures, databaseName)
+  if (!existsSync(source)) throw new Error(`There is no database at ${source}. Nothing was restored.`)
+  // A copy, since opening the database of a stopped service would change its log.
+  const newer = `${draft}.newer`
+  try {
+    await rm(newer, { force: true })
+    await copyDatabase(source, newer, signal)
+    const connection = new Database(draft)
+    try {
+      connection.exec('pragma secure_delete = on')
+      return leaveOutErased(connection, newer)
+    } finally {
+      connection.close()
+    }
+  } finally {
+    await rm(newer, { force: true })
+  }
+}
+
+/**
+ * Links the files of all recordings that the database names, or copies them to another file system. A file that was
+ * deleted meanwhile is left out.
+ * @returns how many there are
+ */
+async function linkRecordings(
+  database: string,
+  { from, to, signal }: { from: string; to: string; signal: AbortSignal },
+): Promise<number> {
+  const connection = new Database(database)
+  const files = connection.prepare('select file from recordings').pluck().all().map(String)
+  connection.close()
+  const folder = join(to, recordingsName)
+  if (files.length > 0) await mkdir(folder, { recursive: true, mode: 0o700 })
+  let linked = 0
+  for (const file of files) {
+    signal.throwIfAborted()
+    const places = [join(from, recordingsName, file), join(from, recordingsName, 'incoming', file)]
+    if (await linkFirst(places, join(folder, file))) linked++
+  }
+  if (files.length > 0) await syncFile(folder)
+  return linked
+}
+
+/** Links the first of these files that is there. */
+async function linkFirst(places: readonly string[], target: string): Promise<boolean> {
+  for (const place of places) {
+    try {
+      await link(place, target).catch(async (error) => {
+        // Another file system, or one without links.
+        if (error.code === 'ENOENT' || error.code === 'EEXIST') throw error
+        await copyFile(place, target)
+        await syncFile(target)
+      })
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+  return false
 }
 
 async function refuseInside(folder: string, dataDir: string): Promise<void> {

@@ -1,0 +1,144 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommandLine } from '../support/command-line.ts'
+import { madeWav } from '../support/recordings.ts'
+import { freshFolder } from '../support/script.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { findTraces } from '../support/traces.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(120_000)
+const by = { person: { name: 'Ada' }, by: undefined as never }
+const folders: { remove(): void }[] = []
+afterAll(() => {
+  for (const folder of folders) folder.remove()
+})
+
+describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
+  test('leaves out what was erased since, and brings nothing that arrived since', async () => {
+    const { dataDir, earlier, later, project, other, recordings } = await twoBackups()
+    for (const newer of [later, dataDir]) {
+      const restored = newFolder()
+      const ran = await callbook(restored, 'restore', earlier, '--erasures', newer, '--json')
+      expect(ran).toMatchObject({ code: 0, err: '' })
+      expect(JSON.parse(ran.out).leftOut).toEqual({ projects: 1, calls: 1, knowledgeItems: 2, recordings: 2 })
+      const service = await startService({ dataDir: restored })
+      const ask = (path: string, key = project.key) =>
+        fetch(service.url + path, { headers: { authorization: `Bearer ${key}` } })
+      const idsOf = async (path: string) => {
+        const list = await (await ask(path)).json()
+        return (list.data ?? list).map((each: { id: string; name?: string }) => each.name ?? each.id).sort()
+      }
+      expect(await idsOf('/v1/calls')).toEqual(['kept', 'labelled', 'silenced', 'swapped'])
+      expect(await idsOf('/v1/calls?recording=kept')).toEqual(['kept'])
+      expect(await idsOf('/v1/calls?label=vip')).toEqual(['labelled'])
+      expect(await idsOf('/v1/calls?label=wrong')).toEqual([])
+      expect((await (await ask('/v1/calls/labelled/details')).json()).review.labels).toEqual(['vip'])
+      expect(await idsOf('/v1/knowledge')).toEqual(['Kept'])
+      expect(Buffer.from(await (await ask('/v1/calls/kept/recording')).arrayBuffer())).toEqual(
+        recordings.kept,
+      )
+      for (const id of ['silenced', 'swapped']) {
+        expect((await ask(`/v1/calls/${id}/recording`)).status).toBe(404)
+        expect((await (await ask(`/v1/calls/${id}/details`)).json()).recording.state).toBe('none')
+      }
+      // A key that was revoked stays revoked, and settings are those of later.
+      expect((await ask('/v1/calls', other.key)).status).toBe(401)
+      expect((await service.services.settings.change(project.projectId, {})).retainDays).toBe(400)
+      // The deleted call stays deleted.
+      const put = await fetch(`${service.url}/ingest/calls/gone`, {
+        method: 'PUT',
+        body: '{}',
+        headers: { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' },
+      })
+      expect(put.status).toBe(410)
+      await service.services.erasure.finish()
+      await service.stop()
+      expect(readdirSync(join(restored, 'recordings')).filter((name) => name !== 'incoming')).toHaveLength(1)
+      const traces = ['gone summary', 'old text', 'removed text', 'other summary'].map((text) => ({
+        name: text,
+        bytes: Buffer.from(text),
+      }))
+      expect(await findTraces(restored, traces)).toEqual([])
+    }
+  })
+
+  test('links the files of recordings, which take no room twice', async () => {
+    const { dataDir, later } = await twoBackups()
+    for (const file of readdirSync(join(later, 'recordings')))
+      expect(statSync(join(later, 'recordings', file)).ino).toBe(
+        statSync(join(dataDir, 'recordings', file)).ino,
+      )
+  })
+
+  test('refuses a backup of another service, an earlier one, and a folder without one', async () => {
+    const { earlier, later } = await twoBackups()
+    const stranger = await twoBackups()
+    for (const [newer, says] of [
+      [stranger.later, 'another service'],
+      [newFolder(), 'There is no database'],
+    ] as const) {
+      const restored = newFolder()
+      const ran = await callbook(restored, 'restore', earlier, '--erasures', newer)
+      expect(ran.code).toBe(1)
+      expect(ran.err).toContain(says)
+      expect(existsSync(join(restored, 'callbook.db'))).toBe(false)
+    }
+    const swapped = await callbook(newFolder(), 'restore', later, '--erasures', earlier)
+    expect([swapped.code, swapped.err]).toEqual([1, expect.stringContaining('was made before')])
+  })
+})
+
+function newFolder(): string {
+  const made = freshFolder()
+  folders.push(made)
+  return made.folder
+}
+
+function callbook(dataDir: string, ...args: string[]) {
+  return new CommandLine(dataDir).run(args)
+}
+
+/** Two backups of one service, between which some of everything is erased and something new arrives. */
+async function twoBackups() {
+  const dataDir = newFolder()
+  const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '400' } })
+  const project = await service.mintProject()
+  const other = await service.mintProject()
+  const recordings = { kept: madeWav(), silenced: madeWav(), swapped: madeWav(), gone: madeWav() }
+  for (const [id, body] of Object.entries(recordings))
+    await project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
+  await project.send('PUT', '/ingest/calls/gone', { summary: 'gone summary' })
+  await project.send('PUT', '/ingest/calls/labelled', {})
+  await other.send('PUT', '/ingest/calls/a', { summary: 'other summary' })
+  await label(service, project, { add: ['vip', 'wrong'] })
+  for (const [id, name, text] of [
+    ['kept', 'Kept', 'kept text'],
+    ['changed', 'Changed', 'old text'],
+    ['removed', 'Removed', 'removed text'],
+  ])
+    await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
+  const earlier = join(newFolder(), 'earlier')
+  expect(await callbook(dataDir, 'backup', earlier)).toMatchObject({ code: 0 })
+
+  await project.fetch('/v1/calls/gone', { method: 'DELETE' })
+  await project.fetch('/v1/calls/silenced/recording', { method: 'DELETE' })
+  await project.fetch('/ingest/calls/swapped/recording', { method: 'PUT', body: madeWav() })
+  await label(service, project, { remove: ['wrong'] })
+  await project.send('PUT', '/v1/knowledge/changed', { name: 'Changed', text: 'new text' })
+  await project.fetch('/v1/knowledge/removed', { method: 'DELETE' })
+  await service.services.projects.delete(other.projectId)
+  await service.services.settings.change(project.projectId, { retainDays: 400 })
+  await project.send('PUT', '/ingest/calls/new', {})
+  await until(() => service.services.erasure.idle().then(() => true))
+  const later = join(newFolder(), 'later')
+  expect(await callbook(dataDir, 'backup', later)).toMatchObject({ code: 0 })
+  await service.stop()
+  return { dataDir, earlier, later, project, other, recordings }
+}
+
+async function label({ services }: TestService, { projectId }: TestProject, change: object): Promise<void> {
+  await services.reviews.label(projectId, { ids: ['labelled'], ...change }, by)
+}
