@@ -353,7 +353,10 @@ export const recordings = sqliteTable(
     /** What a player draws: see src/recordings/audio/peaks.ts. Null until they are computed, empty if they cannot be. */
     peaks: blob({ mode: 'buffer' }),
   },
-  (table) => [index('recordings_by_project').on(table.projectId, table.bytes)],
+  (table) => [
+    index('recordings_by_project').on(table.projectId, table.bytes),
+    index('recordings_without_peaks').on(table.seq).where(sql`peaks is null`),
+  ],
 )
 
 /** Files of recordings that no row has any more, to be deleted. */

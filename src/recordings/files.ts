@@ -24,6 +24,8 @@ export interface RecordingFiles {
   keep(name: string): Promise<void>
   /** Null if there is none. */
   open(name: string): Promise<OpenFile | null>
+  /** A copy on this machine, until it is released; null if there is none. */
+  local(name: string): Promise<{ path: string; release(): Promise<void> } | null>
   /** Does nothing if there is none. */
   remove(name: string): Promise<void>
   /** Keeps the drafts that a row names, and removes all others. Call it while nothing is being written. */

@@ -66,6 +66,12 @@ export class FolderFiles implements RecordingFiles {
     }
   }
 
+  async local(name: string): Promise<{ path: string; release(): Promise<void> } | null> {
+    const places = [join(this.#folder, name), join(this.#incoming, name)]
+    const path = places.find((place) => fs.existsSync(place))
+    return path === undefined ? null : { path, release: async () => undefined }
+  }
+
   async remove(name: string): Promise<void> {
     for (const folder of [this.#folder, this.#incoming]) await rm(join(folder, name), { force: true })
   }

@@ -79,6 +79,7 @@ export class Lifecycle {
     await parts.webhookSender.close()
     await parts.retention.close()
     await parts.recordingExpiry.close()
+    await parts.peaksBacklog.close()
     await parts.silence.close()
     await parts.changeWatch.close()
     await parts.follower.close()
@@ -125,6 +126,7 @@ export class Lifecycle {
       () => parts.expiry.soon(),
       () => parts.retention.schedule(),
       () => parts.recordingExpiry.schedule(),
+      () => parts.peaksBacklog.schedule(),
       () => parts.silence.start(),
       async () => {
         // A sweep of a large file takes a minute. Until it is done, `problem` says so and receipts are pending.

@@ -51,6 +51,7 @@ import { Settings } from '../projects/settings.ts'
 import { AudioThreads } from '../recordings/audio/audio-threads.ts'
 import { RecordingExpiry } from '../recordings/expiry.ts'
 import { FolderFiles } from '../recordings/folder-files.ts'
+import { PeaksBacklog } from '../recordings/peaks-backlog.ts'
 import { Recordings } from '../recordings/recordings.ts'
 import { RemovedFiles } from '../recordings/removed-files.ts'
 import { EventCounts } from '../sources/event-counts.ts'
@@ -237,6 +238,15 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
   const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
   const ingest = new Ingest({ config, store, recordHash, audit, settingsOf, wordBacklog, now })
   const audioThreads = new AudioThreads()
+  const peaksBacklog = new PeaksBacklog({
+    owner,
+    read,
+    write,
+    files: recordingFiles,
+    audio: audioThreads,
+    lease: leaseOf('peaks'),
+    log,
+  })
   const recordings = new Recordings({
     read,
     store,
@@ -246,7 +256,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
     ingest,
     holds,
     probe: ({ draft, ...arrived }) => audioThreads.probe({ ...arrived, path: draft.path }),
-    onKept: () => undefined,
+    onKept: () => peaksBacklog.schedule(),
     erasure,
     config,
     secret: common.linkSecret,
@@ -262,6 +272,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
     ingest,
     calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
     recordings,
+    peaksBacklog,
     selections: new CallSelections({ store, settingsOf }),
     reviews: new Reviews({ ingest, now }),
     recordingExpiry: new RecordingExpiry({

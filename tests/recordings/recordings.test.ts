@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { expectProblem } from '../support/problem.ts'
-import { madeWav } from '../support/recordings.ts'
+import { madeWav, secondsOf } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
@@ -31,6 +31,8 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
         id: 'new',
         contentType: 'audio/wav',
         bytes: wav.length,
+        durationSeconds: secondsOf(wav),
+        channels: 2,
         sha256: sha256(wav),
       })
       expect((await recordingOf('new')).state).toBe('kept')

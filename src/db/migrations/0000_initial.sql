@@ -418,6 +418,7 @@ CREATE TABLE `recordings` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `recordings_file_unique` ON `recordings` (`file`);--> statement-breakpoint
 CREATE INDEX `recordings_by_project` ON `recordings` (`project_id`,`bytes`);--> statement-breakpoint
+CREATE INDEX `recordings_without_peaks` ON `recordings` (`seq`) WHERE peaks is null;--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,

@@ -1,0 +1,80 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Lease } from '../db/lease.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { recordings } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
+import type { Log } from '../observability/log.ts'
+import { Background } from '../threads/background.ts'
+import type { AudioThreads } from './audio/audio-threads.ts'
+import type { RecordingFiles } from './files.ts'
+
+const delayMs = 100
+const retryMs = 60_000
+
+interface PeaksBacklogOptions {
+  /** Only the process that owns the folder computes peaks. */
+  owner: { readonly isOwner: boolean }
+  read: ReadDatabase
+  write: WriteDatabase
+  files: RecordingFiles | null
+  audio: Pick<AudioThreads, 'peaks'>
+  lease: Pick<Lease, 'take' | 'release'>
+  log: Pick<Log, 'warn'>
+}
+
+/** Computes what players draw, one recording at a time, once for each. */
+export class PeaksBacklog {
+  readonly #options: PeaksBacklogOptions
+  readonly #background: Background
+
+  constructor(options: PeaksBacklogOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: (signal) => this.#run(signal),
+      delayMs,
+      retryMs,
+      onFailure: (error) => options.log.warn({ error }, 'The waveform of a recording will be tried again'),
+    })
+  }
+
+  /** Call it when a recording is kept. */
+  schedule(): void {
+    if (this.#options.owner.isOwner) this.#background.soon()
+  }
+
+  /** Resolves when nothing is being computed. */
+  async idle(): Promise<void> {
+    await this.#background.idle()
+  }
+
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#options.lease.release().catch(() => undefined)
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { read, lease, files } = this.#options
+    while (files && !signal.aborted && (await lease.take())) {
+      const [row] = await read.select().from(recordings).where(isNull(recordings.peaks)).limit(1)
+      if (!row) return
+      await this.#compute(row, files)
+    }
+  }
+
+  async #compute(
+    { seq, file, key, bytes, contentType }: typeof recordings.$inferSelect,
+    files: RecordingFiles,
+  ): Promise<void> {
+    const { write, audio } = this.#options
+    const local = await files.local(file)
+    // Deleted meanwhile, or lost: an empty waveform, so that it is not tried for ever.
+    const peaks = local
+      ? await audio.peaks({ path: local.path, key, bytes, contentType }).finally(local.release)
+      : new Uint8Array()
+    const isSame = and(eq(recordings.seq, seq), eq(recordings.file, file))
+    await write
+      .update(recordings)
+      .set({ peaks: Buffer.from(peaks) })
+      .where(isSame)
+  }
+}
