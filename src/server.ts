@@ -45,6 +45,7 @@ import { tooManySearches } from './knowledge/search/search.ts'
 import type { RequestRecord } from './observability/log.ts'
 import { consoleRecordingRoutes, recordingRoutes, recordingUploadRoutes } from './recordings/routes.ts'
 import type { Services } from './services/services.ts'
+import { livekitProtocol, livekitRoutes } from './sources/otel/livekit-routes.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { describeWebhooks } from './webhooks/docs.ts'
@@ -114,6 +115,7 @@ export function createServer(
     .use(recordingUploadRoutes(parts))
     .use(otlpRoutes(parts))
     .use(sourceRoutes(parts))
+    .use(livekitRoutes(parts))
     .use(
       jsonBody({
         ...authentication,
@@ -177,7 +179,10 @@ function once<Value extends object>(make: () => Value): () => Value {
 function createAuthentication(services: Services, peerAddress: PeerAddress) {
   const { bodyBytesMax, recordingBytesMax, trustedProxies, rateLimitPerMinute: perMinute } = services.config
   const contexts = new RequestContexts(
-    surfaces({ protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol], docsHeaders }),
+    surfaces({
+      protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol, livekitProtocol],
+      docsHeaders,
+    }),
     bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax, recordingBytesMax }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)

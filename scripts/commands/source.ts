@@ -47,7 +47,7 @@ function addCreate(source: Command, shell: Shell): void {
     .option(
       '--option <key=value>',
       'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
-        '(synthflow), summaryInsight=ID (telnyx); KEY=- reads a line of standard input; can be repeated',
+        '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY (livekit); KEY=- reads a line of standard input; can be repeated',
       collect,
       [],
     )
@@ -61,8 +61,11 @@ function addCreate(source: Command, shell: Shell): void {
         sources.create(projectId, wanted).catch(toOptions),
       )
       const { id, secret: shownOnce } = made
-      const url = `${consoleOrigin(shell.loadConfig())}/ingest/from/${id}`
-      const lines = [`Created the source ${shown(made.name)} (${id}).`, '', `URL     ${url}`]
+      const origin = consoleOrigin(shell.loadConfig())
+      const { variable } = setUpOf(made.platform)
+      const url = variable ? origin : `${origin}/ingest/from/${id}`
+      const address = variable ? `${variable}=${url}` : `URL     ${url}`
+      const lines = [`Created the source ${shown(made.name)} (${id}).`, '', address]
       await shell.answer(json, { id, url, platform, ...(shownOnce ? { secret: shownOnce } : {}) }, [
         ...lines,
         ...secretLines(made),
@@ -72,13 +75,14 @@ function addCreate(source: Command, shell: Shell): void {
 
 /** What to do about the secret. */
 function secretLines({ id, platform, secret, hasSecret }: MadeSource): string[] {
-  const { secretName, label } = setUpOf(platform)
+  const { secretName, label, variable } = setUpOf(platform)
+  const what = variable ? 'the variable' : 'the URL'
   if (secret)
     return [`Secret  ${secret}`, '', `Give both to ${label}. The secret is shown only once. (${secretName})`]
-  if (hasSecret) return ['', `Give the URL to ${label}.`]
+  if (hasSecret) return ['', `Give ${what} to ${label}.`]
   return [
     '',
-    `Give the URL to ${label}, then set the secret that ${label} signs with (${secretName}):`,
+    `Give ${what} to ${label}, then set the secret that ${label} signs with (${secretName}):`,
     `bun callbook source rotate ${id} --secret -`,
   ]
 }

@@ -25,8 +25,11 @@ export interface Surface {
 export interface Protocol {
   /** Such as `/integrations/other`: the path itself and everything below it. */
   readonly prefix: string
-  /** `ingest` if it needs an ingest key; by default, any API key that may search will do. */
-  readonly keyKind?: 'ingest'
+  /**
+   * `ingest` if it needs an ingest key, null if its requests are signed as those of sources; by default, any API key
+   * that may search will do.
+   */
+  readonly keyKind?: 'ingest' | null
   /** The value to use instead of the Authorization header, if the key may also come another way. */
   authorizationOf?(headers: Headers): string | null
   /** The JSON body of an error. Its status and headers are the same everywhere. */
@@ -86,12 +89,15 @@ export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf
   }
   const agents: Surface = { ...ofScope.search, isForPages: false }
   const ingest: Surface = { ...open, keyKind: 'ingest' }
+  const sources: Surface = { ...open, isForSources: true }
+  const ofProtocol = ({ keyKind }: Protocol) =>
+    keyKind === undefined ? agents : keyKind === null ? sources : ingest
   const keyed: readonly { prefix: string; surface: Surface }[] = [
     // Platforms sign what they send: see src/sources.
-    { prefix: '/ingest/from', surface: { ...open, isForSources: true } },
+    { prefix: '/ingest/from', surface: sources },
     ...protocols.map((protocol) => ({
       prefix: protocol.prefix,
-      surface: { ...(protocol.keyKind === 'ingest' ? ingest : agents), protocol },
+      surface: { ...ofProtocol(protocol), protocol },
     })),
     { prefix: '/ingest', surface: ingest },
     { prefix: '/integrations', surface: agents },
@@ -130,6 +136,7 @@ export function bodyLimit({
     ['/v1/knowledge/read', formBytesMax],
     ['/v1/knowledge', bytesMax],
     ['/ingest', bytesMax],
+    ['/observability', bytesMax],
     ['/integrations', MiB],
     // Enough for a password, from people who are not signed in.
     ['/console/api/session', 16 * KiB],
@@ -137,6 +144,8 @@ export function bodyLimit({
   ] as const
   return (path) => {
     if (uploadPath.test(path)) return recordingBytesMax
+    // A form whose recording is read as it arrives, beside a history.
+    if (isUnder(path, '/observability/recordings')) return recordingBytesMax + 32 * MiB
     const bare = path.replace(/^\/console\/api\/projects\/[^/]+/, '/v1')
     const [, ofPath = 256 * KiB] = limits.find(([prefix]) => isUnder(bare, prefix)) ?? []
     return Math.min(ofPath, bytesMax)

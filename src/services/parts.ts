@@ -55,6 +55,7 @@ import { PeaksBacklog } from '../recordings/peaks-backlog.ts'
 import { Recordings } from '../recordings/recordings.ts'
 import { RemovedFiles } from '../recordings/removed-files.ts'
 import { EventCounts } from '../sources/event-counts.ts'
+import { LiveKitReceiver } from '../sources/otel/livekit-receiver.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
 import { SourceFailures } from '../sources/source-failures.ts'
@@ -405,28 +406,39 @@ function createWebhooks(
 
 function createSources(
   common: Common,
-  { erasure, ingest, recordedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
+  { erasure, ingest, recordings, recordedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
 ) {
   const { config, read, write, writeWhenFull, store, audit, recordHash, settingsOf, now, log } = common
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ read, write: writeWhenFull, audit, recordHash, erasure, now })
   const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
   const eventCounts = new EventCounts({ write, log })
+  const callSessions = new CallSessions({
+    config,
+    read,
+    write,
+    store,
+    recordHash,
+    settingsOf,
+    erasure,
+    ingest,
+    now,
+    log,
+  })
   return {
     sources,
     sourceFailures,
     eventCounts,
-    callSessions: new CallSessions({
-      config,
-      read,
-      write,
-      store,
-      recordHash,
-      settingsOf,
-      erasure,
-      ingest,
+    callSessions,
+    livekitReceiver: new LiveKitReceiver({
+      sources,
+      callSessions,
+      counts: eventCounts,
+      keepsRecording: async (projectId, callId) =>
+        (await settingsOf(projectId)).recordings === 'keep' &&
+        !(await recordings.isUnwanted(projectId, callId)),
+      keepRecording: (projectId, callId, chunks) => recordings.keep(projectId, callId, chunks),
       now,
-      log,
     }),
     sourceEvents: new SourceEvents({
       sources,

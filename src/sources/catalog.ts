@@ -7,8 +7,12 @@ interface PlatformSetUp {
   readonly secretName: string
   /** Options for what no event tells, and their possible values; null for any text. */
   readonly options: Readonly<Record<string, readonly string[] | null>>
+  /** The options that it cannot do without. */
+  readonly required?: readonly string[]
   /** Whether it reports a call while it is going on. */
   readonly isLive: boolean
+  /** The environment variable that makes it send here. Others send to the address of their source. */
+  readonly variable?: string
 }
 
 /** Whether to keep what the platform's user attached to a call: its own metadata or variables. */
@@ -79,9 +83,21 @@ export const catalog = {
     options: ownKeys,
     isLive: false,
   },
+  livekit: {
+    label: 'LiveKit Agents',
+    secretFrom: 'platform',
+    secretName: 'API secret, LIVEKIT_API_SECRET of the agent',
+    options: { apiKey: null },
+    required: ['apiKey'],
+    isLive: true,
+    variable: 'LIVEKIT_OBSERVABILITY_URL',
+  },
 } as const satisfies Record<string, PlatformSetUp>
 
 export type PlatformName = keyof typeof catalog
+
+/** Agents of LiveKit send to /observability instead. */
+export type WebhookPlatform = Exclude<PlatformName, 'livekit'>
 
 export function setUpOf(platform: PlatformName): PlatformSetUp {
   return catalog[platform]

@@ -1,7 +1,7 @@
 import { bland } from './bland.ts'
 import { withoutUnknown } from './call-fields.ts'
 import { cartesia } from './cartesia.ts'
-import type { PlatformName } from './catalog.ts'
+import type { WebhookPlatform } from './catalog.ts'
 import { dograh } from './dograh.ts'
 import { elevenlabs } from './elevenlabs.ts'
 import type { Fault, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
@@ -12,7 +12,7 @@ import { telnyx } from './telnyx.ts'
 import { ultravox } from './ultravox.ts'
 import { vapi } from './vapi.ts'
 
-/** The supported platforms by name. */
+/** The platforms with webhooks by name. */
 export const platforms = {
   vapi,
   retell,
@@ -23,7 +23,7 @@ export const platforms = {
   synthflow,
   cartesia,
   dograh,
-} as const satisfies Record<PlatformName, Platform>
+} as const satisfies Record<WebhookPlatform, Platform>
 
 /** @param secrets the current one and, during a rotation, the previous one */
 export function hasSecret(platform: Platform, headers: Headers, secrets: readonly string[]): boolean {

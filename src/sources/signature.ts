@@ -2,7 +2,7 @@ import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from
 
 // Building blocks of the platforms' signatures. Every comparison takes constant time.
 
-type Encoding = 'hex' | 'base64'
+type Encoding = 'hex' | 'base64' | 'base64url'
 const digits = /^[0-9]{1,15}$/
 const digestBytes = { sha1: 20, sha256: 32, sha512: 64 }
 /** Most platforms sign the time and mean five minutes. */

@@ -3,7 +3,7 @@ import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
 import { answerTo, hasSecret, isSigned, platforms, readEvent } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
-import type { OpenSource, Sources } from './sources.ts'
+import type { Sources, WebhookSource } from './sources.ts'
 
 /** A full disk needs an operator, so an early retry is of no use. */
 const fullRetrySeconds = 60
@@ -37,14 +37,14 @@ export class SourceEvents {
    * Whether a request is genuine by its headers alone, since they have the secret.
    * @throws invalid_signature if they do not, and the platform does not sign its requests either
    */
-  isKnown({ platform, secrets }: OpenSource, headers: Headers): boolean {
+  isKnown({ platform, secrets }: WebhookSource, headers: Headers): boolean {
     const isKnown = hasSecret(platforms[platform], headers, secrets)
     if (!isKnown && !platforms[platform].isSigned) throw notGenuine()
     return isKnown
   }
 
   /** @throws invalid_signature */
-  verify({ platform, secrets }: OpenSource, signed: Pick<SignedRequest, 'headers' | 'body'>): void {
+  verify({ platform, secrets }: WebhookSource, signed: Pick<SignedRequest, 'headers' | 'body'>): void {
     if (!isSigned(platforms[platform], { ...signed, now: this.#options.now() }, secrets)) throw notGenuine()
   }
 
@@ -54,7 +54,7 @@ export class SourceEvents {
    * @returns the answer's body
    * @throws unavailable when a retry helps
    */
-  async receive(source: OpenSource, body: Uint8Array, parse: Parse): Promise<object> {
+  async receive(source: WebhookSource, body: Uint8Array, parse: Parse): Promise<object> {
     try {
       return await this.#receive(source, body, parse)
     } catch (error) {
@@ -64,7 +64,7 @@ export class SourceEvents {
     }
   }
 
-  async #receive(source: OpenSource, body: Uint8Array, parse: Parse): Promise<object> {
+  async #receive(source: WebhookSource, body: Uint8Array, parse: Parse): Promise<object> {
     const { failures, counts, lookUps, now } = this.#options
     counts.add(source.id, now())
     const read = resultOf(() => parse(body))
@@ -102,7 +102,7 @@ export class SourceEvents {
   }
 
   /** @returns why the event cannot be stored; null if it is stored or has nothing to store */
-  async #write(source: OpenSource, body: unknown): Promise<Fault | null> {
+  async #write(source: WebhookSource, body: unknown): Promise<Fault | null> {
     const read = readEvent(platforms[source.platform], body, source.options)
     if (read === null || !('id' in read)) return read
     const { metadata, ...details } = read.details
@@ -118,7 +118,7 @@ export class SourceEvents {
     return (await this.#put(source, read.id, event)) ?? fault
   }
 
-  async #put({ projectId, platform }: OpenSource, id: string, event: object): Promise<Fault | null> {
+  async #put({ projectId, platform }: WebhookSource, id: string, event: object): Promise<Fault | null> {
     try {
       await this.#options.ingest.putEvent(projectId, id, event, platform)
       return null

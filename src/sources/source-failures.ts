@@ -10,7 +10,7 @@ import { interimRedactor, isRedacting, keptNumber, type RedactText } from '../re
 import { TimeSlices } from '../threads/time-slices.ts'
 import type { Fault } from './event.ts'
 import { keptOf, platforms } from './platforms.ts'
-import { failuresKeptMs, type OpenSource, type Sources } from './sources.ts'
+import { failuresKeptMs, type Sources, type WebhookSource } from './sources.ts'
 
 const failuresPerSourceMax = 200
 const eventCharsMax = 262_144
@@ -44,7 +44,7 @@ export class SourceFailures {
   }
 
   /** Adds a failure, unless its call was deleted. @param body null if it is not JSON */
-  async add(source: OpenSource, fault: Fault, body: unknown): Promise<void> {
+  async add(source: WebhookSource, fault: Fault, body: unknown): Promise<void> {
     const { write, now, recordHash, settingsOf, erasure } = this.#options
     const { id, projectId } = source
     const { callId, event } = await this.#keptFrom(source, body, await settingsOf(projectId))
@@ -102,7 +102,7 @@ export class SourceFailures {
   }
 
   /** Deletes a failure whose event has been read. */
-  async resolve({ id, projectId }: OpenSource, seq: number): Promise<void> {
+  async resolve({ id, projectId }: WebhookSource, seq: number): Promise<void> {
     const { write, erasure } = this.#options
     await write.batch({
       ledger: this.#erasing(projectId, id),
@@ -130,7 +130,7 @@ export class SourceFailures {
 
   /** Keeps nothing of an event without a call's id: it could not be erased with the call. */
   async #keptFrom(
-    { platform, options }: OpenSource,
+    { platform, options }: WebhookSource,
     body: unknown,
     settings: ProjectSettings,
   ): Promise<{ callId: string | null; event: string | null }> {

@@ -12,7 +12,7 @@ import { type AppError, invalidRequest, notFound, refuseFields } from '../errors
 import type { ActedBy } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
-import { isPlatform, type PlatformName, platformNames, setUpOf } from './catalog.ts'
+import { isPlatform, type PlatformName, platformNames, setUpOf, type WebhookPlatform } from './catalog.ts'
 import type { SourceOptions } from './event.ts'
 import { decode } from './signature.ts'
 
@@ -44,7 +44,17 @@ export type SourceRecord = ReturnType<typeof toRecord>
 export type MadeSource = SourceRecord & { secret?: string }
 
 /** A source with what is needed to check and read its requests. */
-export type OpenSource = Awaited<ReturnType<Sources['open']>>
+export interface OpenSource {
+  id: string
+  projectId: number
+  platform: PlatformName
+  /** The current one and, for a day after a rotation, the previous one. */
+  secrets: string[]
+  options: SourceOptions
+}
+
+/** A source to whose address its platform sends. */
+export type WebhookSource = OpenSource & { platform: WebhookPlatform }
 
 interface SourcesOptions {
   read: ReadDatabase
@@ -56,14 +66,23 @@ interface SourcesOptions {
   now: () => number
 }
 
-const queries = preparedQueries((db) => ({
-  byId: db
-    .select({ source: sources })
-    .from(sources)
-    .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
-    .where(eq(sources.id, sql.placeholder('id')))
-    .prepare(),
-}))
+const queries = preparedQueries((db) => {
+  const selected = () =>
+    db
+      .select({ source: sources })
+      .from(sources)
+      .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
+  const hasOption = sql`${sources.options} ->> ${sql.placeholder('option')} = ${sql.placeholder('value')}`
+  return {
+    byId: selected()
+      .where(eq(sources.id, sql.placeholder('id')))
+      .prepare(),
+    byOption: selected()
+      .where(and(eq(sources.platform, sql.placeholder('platform')), hasOption))
+      .orderBy(sources.createdAt, sources.id)
+      .prepare(),
+  }
+})
 
 /**
  * The sources of projects: platforms whose webhooks bring in calls. Secrets are stored unhashed, since signatures cannot
@@ -87,6 +106,7 @@ export class Sources {
       name: nameProblem(name),
       secret: input.secret !== undefined && secretProblem(platform, input.secret),
       ...optionProblems(platform, options),
+      ...missingOptions(platform, options),
     })
     const isMade = input.secret === undefined && secretFrom === 'us'
     const secret = isMade ? newSecret() : (input.secret ?? null)
@@ -172,19 +192,35 @@ export class Sources {
   }
 
   /** The source of an ingest URL. @throws not_found, also when its project was deleted */
-  async open(id: string) {
+  async open(id: string): Promise<WebhookSource> {
+    const { platform, ...source } = await this.#find(id)
+    if (platform === 'livekit') throw noSuchSource()
+    return { ...source, platform }
+  }
+
+  /** The sources of a platform, in any project, whose option has this value; the oldest first. */
+  async openAll(platform: PlatformName, option: string, value: string): Promise<OpenSource[]> {
+    const found = await queries(this.#options.read).byOption.all({ platform, option, value })
+    return found.map(({ source }) => this.#open(source))
+  }
+
+  async #find(id: string): Promise<OpenSource> {
     const found = await queries(this.#options.read).byId.get({ id })
-    if (!found || !isPlatform(found.source.platform)) throw noSuchSource()
-    const { projectId, platform, secret, previousSecret, previousSecretUntil, options } = found.source
+    if (!found) throw noSuchSource()
+    return this.#open(found.source)
+  }
+
+  #open(row: typeof sources.$inferSelect): OpenSource {
+    const { id, projectId, platform, secret, previousSecret, previousSecretUntil, options } = row
+    if (!isPlatform(platform)) throw noSuchSource()
     const isOverlap = previousSecretUntil !== null && this.#options.now() < previousSecretUntil
-    // The current one and, for a day after a rotation, the previous one.
     const secrets = [secret, isOverlap ? previousSecret : null].filter((each) => each !== null)
     return { id, projectId, platform, secrets, options }
   }
 
   /** The project that a source belongs to. @throws not_found */
   async projectOf(id: string): Promise<number> {
-    return (await this.open(id)).projectId
+    return (await this.#find(id)).projectId
   }
 
   /** Erases previous secrets a day after their rotation. */
@@ -279,6 +315,11 @@ function optionProblems(platform: PlatformName, options: SourceOptions): Record<
     return [`options.${name}`, optionProblem(value, choices, Object.keys(known))]
   })
   return Object.fromEntries(problems)
+}
+
+function missingOptions(platform: PlatformName, options: SourceOptions): Record<string, string> {
+  const missing = (setUpOf(platform).required ?? []).filter((name) => !options[name])
+  return Object.fromEntries(missing.map((name) => [`options.${name}`, 'is required']))
 }
 
 function optionProblem(

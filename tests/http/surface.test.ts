@@ -69,6 +69,7 @@ describe('the largest body', () => {
     ['/ingest/calls/a/recordings', configured],
     ['/ingest/from/src_1', configured],
     ['/ingest/otlp/v1/traces', configured],
+    ['/observability/traces/otlp/v0', configured],
     ['/console/api/session', 16 * kib],
     ['/console/api/session/code', 16 * kib],
     ['/console/api/links/accept', 16 * kib],
@@ -87,5 +88,7 @@ describe('the largest body', () => {
     const limitOf = bodyLimit({ bytesMax: 1_000, fileBytesMax: 1_000, recordingBytesMax })
     expect(limitOf('/ingest/calls/a/recording')).toBe(recordingBytesMax)
     expect(limitOf('/ingest/calls/recording')).toBe(1_000)
+    // Beside a history.
+    expect(limitOf('/observability/recordings/v0')).toBe(recordingBytesMax + 32 * kib * kib)
   })
 })

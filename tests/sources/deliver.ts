@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { sign as signForRetell } from 'retell-sdk/lib/webhook_auth'
 import { Webhook } from 'standardwebhooks'
-import type { PlatformName } from '../../src/sources/catalog.ts'
+import type { WebhookPlatform } from '../../src/sources/catalog.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 
 type Headers = Record<string, string>
@@ -12,7 +12,7 @@ function hmac(secret: string, text: string, encoding: 'hex' | 'base64' = 'hex'):
 }
 
 /** How each platform signs, by its own package where there is one. */
-const signers: Record<PlatformName, Sign> = {
+const signers: Record<WebhookPlatform, Sign> = {
   vapi: (body, secret, now) => {
     // The secret as a platform keeps it for Standard Webhooks: the base64 of its bytes.
     const at = new Date(now)
@@ -60,7 +60,7 @@ const telnyxPublicKey = Buffer.from(
 ).toString('base64')
 
 /** The secrets of platforms that make them themselves. */
-const given: Partial<Record<PlatformName, string>> = {
+const given: Partial<Record<WebhookPlatform, string>> = {
   retell: 'key_of_the_account',
   elevenlabs: 'wsec_of_the_account',
   bland: 'bland_of_the_account',
@@ -81,7 +81,7 @@ export interface TestSource {
 export async function addSource(
   { url, services }: TestService,
   { projectId }: Pick<TestProject, 'projectId'>,
-  platform: PlatformName,
+  platform: WebhookPlatform,
   options: Record<string, string> = platform === 'telnyx' ? { summaryInsight: 'i-2' } : {},
 ): Promise<TestSource> {
   const secret = given[platform]

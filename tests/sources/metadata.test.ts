@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { PlatformName } from '../../src/sources/catalog.ts'
+import type { WebhookPlatform } from '../../src/sources/catalog.ts'
 import { keptOf, platforms, readEvent } from '../../src/sources/platforms.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { addSource } from './deliver.ts'
@@ -8,7 +8,7 @@ setDefaultTimeout(60_000)
 const keep = { metadata: 'keep' }
 
 /** An event of each platform with what its user attached to the call. */
-const events: [PlatformName, object, Record<string, unknown>][] = [
+const events: [WebhookPlatform, object, Record<string, unknown>][] = [
   [
     'vapi',
     {
@@ -78,7 +78,7 @@ const events: [PlatformName, object, Record<string, unknown>][] = [
   ['dograh', { id: 'c1', metadata: '{"order":7}' }, { order: 7 }],
 ]
 
-function metadataOf(name: PlatformName, event: object, options = {}) {
+function metadataOf(name: WebhookPlatform, event: object, options = {}) {
   const read = readEvent(platforms[name], event, options)
   if (!read || !('id' in read)) throw new Error(JSON.stringify(read))
   return read.details.metadata

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { PlatformName } from '../../src/sources/catalog.ts'
+import type { WebhookPlatform } from '../../src/sources/catalog.ts'
 import fc from '../support/fast-check.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
@@ -10,7 +10,7 @@ import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 import { addSource } from './deliver.ts'
 import { sessions } from './events.ts'
 
-const names = Object.keys(sessions) as PlatformName[]
+const names = Object.keys(sessions) as WebhookPlatform[]
 /** Platforms whose events tell of a call only when it is over. */
 const endOnly = ['elevenlabs', 'synthflow', 'dograh']
 let service: TestService

@@ -15,6 +15,7 @@ import {
   storable,
   textOf,
 } from './kept-span.ts'
+import { eventsOfItems, judgementsIn } from './livekit-history.ts'
 import { medianMs, nameOf, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
 
 // Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
@@ -72,12 +73,42 @@ const kept: Readonly<Record<string, KeptAttributes>> = {
     sipRule: ['lk.sip.ruleID'],
     sipCall: ['lk.sip.callID'],
   },
+  // Parts of a report: see livekit-report.ts.
+  session_report: { agent: ['agent_name'], job: ['job_id'], room: ['room_id'], reason: ['reason'] },
+  chat_item: {
+    type: ['type'],
+    role: ['role'],
+    text: ['text'],
+    wasInterrupted: ['interrupted'],
+    latency: ['e2e_latency'],
+    transcriptionDelay: ['transcription_delay'],
+    endOfTurnDelay: ['end_of_turn_delay'],
+    firstToken: ['llm_node_ttft'],
+    firstByte: ['tts_node_ttfb'],
+    tool: ['name'],
+    given: ['arguments'],
+    answered: ['output'],
+    from: ['old_agent_id'],
+    to: ['new_agent_id'],
+  },
+  llm_usage: { model: ['model'], inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },
+  evaluation: { judge: ['name'], verdict: ['verdict'], reasoning: ['reasoning'] },
+  tag: { tag: ['name'] },
+  outcome: { outcome: ['outcome'], reason: ['reason'] },
 }
 const agentTurns = ['agent_turn', 'assistant_turn', 'realtime_assistant_turn']
 
 export const livekit: Framework = {
   scopes: ['livekit-agents'],
-  lastSpans: ['session_close', 'agent_session'],
+  lastSpans: [
+    'session_close',
+    'agent_session',
+    'session_report',
+    'llm_usage',
+    'evaluation',
+    'tag',
+    'outcome',
+  ],
 
   keptOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
@@ -89,35 +120,51 @@ export const livekit: Framework = {
   *read(spans, { traceId, isOver }) {
     const all = inOrder(spans)
     const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
-    const root = named('agent_session').at(-1)
-    const [heard, replies] = [named('user_turn'), named(...agentTurns)]
-    if (!root && heard.length + replies.length === 0) return null
+    const reports = named('session_report')
+    const root = named('agent_session').at(-1) ?? reports[0]
+    const [heard, replies, items] = [named('user_turn'), named(...agentTurns), named('chat_item')]
+    if (!root && heard.length + replies.length + items.length === 0) return null
     const close = named('session_close').at(-1)
+    const [spoken, written] = [yield* eventsIn(all), eventsOfItems(items)]
+    // Words may be in the history alone, as those that a model hears itself.
+    const isWritten = turnsIn(written) > turnsIn(spoken)
+    const requests = named('llm_request', 'realtime_inference')
+    const median = (name: string, spans: readonly KeptSpan[]) =>
+      medianMs(spans, name) ?? medianMs(items, name)
     return toUpdate(spans, {
       id: traceId,
       all,
       root,
       isOver,
       closedMs: close?.startMs,
-      endedReason: textOf(close, 'reason'),
+      endedReason: firstOf([close, ...reports], 'reason'),
+      ...judgementsIn(all),
       isMachine: named('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-')),
       direction: directionOf(root),
       person: textOf(root, 'person'),
       own: textOf(root, 'own'),
-      agent: textOf(root, 'agent') ?? replies.flatMap((turn) => textOf(turn, 'agent') ?? [])[0],
-      events: yield* eventsIn(all),
-      turns: replies,
+      agent: firstOf([root, ...reports, ...replies], 'agent') ?? firstOf(items, 'to'),
+      events: isWritten ? written : spoken,
+      turns: replies.some((turn) => numberOf(turn, 'latency') !== undefined) ? replies : items,
       metadata: {
-        jobId: nameOf(root, 'job'),
-        roomId: nameOf(root, 'room'),
-        ...usageOf(named('llm_request', 'realtime_inference')),
-        transcriptionDelayMs: medianMs(heard, 'transcriptionDelay'),
-        endOfTurnDelayMs: medianMs(heard, 'endOfTurnDelay'),
-        firstTokenMs: medianMs(named('llm_node'), 'firstToken'),
-        firstByteMs: medianMs(named('tts_node'), 'firstByte'),
+        jobId: firstOf([root, ...reports], 'job'),
+        roomId: firstOf([root, ...reports], 'room'),
+        ...usageOf(requests.length > 0 ? requests : named('llm_usage')),
+        transcriptionDelayMs: median('transcriptionDelay', heard),
+        endOfTurnDelayMs: median('endOfTurnDelay', heard),
+        firstTokenMs: median('firstToken', named('llm_node')),
+        firstByteMs: median('firstByte', named('tts_node')),
       },
     })
   },
+}
+
+/** A name that any of the spans has, cut to its maximum length. */
+function firstOf(spans: readonly (KeptSpan | undefined)[], name: string): string | undefined {
+  return nameOf(
+    spans.find((span) => textOf(span, name) !== undefined),
+    name,
+  )
 }
 
 /** Values that are not simply one attribute of the span. */
@@ -131,6 +178,10 @@ function moreValues({ name, attributes, events }: Span): Record<string, string> 
   const linked = events.find((event) => event.name === 'participant_linked')
   const kind = linked?.attributes.get('lk.participant_kind')
   return kind === 'PARTICIPANT_KIND_STANDARD' ? { participant: 'web' } : {}
+}
+
+function turnsIn(events: readonly SessionEvent[]): number {
+  return events.filter((event) => 'role' in event && event.text?.trim()).length
 }
 
 function callIdsOf(calls: string): string[] {

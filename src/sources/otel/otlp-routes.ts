@@ -4,7 +4,13 @@ import { Elysia } from 'elysia'
 import { invalidRequest } from '../../errors.ts'
 import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
-import { parseBody, payloadTooLarge, readBody, unsupportedMediaType } from '../../http/json-body.ts'
+import {
+  type BodyLimits,
+  parseBody,
+  payloadTooLarge,
+  readBody,
+  unsupportedMediaType,
+} from '../../http/json-body.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { FieldFault } from '../fields.ts'
@@ -80,10 +86,23 @@ function typeOf({ headers }: Request): string {
 }
 
 /** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field */
-async function readSpans(request: Request, limits: { bytesMax: number; admission: Admission }) {
-  const type = typeOf(request)
-  if (type !== protobuf && type !== json)
-    throw unsupportedMediaType(`Send spans with Content-Type: ${protobuf} or ${json}.`)
+async function readSpans(request: Request, limits: BodyLimits) {
+  const bytes = await readOtlp(request, limits, [protobuf, json])
+  const isJson = typeOf(request) === json
+  return await orInvalid(() => spansOf(isJson ? parseBody(bytes) : decodeRequest(bytes), scopes))
+}
+
+/**
+ * The body of an OTLP/HTTP request, inflated.
+ * @param types the media types that are understood @throws unsupported_media_type, payload_too_large, unavailable
+ */
+export async function readOtlp(
+  request: Request,
+  limits: BodyLimits,
+  types: readonly string[] = [protobuf],
+): Promise<Uint8Array> {
+  if (!types.includes(typeOf(request)))
+    throw unsupportedMediaType(`Send it with Content-Type: ${types.join(' or ')}.`)
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
   if (encoding !== 'identity' && !isExpandable(encoding))
     throw unsupportedMediaType('Send the body as it is, or with Content-Encoding: gzip or deflate.', {
@@ -92,8 +111,13 @@ async function readSpans(request: Request, limits: { bytesMax: number; admission
   const sent = await readBody(request, limits)
   const bytes = isExpandable(encoding) ? await expand(sent, encoding, limits.bytesMax) : sent
   limits.admission.hold(request, bytes.byteLength)
+  return bytes
+}
+
+/** @throws invalid_request naming the field that cannot be read */
+export async function orInvalid<Value>(read: () => Value | Promise<Value>): Promise<Value> {
   try {
-    return await spansOf(type === json ? parseBody(bytes) : decodeRequest(bytes), scopes)
+    return await read()
   } catch (error) {
     if (error instanceof FieldFault) throw invalidRequest([{ field: error.field, message: error.message }])
     throw error

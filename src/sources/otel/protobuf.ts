@@ -37,15 +37,28 @@ const one = (name: string, message: Message): Member => ({
 })
 const list = (name: string, message: Message): Member => ({ ...one(name, message), isList: true })
 
-const keyValue: Message = {
-  1: text('key'),
-  2: one('value', {
-    1: text('stringValue'),
-    2: { name: 'boolValue', type: Varint, read: (reader) => reader.bool() },
-    3: { name: 'intValue', type: Varint, read: (reader) => Number(reader.int64()) },
-    4: { name: 'doubleValue', type: Bit64, read: (reader) => reader.double() },
-  }),
+/** Bytes that are decoded later, so that other requests get a turn in between, or never. */
+const later = (name: string): Member => ({
+  name,
+  type: LengthDelimited,
+  isList: true,
+  read: (reader) => reader.bytes(),
+})
+
+const scalars: Message = {
+  1: text('stringValue'),
+  2: { name: 'boolValue', type: Varint, read: (reader) => reader.bool() },
+  3: { name: 'intValue', type: Varint, read: (reader) => Number(reader.int64()) },
+  4: { name: 'doubleValue', type: Bit64, read: (reader) => reader.double() },
 }
+const keyValue: Message = { 1: text('key'), 2: one('value', scalars) }
+/** A value that may be a list or a map, which those of spans never are. */
+const anyValue: Message = {
+  ...scalars,
+  5: nested('arrayValue', () => ({ 1: list('values', anyValue) })),
+  6: nested('kvlistValue', () => ({ 1: list('values', anyKeyValue) })),
+}
+const anyKeyValue: Message = { 1: text('key'), 2: one('value', anyValue) }
 const spanMessage: Message = {
   1: id('traceId'),
   2: id('spanId'),
@@ -61,10 +74,35 @@ const exportRequest: Message = {
     1: one('resource', { 1: list('attributes', keyValue) }),
     2: list('scopeSpans', {
       1: one('scope', { 1: text('name') }),
-      // Each span is decoded later, so that other requests get a turn in between.
-      2: { name: 'spans', type: LengthDelimited, isList: true, read: (reader) => reader.bytes() },
+      2: later('spans'),
     }),
   }),
+}
+const logMessage: Message = {
+  1: time('timeUnixNano'),
+  5: one('body', { 1: text('stringValue') }),
+  6: list('attributes', anyKeyValue),
+}
+/** livekit_metrics.proto in github.com/livekit/protocol. */
+const recordingHeader: Message = {
+  1: text('roomId'),
+  8: text('jobId'),
+  10: { name: 'isRedacted', type: Varint, read: (reader) => reader.bool() },
+  11: text('summary'),
+}
+const logsRequest: Message = {
+  1: list('resourceLogs', {
+    2: list('scopeLogs', { 1: one('scope', { 1: text('name') }), 2: later('logRecords') }),
+  }),
+}
+
+/** A message that holds itself. */
+function nested(name: string, message: () => Message): Member {
+  return {
+    name,
+    type: WireType.LengthDelimited,
+    read: (reader, budget) => decode(reader.bytes(), message(), budget),
+  }
 }
 
 /** Decodes a protobuf request into the form of OTLP/JSON; each span is still bytes. @throws FieldFault */
@@ -77,13 +115,32 @@ export function decodeSpan(bytes: Uint8Array): Record<string, unknown> {
   return decodeOrFault(bytes, spanMessage)
 }
 
-function decodeOrFault(bytes: Uint8Array, message: Message): Record<string, unknown> {
+/** Decodes a protobuf request for logs into the form of OTLP/JSON; each record is still bytes. @throws FieldFault */
+export function decodeLogsRequest(bytes: Uint8Array): Record<string, unknown> {
+  return decodeOrFault(bytes, logsRequest, 'an ExportLogsServiceRequest')
+}
+
+/** Decodes a protobuf log record into the form of OTLP/JSON. @throws FieldFault */
+export function decodeLog(bytes: Uint8Array): Record<string, unknown> {
+  return decodeOrFault(bytes, logMessage, 'an ExportLogsServiceRequest')
+}
+
+/** Decodes the header of a recording of LiveKit's. @throws FieldFault */
+export function decodeRecordingHeader(bytes: Uint8Array): Record<string, unknown> {
+  return decodeOrFault(bytes, recordingHeader, 'a MetricsRecordingHeader')
+}
+
+function decodeOrFault(
+  bytes: Uint8Array,
+  message: Message,
+  expected = 'an ExportTraceServiceRequest',
+): Record<string, unknown> {
   try {
     return decode(bytes, message, { entries: entriesMax })
   } catch (error) {
     if (error instanceof FieldFault) throw error
     // The decoder's message only names a byte position, which does not help the reader.
-    throw new FieldFault('body', 'must be an ExportTraceServiceRequest in protobuf')
+    throw new FieldFault('body', `must be ${expected} in protobuf`)
   }
 }
 
@@ -116,9 +173,15 @@ export function encodeResponse({ rejectedSpans, errorMessage }: PartialSuccess):
   return writer.join().finish()
 }
 
-/** A google.rpc.Status. */
-export function encodeStatus(message: string): Uint8Array<ArrayBuffer> {
-  return new BinaryWriter().tag(2, LengthDelimited).string(message).finish()
+/** A google.rpc.Status. @param retrySeconds when to retry, as its google.rpc.RetryInfo */
+export function encodeStatus(message: string, retrySeconds?: number): Uint8Array<ArrayBuffer> {
+  const writer = new BinaryWriter().tag(2, LengthDelimited).string(message)
+  if (retrySeconds === undefined) return writer.finish()
+  const delay = new BinaryWriter().tag(1, Varint).int64(Math.ceil(retrySeconds)).finish()
+  const info = new BinaryWriter().tag(1, LengthDelimited).bytes(delay).finish()
+  writer.tag(3, LengthDelimited).fork()
+  writer.tag(1, LengthDelimited).string('type.googleapis.com/google.rpc.RetryInfo')
+  return writer.tag(2, LengthDelimited).bytes(info).join().finish()
 }
 
 /** Spans that are refused, and not worth a retry. */

@@ -44,6 +44,8 @@ interface SessionParts {
   /** When the session began to close, which takes seconds. */
   closedMs?: number | undefined
   endedReason?: string | undefined
+  evaluation?: string | undefined
+  callAnalysis?: Record<string, unknown> | undefined
   isMachine?: boolean
   direction?: SourceDetails['direction']
   /** The phone numbers of the person and of the agent. */
@@ -79,6 +81,8 @@ export function toUpdate(
       createdAt: isCompleted ? startMs : undefined,
       duration: isCompleted ? Math.round(endMs - startMs) / 1_000 : undefined,
       endedReason: session.endedReason,
+      evaluation: session.evaluation,
+      callAnalysis: session.callAnalysis,
       callerNumber: attribute('caller_number') ?? numbers.callerNumber,
       calledNumber: attribute('called_number') ?? numbers.calledNumber,
       isEngaged: isCompleted ? conversation.isEngaged(session.isMachine) : undefined,

@@ -48,9 +48,9 @@ function Integrations() {
   )
   const empty = (
     <Empty icon={<IconPlug size={24} />} title="No sources yet" action={addButton}>
-      A source is a webhook address that you give to a voice platform. The platform’s calls then appear here
-      automatically. Works with Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia and
-      Dograh.
+      A source is an address that you give to a voice platform. The platform’s calls then appear here
+      automatically. Works with Vapi, Retell, ElevenLabs, Bland, Telnyx, Ultravox, Synthflow, Cartesia, Dograh
+      and LiveKit Agents.
     </Empty>
   )
   return (

@@ -22,7 +22,7 @@ export function MadeSecret({ id, platform, secret, onStored }: MadeSecretProps) 
       before={
         <div>
           <p className={classes.label}>Address</p>
-          <CodeBlock code={addressOf(id)} label="Copy address" />
+          <CodeBlock code={addressOf({ id, platform })} label="Copy address" />
         </div>
       }
       onStored={onStored}

@@ -133,6 +133,10 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
 
 /** What no event of the platform says, and what is kept only if people ask for it. */
 const optionLabels: Record<string, { label: string; description: string }> = {
+  apiKey: {
+    label: 'API key',
+    description: 'LIVEKIT_API_KEY of the agents. Their secret comes next.',
+  },
   direction: {
     label: 'Direction',
     description: 'The platform’s events do not say who called. Inbound by default.',

@@ -1,4 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
+import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
+import type { SourceRecord } from '../../../../sources/sources.ts'
 import { api, unwrap } from '../../api.ts'
 import { callKeys, settingsKeys } from '../../query-keys.ts'
 
@@ -42,7 +44,13 @@ export function lastCallQuery(project: string, source: string, isAwaited = false
   })
 }
 
-/** The address that the platform sends to. */
-export function addressOf(id: string): string {
-  return `${location.origin}/ingest/from/${id}`
+/** The address that the platform sends to, or the variable that tells it. */
+export function addressOf({ id, platform }: Pick<SourceRecord, 'id' | 'platform'>): string {
+  const { variable } = setUpOf(platform)
+  return variable ? `${variable}=${location.origin}` : `${location.origin}/ingest/from/${id}`
+}
+
+/** What the platform sends: the word for one of them. */
+export function sentBy(platform: PlatformName): 'event' | 'session' {
+  return setUpOf(platform).variable ? 'session' : 'event'
 }

@@ -46,6 +46,11 @@ export const sourceSteps: Record<PlatformName, readonly string[]> = {
     'Add a webhook node at the end of the workflow with the address, and the secret as its bearer token.',
     'Use this template as its body.',
   ],
+  livekit: [
+    'Set the variable for the agent’s process, beside LIVEKIT_API_KEY and LIVEKIT_API_SECRET.',
+    'With a LiveKit server of your own, also start the session with record=True.',
+    'Agents in Node do not read the variable yet. Use OpenTelemetry for them.',
+  ],
 }
 
 /** What is pasted into the platform beside the address and the secret. */

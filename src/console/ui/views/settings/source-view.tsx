@@ -17,7 +17,7 @@ import { Problem } from '../../components/problem.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 import { SourceFailures } from './source-failures.tsx'
-import { addressOf, sourceQuery, sourcesQuery } from './source-queries.ts'
+import { addressOf, sentBy, sourceQuery, sourcesQuery } from './source-queries.ts'
 import { SourceSecret } from './source-secret.tsx'
 import { SourceState } from './source-state.tsx'
 import { answersLookUps, sourceSteps, sourceTemplates } from './source-steps.ts'
@@ -73,7 +73,7 @@ function Source() {
 }
 
 function Connected({ source, project }: { source: SourceRecord; project: string }) {
-  const { id, platform } = source
+  const { platform } = source
   const template = sourceTemplates[platform]
   return (
     <div className={classes.forms}>
@@ -84,8 +84,8 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
       <Panel title={`Set up ${setUpOf(platform).label}`}>
         <div className="cb-stack">
           <div>
-            <p className={classes.label}>Address</p>
-            <CodeBlock code={addressOf(id)} label="Copy address" />
+            <p className={classes.label}>{setUpOf(platform).variable ? 'Variable' : 'Address'}</p>
+            <CodeBlock code={addressOf(source)} label="Copy" />
           </div>
           <SourceSecret source={source} project={project} />
           <ol className={classes.sourceSteps}>
@@ -134,13 +134,13 @@ function LookUps({ platform, project }: { platform: PlatformName; project: strin
 
 function Arrived({ source, project }: { source: SourceRecord; project: string }) {
   const { platform, events, lastEventAt, hasSecret } = source
-  const { label } = setUpOf(platform)
+  const [{ label }, sent] = [setUpOf(platform), sentBy(platform)]
   if (!lastEventAt) {
     return (
       <p className="cb-dimmed" role="status">
         {hasSecret
-          ? `No event from ${label} yet. Make a test call. The first event appears here automatically.`
-          : `Save the secret from ${label} first. Until then, the source refuses every event.`}
+          ? `No ${sent} from ${label} yet. Make a test call. The first ${sent} appears here automatically.`
+          : `Save the secret from ${label} first. Until then, the source refuses every ${sent}.`}
       </p>
     )
   }
@@ -180,8 +180,8 @@ function DeleteDialog({ source: { id, name, platform }, project, opened, onClose
       onConfirm={remove}
     >
       <p>
-        Callbook will refuse events that {setUpOf(platform).label} sends to this address. The source, its
-        secret and its failed events are deleted for good. Its calls stay.
+        Callbook will refuse what {setUpOf(platform).label} sends to this source. The source, its secret and
+        its failed events are deleted for good. Its calls stay.
       </p>
     </ConfirmDialog>
   )

@@ -1,0 +1,102 @@
+import { AppError, invalidRequest } from '../../errors.ts'
+import type { EventCounts } from '../event-counts.ts'
+import type { OpenSource, Sources } from '../sources.ts'
+import type { FormPart } from './form-parts.ts'
+import type { Span } from './kept-span.ts'
+import { type RecordingHeader, readHeader, spansOfHistory } from './livekit-report.ts'
+import { isSignedWith, readToken } from './livekit-token.ts'
+import type { PartialSuccess } from './protobuf.ts'
+import type { CallSessions } from './sessions.ts'
+
+const headerBytesMax = 1_048_576
+
+/** Keeps the recording of a call. It is complete when its last chunk has been read. */
+export type KeepRecording = (
+  projectId: number,
+  callId: string,
+  chunks: AsyncIterable<Uint8Array>,
+) => Promise<void>
+
+interface ReceiverOptions {
+  sources: Pick<Sources, 'openAll'>
+  callSessions: Pick<CallSessions, 'take'>
+  counts: Pick<EventCounts, 'add'>
+  /** Whether the project keeps recordings, and this one was not deleted before. */
+  keepsRecording: (projectId: number, callId: string) => Promise<boolean>
+  keepRecording: KeepRecording
+  now: () => number
+}
+
+/** Receives what LiveKit's agents observe of their sessions, as LiveKit's own receiver does. One job is one call. */
+export class LiveKitReceiver {
+  readonly #options: ReceiverOptions
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options
+  }
+
+  /** The source whose API secret signs the request's token. @throws invalid_signature */
+  async sourceOf(headers: Headers): Promise<OpenSource> {
+    const { sources, now } = this.#options
+    const token = readToken(headers, now())
+    const found = token ? await sources.openAll('livekit', 'apiKey', token.apiKey) : []
+    const signing = found.find(({ secrets }) =>
+      secrets.some((secret) => secret !== '' && token && isSignedWith(token, secret)),
+    )
+    if (signing) return signing
+    // LiveKit's SDK gives up a session for good if a 401 says that recording is disabled.
+    throw new AppError('invalid_signature', 'Invalid signature', {
+      detail: 'The token is not signed by the API key and secret of a source, or it has expired.',
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    })
+  }
+
+  /** Takes the spans of jobs, or the parts of their reports; committed when it returns. @throws unavailable */
+  async take(source: OpenSource, spans: readonly Span[]): Promise<PartialSuccess> {
+    const { callSessions, counts, now } = this.#options
+    if (spans.length > 0) counts.add(source.id, now())
+    return await callSessions.take(source.projectId, spans)
+  }
+
+  /**
+   * Takes the history of a session, and its recording if the project keeps them.
+   * @throws invalid_request, payload_too_large, FieldFault, unavailable, and what keeping a recording throws
+   */
+  async takeUpload(source: OpenSource, parts: AsyncIterable<FormPart>): Promise<void> {
+    let header: RecordingHeader | null = null
+    let spans: Span[] = []
+    for await (const part of parts) {
+      if ('value' in part && part.name === 'header') {
+        if (part.value.byteLength > headerBytesMax) throw tooLong()
+        header = readHeader(part.value)
+        spans = header.spans
+      } else if (!header) throw invalidRequest([{ field: 'header', message: 'must be the first part' }])
+      else if ('chunks' in part) {
+        // Before the recording, which takes the longest and may break off.
+        await this.take(source, spans.splice(0))
+        await this.#takeRecording(source, header, part.chunks)
+      } else if (part.name === 'chat_history') spans.push(...spansOfHistory(header.jobId, part.value))
+    }
+    if (!header) throw invalidRequest([{ field: 'header', message: 'is required' }])
+    await this.take(source, spans)
+  }
+
+  async #takeRecording(
+    { projectId }: OpenSource,
+    { callId, isRedacted }: RecordingHeader,
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const { keepsRecording, keepRecording } = this.#options
+    if (isRedacted || !(await keepsRecording(projectId, callId))) return
+    try {
+      await keepRecording(projectId, callId, chunks)
+    } catch (error) {
+      // There is nothing to send again.
+      if (!(error instanceof AppError) || error.code !== 'call_was_deleted') throw error
+    }
+  }
+}
+
+function tooLong(): AppError {
+  return invalidRequest([{ field: 'header', message: `must have at most ${headerBytesMax} bytes` }])
+}
