@@ -406,7 +406,14 @@ function createWebhooks(
 
 function createSources(
   common: Common,
-  { erasure, ingest, recordings, recordedSearch, webhooks, questions }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
+  {
+    erasure,
+    ingest,
+    recordings,
+    recordedSearch,
+    webhooks,
+    questions,
+  }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
 ) {
   const { config, read, write, writeWhenFull, store, audit, recordHash, settingsOf, now, log } = common
   // A source can be deleted on a full disk, too.

@@ -98,7 +98,12 @@ describe('the OpenAPI document', () => {
   test("describes every route but pages and their icon, the console's own and protocols that describe themselves", () => {
     const routes = createServer(service.services, () => null)
       .routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`)
-      .filter((route) => !/^(GET \/($|docs|favicon|openapi|llms)|[A-Z]+ \/console\b|POST \/(mcp$|observability\/))/.test(route))
+      .filter(
+        (route) =>
+          !/^(GET \/($|docs|favicon|openapi|llms)|[A-Z]+ \/console\b|POST \/(mcp$|observability\/))/.test(
+            route,
+          ),
+      )
     const described = operations.map(({ method, path }) => `${method} ${path}`)
     expect(described.sort()).toEqual([...new Set(routes)].sort())
     expect(described).toEqual(Object.keys(expectedStatuses).sort())

@@ -91,8 +91,8 @@ export class LiveKitReceiver {
     try {
       await keepRecording(projectId, callId, chunks)
     } catch (error) {
-      // There is nothing to send again.
-      if (!(error instanceof AppError) || error.code !== 'call_was_deleted') throw error
+      // Its call was deleted, so there is nothing to keep and nothing to send again.
+      if (!(error instanceof AppError) || !['not_found', 'call_was_deleted'].includes(error.code)) throw error
     }
   }
 }

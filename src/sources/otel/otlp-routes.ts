@@ -102,7 +102,7 @@ export async function readOtlp(
   types: readonly string[] = [protobuf],
 ): Promise<Uint8Array> {
   if (!types.includes(typeOf(request)))
-    throw unsupportedMediaType(`Send it with Content-Type: ${types.join(' or ')}.`)
+    throw unsupportedMediaType(`Send the body with Content-Type: ${types.join(' or ')}.`)
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
   if (encoding !== 'identity' && !isExpandable(encoding))
     throw unsupportedMediaType('Send the body as it is, or with Content-Encoding: gzip or deflate.', {

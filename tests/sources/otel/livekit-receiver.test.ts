@@ -372,6 +372,41 @@ describe('a recording', () => {
     expect(kept[0]?.bytes.equals(audio)).toBe(true)
   })
 
+  /** What a player recognizes as Ogg, with other bytes behind. */
+  const ogg = new Uint8Array(Buffer.concat([Buffer.from('OggS'), audio]))
+
+  async function recordingOf(project: TestProject): Promise<Response> {
+    return await project.fetch(`/v1/calls/${jobId}/recording`)
+  }
+
+  test('is kept, and stays away once it is deleted', async () => {
+    const { project, token } = await mint()
+    await send([uploadOf({ audio: ogg })], token)
+    expect((await recordingOf(project)).status).toBe(404)
+    await service.services.settings.change(project.projectId, { recordings: 'keep' })
+    await send([uploadOf({ audio: ogg }), uploadOf({ audio: ogg })], token)
+    expect(Buffer.from(await (await recordingOf(project)).bytes()).equals(ogg)).toBe(true)
+    expect((await callOf(project)).details.recording).toMatchObject({
+      state: 'kept',
+      contentType: 'audio/ogg',
+    })
+    await project.fetch(`/v1/calls/${jobId}/recording`, { method: 'DELETE' })
+    await send([uploadOf({ audio: ogg })], token)
+    expect((await recordingOf(project)).status).toBe(404)
+    await project.fetch(`/v1/calls/${jobId}`, { method: 'DELETE' })
+    await send([uploadOf({ audio: ogg })], token)
+    expect((await project.fetch(`/v1/calls/${jobId}`)).status).toBe(404)
+  })
+
+  test('of a call that was deleted is dropped', async () => {
+    const { project, token } = await mint()
+    await service.services.settings.change(project.projectId, { recordings: 'keep' })
+    await project.send('PUT', `/ingest/calls/${jobId}`, {})
+    await project.fetch(`/v1/calls/${jobId}`, { method: 'DELETE' })
+    await send([uploadOf({ audio: ogg })], token)
+    expect((await recordingOf(project)).status).toBe(404)
+  })
+
   test.each([
     ['the project keeps none', false, {}],
     ['its sender expects redaction', true, { redaction: true }],

@@ -64,6 +64,7 @@ test.each(['speech', 'text'])('a session arrives by the one variable: %s', async
     secret,
     options: { apiKey },
   })
+  await service.services.settings.change(project.projectId, { recordings: 'keep' })
   const jobId = `AJ_${kind}`
   const given = { LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: secret }
   const { history, statuses } = await observe(folder, jobId, kind, given)
@@ -95,6 +96,12 @@ test.each(['speech', 'text'])('a session arrives by the one variable: %s', async
     agent: { id: 'front-desk' },
     metadata: { jobId, roomId: expect.stringMatching(/^RM_/), inputTokens: 33, outputTokens: 21 },
   })
-  if (kind === 'speech') expect(details.latencyMs).toBeGreaterThan(0)
+  const recording = await project.fetch(`/v1/calls/${jobId}/recording`)
+  if (kind === 'text') expect(recording.status).toBe(404)
+  else {
+    expect(details.latencyMs).toBeGreaterThan(0)
+    expect(details.recording).toMatchObject({ state: 'kept', contentType: 'audio/ogg', channels: 2 })
+    expect((await recording.bytes()).byteLength).toBeGreaterThan(1_000)
+  }
   expect(JSON.stringify({ call, details })).not.toContain('SECRET')
 })

@@ -242,7 +242,7 @@ describe('what cannot be read is answered by a Status in the type of the request
     const text = await post('{}', { 'content-type': 'text/plain' })
     expect([text.status, await text.json()]).toEqual([
       415,
-      { message: 'Send spans with Content-Type: application/x-protobuf or application/json.' },
+      { message: 'Send the body with Content-Type: application/x-protobuf or application/json.' },
     ])
     const zstd = await post('{}', { 'content-encoding': 'zstd' })
     expect([zstd.status, zstd.headers.get('accept-encoding')]).toEqual([415, 'gzip, deflate, identity'])
