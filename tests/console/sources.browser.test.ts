@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { apiSecret, tokenOf, uploadOf } from '../sources/otel/livekit-requests.ts'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
@@ -167,5 +168,36 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('link', { name: 'Dograh' }).waitFor()
     await page.getByRole('link', { name: 'Front desk' }).waitFor()
     expect(await findings(page)).toEqual([])
+  })
+
+  test('agents of LiveKit are shown their variable, and their first session by itself', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/integrations?create=source`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /LiveKit Agents/ }).click()
+    await dialog.getByRole('button', { name: 'Add LiveKit Agents' }).click()
+    await dialog.getByText('is required').waitFor()
+    await dialog.getByLabel('API key').fill('APItest')
+    await dialog.getByRole('button', { name: 'Add LiveKit Agents' }).click()
+    await page.getByLabel('Secret', { exact: true }).fill(apiSecret)
+    await page.getByRole('button', { name: 'Save secret' }).click()
+    await page.getByText('Waiting for the first session').waitFor()
+    await page.getByText(`LIVEKIT_OBSERVABILITY_URL=${service.url}`).waitFor()
+    expect(await findings(page)).toEqual([])
+    const { type, body } = uploadOf()
+    const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': type }
+    const answer = await fetch(`${service.url}/observability/recordings/v0`, {
+      method: 'POST',
+      headers,
+      body,
+    })
+    expect(answer.status).toBe(200)
+    await page.getByRole('link', { name: 'Calls from LiveKit Agents' }).click()
+    await page
+      .getByText(/\d calls?/)
+      .first()
+      .waitFor()
+    const [source] = await service.services.sources.list(project.projectId)
+    await service.services.sources.delete(project.projectId, source?.id ?? '')
   })
 })

@@ -108,6 +108,19 @@ describe('callbook source', () => {
     expect((await callbook.run(['source', 'list', '--project', 'Acme'])).out).toContain('waiting')
   })
 
+  test('agents of LiveKit are given a variable, and sign with their own secret', async () => {
+    await withService(async ({ services }, callbook) => {
+      await callbook.project()
+      const args = [...create, 'livekit', '--option', 'apiKey=-', '--secret', '-']
+      const { out } = await callbook.run(args, { stdin: 'its-secret\nAPIkey\n' })
+      expect(out).toMatch(/^LIVEKIT_OBSERVABILITY_URL=http:\/\/127\.0\.0\.1:\d+$/m)
+      expect(out).not.toMatch(/its-secret|ingest\/from/)
+      expect(await services.sources.openAll('livekit', 'apiKey', 'APIkey')).toMatchObject([
+        { secrets: ['its-secret'] },
+      ])
+    })
+  })
+
   test('secrets are read from standard input, one a line; one in the command is warned of', async () => {
     await withService(async ({ services }, callbook) => {
       await callbook.project()
@@ -146,6 +159,7 @@ describe('callbook source', () => {
     [['telnyx', '--secret', 'no-key'], "--secret: must be the account's public key"],
     [['synthflow', '--option', 'direction=up'], '--option direction: must be one of inbound, outbound'],
     [['vapi', '--option', 'direction=inbound'], '--option direction: is not known'],
+    [['livekit', '--secret', 'its-secret'], '--option apiKey: is required'],
     [['vapi', '--option', 'direction'], '--option direction: must be KEY=VALUE'],
   ])('%p is refused with the name of the option', async (args, message) => {
     const callbook = new CommandLine()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { CallDetails, Turn } from '../../../src/calls/schemas.ts'
+import { encodeStatus } from '../../../src/sources/otel/protobuf.ts'
 import { pythonPackages } from '../../support/packages.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -16,15 +17,20 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Runs a session, and hears what is sent on its way to the service. @returns the agent's own history */
+/** Runs a session, and hears what is sent on its way to the service, which refuses the first upload as busy. @returns the agent's own history */
 async function observe(folder: string, jobId: string, kind: string, given: Record<string, string>) {
   const statuses: string[] = []
+  let isBusy = true
   const recorder = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const { pathname } = new URL(request.url)
       const body = await request.arrayBuffer()
+      if (isBusy && pathname.includes('recordings')) {
+        isBusy = false
+        return new Response(encodeStatus('Busy.', 1), { status: 503 })
+      }
       const answer = await fetch(service.url + pathname, { method: 'POST', headers: request.headers, body })
       statuses.push(`${pathname} ${answer.status}`)
       return answer
