@@ -14,6 +14,7 @@ const reportScopes: readonly unknown[] = ['chat_history', 'evaluations']
 /** The items of a history that are kept: no instructions. */
 const itemTypes: readonly unknown[] = ['message', 'function_call', 'function_call_output', 'agent_handoff']
 const jobIdCharsMax = 128
+const levelsMax = 10
 /** Logs that are read before other requests get a turn. */
 const logsPerSliceMax = 500
 
@@ -192,16 +193,16 @@ function isJobId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= jobIdCharsMax
 }
 
-/** The attributes in the form of OTLP/JSON as an object. */
-function mapOf(attributes: unknown): Record<string, unknown> {
-  return Object.fromEntries(membersIn(attributes).map(({ key, value }) => [key, plain(value)]))
+/** The attributes in the form of OTLP/JSON as an object. @param levels of lists and maps; deeper values are left out */
+function mapOf(attributes: unknown, levels = levelsMax): Record<string, unknown> {
+  return Object.fromEntries(membersIn(attributes).map(({ key, value }) => [key, plain(value, levels)]))
 }
 
-function plain(value: unknown): unknown {
-  if (!isObject(value)) return undefined
+function plain(value: unknown, levels: number): unknown {
+  if (!isObject(value) || levels === 0) return undefined
   const { arrayValue, kvlistValue } = value
-  if (isObject(kvlistValue)) return mapOf(kvlistValue.values)
-  if (isObject(arrayValue)) return listOf(arrayValue.values).map(plain)
+  if (isObject(kvlistValue)) return mapOf(kvlistValue.values, levels - 1)
+  if (isObject(arrayValue)) return listOf(arrayValue.values).map((each) => plain(each, levels - 1))
   return Object.values(value)[0]
 }
 

@@ -303,6 +303,17 @@ describe('a body', () => {
     expect((await callOf(project)).call.transcript).toHaveLength(6)
   })
 
+  test('of lists within lists is taken, without what is too deep', async () => {
+    const { project, token } = await mint()
+    let deep: unknown = 'a'
+    for (let level = 0; level < 2_000; level++) deep = [deep]
+    await send(
+      [logOf('evaluations', 'outcome', { outcome: { outcome: 'success' }, deep }), uploadOf()],
+      token,
+    )
+    expect((await callOf(project)).call.evaluation).toBe('success')
+  })
+
   test.each([
     ['traces', { way: 'traces/otlp', type: 'application/x-protobuf', body: new Uint8Array([255]) }, 400],
     ['logs', { way: 'logs/otlp', type: 'application/x-protobuf', body: new Uint8Array([10, 99, 1]) }, 400],
