@@ -14,8 +14,8 @@ export function pagePolicy(nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
-    // Recordings lie at the platforms.
-    'media-src https:',
+    // Recordings that are not kept lie at the platforms.
+    "media-src 'self' https:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -79,7 +79,8 @@ export class Lifecycle {
     await parts.webhookSender.close()
     await parts.retention.close()
     await parts.recordingExpiry.close()
-    await parts.peaksBacklog.close()
+    // Stops the thread that the backlog waits for.
+    await Promise.all([parts.peaksBacklog.close(), parts.audioThreads.close()])
     await parts.silence.close()
     await parts.changeWatch.close()
     await parts.follower.close()
@@ -96,7 +97,6 @@ export class Lifecycle {
     await parts.indexer.close()
     await parts.textThreads.close()
     await parts.textMatcher.close()
-    await parts.audioThreads.close()
     await parts.embedder.close?.()
     await parts.files.close()
     await parts.wordBacklog.close()

@@ -77,8 +77,8 @@ describe('the page', () => {
     expect(policy).toContain("script-src 'self';")
     expect(policy).toContain("frame-ancestors 'none'")
     // Recordings are played from where the platforms keep them.
-    expect(policy).toContain('media-src https:;')
-    expect(policy.replace('media-src https:', '')).not.toMatch(/unsafe|\*|https?:/)
+    expect(policy).toContain("media-src 'self' https:;")
+    expect(policy.replace("media-src 'self' https:", '')).not.toMatch(/unsafe|\*|https?:/)
     expect(answer.headers.get('x-frame-options')).toBe('DENY')
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')

@@ -19,6 +19,7 @@ export const callKeys = {
   one: within('calls', 'one'),
   details: within('calls', 'details'),
   holds: within('calls', 'holds'),
+  peaks: within('calls', 'peaks'),
   unsavedNote: within('calls', 'unsaved-note'),
   neighbours: within('calls', 'neighbours'),
   ofNumber: within('calls', 'of number'),

@@ -38,6 +38,9 @@ const groups = [
       { keys: ['E'], does: 'Evaluate' },
       { keys: ['L'], does: 'Add labels' },
       { keys: ['N'], does: 'Add a note' },
+      { keys: ['P'], does: 'Play or pause the recording' },
+      { keys: [','], does: '5 seconds back' },
+      { keys: ['.'], does: '5 seconds on' },
     ],
   },
 ]

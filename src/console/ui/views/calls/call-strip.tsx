@@ -1,5 +1,5 @@
 import { type MouseEvent, useMemo } from 'react'
-import { talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timeline.ts'
+import { type TalkTimeline, talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { asDuration } from '../../components/figures.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
@@ -43,16 +43,26 @@ export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
           flags={columnsOf(details?.review?.flaggedTurns ?? [])}
         />
       </button>
-      <span className={classes.stripLegend} aria-hidden>
-        <span data-speaker="user">Caller</span>
-        <span data-speaker="assistant">Agent</span>
-        {talkTimeline.tools.length > 0 && <span data-speaker="tool">Tools</span>}
-        {(details?.review?.flaggedTurns ?? []).length > 0 && <span data-speaker="flag">Flags</span>}
-        <span className={classes.stripEnd}>
-          {talkTimeline.seconds === null ? '' : asDuration(talkTimeline.seconds)}
-        </span>
-      </span>
+      <StripLegend timeline={talkTimeline} flags={details?.review?.flaggedTurns} />
     </div>
+  )
+}
+
+interface StripLegendProps {
+  timeline: TalkTimeline
+  flags: readonly number[] | undefined
+}
+
+/** What the colours of a strip mean, and how long it is. */
+export function StripLegend({ timeline: { tools, seconds }, flags = [] }: StripLegendProps) {
+  return (
+    <span className={classes.stripLegend} aria-hidden>
+      <span data-speaker="user">Caller</span>
+      <span data-speaker="assistant">Agent</span>
+      {tools.length > 0 && <span data-speaker="tool">Tools</span>}
+      {flags.length > 0 && <span data-speaker="flag">Flags</span>}
+      <span className={classes.stripEnd}>{seconds === null ? '' : asDuration(seconds)}</span>
+    </span>
   )
 }
 

@@ -2,7 +2,8 @@ import { Button, Skeleton, Tabs } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
@@ -22,10 +23,13 @@ import { callTitle, personsNumber } from './call-title.ts'
 import { useOpenCalls } from './open-calls.ts'
 import { OtherCalls } from './other-calls.tsx'
 import { RawCall } from './raw-call.tsx'
-import { Recording } from './recording.tsx'
+import { Recording, RecordingState } from './recording.tsx'
 import { Transcript } from './transcript.tsx'
 import { hashOfTurn, turnOfHash } from './turn-hash.ts'
+import { playFrom } from './use-audio.ts'
 import { useTurnSearch } from './use-turn-search.ts'
+
+const CallPlayer = lazy(async () => ({ default: (await import('./call-player.tsx')).CallPlayer }))
 
 /** One call: its transcript, its analysis, its document. */
 export function CallView() {
@@ -103,16 +107,17 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
   const { tab = 'transcript', ...filters } = useSearch({ from: '/p/$project/calls/$call' })
   const { text } = useOpenCalls()
   const search = useTurnSearch(call.transcript, text ?? '')
-  const turn = turnOfHash(useLocation({ select: ({ hash }) => hash }))
+  const hash = useLocation({ select: (location) => location.hash })
+  const turn = turnOfHash(hash)
   // Counts jumps, since the same turn may be the target twice.
   const [jump, setJump] = useState(0)
-  const show = (value: string | null, hash = '') => {
+  const show = (value: string | null, nextHash = '', t = filters.t) => {
     const next = value === 'analysis' || value === 'raw' ? value : undefined
     void navigate({
       to: '/p/$project/calls/$call',
       params: { project: project.id, call: call.id },
-      search: { ...filters, tab: next },
-      hash,
+      search: { ...filters, tab: next, t },
+      hash: nextHash,
       hashScrollIntoView: false,
       replace: true,
       resetScroll: false,
@@ -122,11 +127,37 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
     show(null, hashOfTurn(index))
     setJump(jump + 1)
   }
+  const audio = useRef<HTMLAudioElement>(null)
+  const [heard, setHeard] = useState<number | null>(null)
+  const isKept = details?.recording.state === 'kept'
+  const keepMoment = (seconds: number) => {
+    const t = Math.round(seconds) || undefined
+    if (t !== filters.t) show(tab, hash, t)
+  }
+  const onTarget = (index: number) => {
+    const at = isKept ? turnTimes(call.transcript.length, details.timeline).get(index) : undefined
+    show(null, hashOfTurn(index), at === undefined ? filters.t : Math.round(at) || undefined)
+    if (at !== undefined) playFrom(audio.current, at)
+  }
   const number = personsNumber(call, details?.direction)
   return (
     <>
+      {isKept && (
+        <Suspense fallback={<div className={classes.playerLoading} aria-busy="true" />}>
+          <CallPlayer
+            key={details.recording.keptAt}
+            call={call}
+            details={details}
+            audio={audio}
+            matches={search.matches ?? []}
+            startAt={filters.t ?? 0}
+            onTurn={setHeard}
+            onMoment={keepMoment}
+          />
+        </Suspense>
+      )}
       <div className={classes.part}>
-        <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />
+        {!isKept && <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />}
         <CallHolds id={call.id} />
         {details && <CallReview call={call} review={details.review} />}
         <CallFacts call={call} details={details} />
@@ -134,7 +165,10 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
           <MoreFacts call={call} details={details} />
           {number !== null && <OtherCalls id={call.id} number={number} />}
         </div>
-        {details?.recordingUrl && <Recording key={details.recordingUrl} url={details.recordingUrl} />}
+        {details && <RecordingState recording={details.recording} />}
+        {!isKept && details?.recordingUrl && (
+          <Recording key={details.recordingUrl} url={details.recordingUrl} />
+        )}
       </div>
       <Tabs
         value={tab}
@@ -161,7 +195,8 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
             panel={panel}
             search={search}
             target={turn === null ? null : { turn, jump }}
-            onTarget={(index) => show(null, hashOfTurn(index))}
+            heard={heard}
+            onTarget={onTarget}
           />
         </Tabs.Panel>
         <Tabs.Panel value="analysis" className={classes.part}>

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import type { CallRecording } from '../../../../calls/schemas.ts'
 import classes from './call.module.css'
 
 /** The call's recording, of which nothing is fetched until a person presses play. */
@@ -23,5 +24,20 @@ export function Recording({ url }: { url: string }) {
         </p>
       )}
     </div>
+  )
+}
+
+/** Why the service keeps no recording of the call, if it should. */
+export function RecordingState({ recording: { state, reason } }: { recording: CallRecording }) {
+  if (state === 'none' || state === 'kept') return null
+  const texts = {
+    waiting: 'The recording is being fetched.',
+    failed: 'The recording could not be fetched.',
+    expired: 'The recording was deleted at the end of its retention. The call stays.',
+  }
+  return (
+    <p className={`cb-dimmed ${classes.recording}`}>
+      {texts[state]} {reason}
+    </p>
   )
 }

@@ -41,6 +41,8 @@ interface TranscriptProps {
   panel: RefObject<HTMLElement | null>
   search: TurnSearch
   target: Target | null
+  /** The turn of the recording that is heard. */
+  heard: number | null
   /** Makes the address name a turn. */
   onTarget: (turn: number) => void
 }
@@ -48,7 +50,7 @@ interface TranscriptProps {
 const noTimeline: TimelineEntry[] = []
 
 /** The conversation: the caller on one side, the agent on the other, what tools did in between. */
-export function Transcript({ call, details, panel, search, target, onTarget }: TranscriptProps) {
+export function Transcript({ call, details, panel, search, target, heard, onTarget }: TranscriptProps) {
   const { transcript, status } = call
   const timeline = details?.timeline ?? noTimeline
   const lines = useMemo(() => linesOf(transcript, timeline), [transcript, timeline])
@@ -83,12 +85,15 @@ export function Transcript({ call, details, panel, search, target, onTarget }: T
     lines,
     delegated: { onClick },
     target,
+    heard,
     found: current,
     foundJump: search.jump,
     itemOf: (line: Line, index: number) => ({
       'data-index': index,
       'data-role': 'turn' in line ? line.turn.role : undefined,
       'data-target': ('turn' in line && line.index === target?.turn) || undefined,
+      'data-heard': ('turn' in line && line.index === heard) || undefined,
+      'aria-current': ('turn' in line && line.index === heard) || undefined,
       'data-flagged': ('turn' in line && flagged.has(line.index)) || undefined,
       className: classes.turn,
       children:

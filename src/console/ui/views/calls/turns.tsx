@@ -29,6 +29,8 @@ interface TurnsProps {
   /** Counts how often a match was requested. */
   foundJump: number
   target: Target | null
+  /** The turn that is heard, which the list follows. */
+  heard: number | null
   /** What the list does for the buttons and links within. */
   delegated: Pick<ComponentProps<'ol'>, 'onClick'>
 }
@@ -36,8 +38,8 @@ interface TurnsProps {
 /** Renders all turns. */
 export function WholeTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
   const list = useRef<HTMLOListElement>(null)
-  useScrollToTurn({ lines, ...shown }, list, (at) =>
-    list.current?.children[at]?.scrollIntoView({ block: 'center' }),
+  useScrollToTurn({ lines, ...shown }, list, (at, isFollowed) =>
+    list.current?.children[at]?.scrollIntoView({ block: isFollowed ? 'nearest' : 'center' }),
   )
   return (
     <ol ref={list} className={classes.turns} {...delegated}>
@@ -67,7 +69,7 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
   useScrollToTurn(
     { lines, ...shown },
     list,
-    panel && ((at) => virtual.scrollToIndex(at, { align: 'center' })),
+    panel && ((at, isFollowed) => virtual.scrollToIndex(at, { align: isFollowed ? 'auto' : 'center' })),
   )
   return (
     <ol
@@ -98,17 +100,24 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
 
 /** Scrolls to the current match, and to the turn in the URL. @param scrollTo null while the list cannot scroll yet */
 function useScrollToTurn(
-  { lines, found, foundJump, target }: Pick<TurnsProps, 'lines' | 'found' | 'foundJump' | 'target'>,
+  {
+    lines,
+    found,
+    foundJump,
+    target,
+    heard,
+  }: Pick<TurnsProps, 'lines' | 'found' | 'foundJump' | 'target' | 'heard'>,
   list: RefObject<HTMLElement | null>,
-  scrollTo: ((index: number) => void) | null,
+  scrollTo: ((index: number, isFollowed: boolean) => void) | null,
 ): void {
   const reveal = useEffectEvent((turn: number, isMatch: boolean) => {
     // The match itself, where it is rendered: its turn may be longer than the screen.
     const match = isMatch ? list.current?.querySelector('mark[data-current]') : null
     if (match) return match.scrollIntoView({ block: 'center' })
-    const at = lines.findIndex((line) => 'turn' in line && line.index === turn)
-    if (at >= 0) scrollTo?.(at)
+    const at = placeOf(turn)
+    if (at >= 0) scrollTo?.(at, false)
   })
+  const placeOf = (turn: number) => lines.findIndex((line) => 'turn' in line && line.index === turn)
   const isReady = scrollTo !== null
   // Also when the same match or turn is requested again, but not when a live call grows.
   const { turn: foundTurn, start } = found ?? {}
@@ -119,4 +128,22 @@ function useScrollToTurn(
   useEffect(() => {
     if (isReady && turn !== undefined && jump !== undefined) reveal(turn, false)
   }, [isReady, turn, jump])
+  const before = useRef<number | null>(null)
+  const follow = useEffectEvent((next: number) => {
+    const last = before.current
+    before.current = next
+    // A reader who has scrolled away is left there, until another part is played.
+    const isNext = last !== null && Math.abs(next - last) === 1
+    if (!isNext || isInView(list.current?.querySelector(`[data-index="${placeOf(last)}"]`)))
+      scrollTo?.(placeOf(next), true)
+  })
+  useEffect(() => {
+    if (isReady && heard !== null) follow(heard)
+  }, [isReady, heard])
+}
+
+function isInView(element: Element | null | undefined): boolean {
+  if (!element) return false
+  const { top, bottom } = element.getBoundingClientRect()
+  return bottom > 0 && top < window.innerHeight
 }

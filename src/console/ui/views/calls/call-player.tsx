@@ -1,0 +1,249 @@
+import { ActionIcon, Button } from '@mantine/core'
+import {
+  IconDownload,
+  IconPlayerPauseFilled,
+  IconPlayerPlayFilled,
+  IconPlayerSkipForward,
+  IconRewindBackward5,
+  IconRewindForward5,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type RefObject, useEffect, useEffectEvent, useMemo, useState } from 'react'
+import { talkTimelineOf, turnTimes } from '../../../../calls/reading/talk-timeline.ts'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import { asDuration } from '../../components/figures.ts'
+import { isTyping } from '../../components/typing.ts'
+import { useProject } from '../../session.ts'
+import { peaksQuery, recordingPath } from './call-queries.ts'
+import { StripLegend } from './call-strip.tsx'
+import classes from './player.module.css'
+import { PlayerStrip } from './player-strip.tsx'
+import type { TurnMatch } from './turn-matches.ts'
+import { play, playFrom, seek, useAudio } from './use-audio.ts'
+import { silencesOf } from './waveform.ts'
+
+const columns = 240
+const stepSeconds = 5
+const speeds = [0.75, 1, 1.25, 1.5, 2]
+/** How often the address gets the moment that plays. */
+const momentSeconds = 5
+/** What is left of a skipped silence. */
+const keptSilenceSeconds = 0.4
+
+interface CallPlayerProps {
+  call: Call
+  details: CallDetails
+  audio: RefObject<HTMLAudioElement | null>
+  matches: readonly TurnMatch[]
+  /** Where it starts, in seconds. */
+  startAt: number
+  /** The turn that is heard. */
+  onTurn: (turn: number | null) => void
+  /** Keeps the moment in the address. */
+  onMoment: (seconds: number) => void
+}
+
+/** Plays a call's recording. Nothing of it is fetched until a person plays it, because listening is noted. */
+export function CallPlayer({ call, details, audio, matches, startAt, onTurn, onMoment }: CallPlayerProps) {
+  const project = useProject()
+  const { recording, timeline, review } = details
+  const state = useAudio(audio, startAt)
+  const { data: waveform = null } = useQuery(peaksQuery(project.id, call.id, recording.keptAt))
+  const duration =
+    recording.durationSeconds ?? waveform?.seconds ?? state.duration ?? Math.max(call.duration, state.seconds)
+  const path = recordingPath(project.id, call.id)
+  const turns = useTurns(call, details)
+  const total = Math.max(duration, turns.at(-1)?.at ?? 0)
+  const talk = useMemo(
+    () => talkTimelineOf(call.transcript, timeline, total, columns),
+    [call.transcript, timeline, total],
+  )
+  const marks = useMemo(() => {
+    const columnsOf = (indexes: readonly number[]) =>
+      turns
+        .filter(({ index }) => indexes.includes(index))
+        .map(({ at }) => Math.min(columns - 1, Math.floor((at / total) * columns)))
+    return {
+      matches: columnsOf(matches.map(({ turn }) => turn)),
+      flags: columnsOf(review?.flaggedTurns ?? []),
+    }
+  }, [matches, review?.flaggedTurns, turns, total])
+  const heard = state.seconds > 0 ? (turns.findLast(({ at }) => at <= state.seconds)?.index ?? null) : null
+  const tellTurn = useEffectEvent(onTurn)
+  useEffect(() => tellTurn(heard), [heard])
+  const moment = state.isPlaying ? state.seconds - (state.seconds % momentSeconds) : state.seconds
+  const tellMoment = useEffectEvent(onMoment)
+  useEffect(() => tellMoment(moment), [moment])
+  const silences = useMemo(() => (waveform ? silencesOf(waveform) : []), [waveform])
+  const skipping = useSkippedSilences(audio, silences, state.seconds)
+  const move = (by: number) => audio.current && seek(audio.current, state.seconds + by)
+  const toggle = () => {
+    if (!audio.current) return
+    if (state.isPlaying) audio.current.pause()
+    else play(audio.current)
+  }
+  usePlayerKeys({ p: toggle, ',': () => move(-stepSeconds), '.': () => move(stepSeconds) })
+  return (
+    <>
+      <audio ref={audio} preload="none" src={path}>
+        {/* Without a source: the transcript says what is said. */}
+        <track kind="captions" />
+      </audio>
+      <section className={classes.controls} aria-label="Recording">
+        <ActionIcon
+          size={32}
+          radius="xl"
+          aria-label={state.isPlaying ? 'Pause' : 'Play'}
+          data-hint={state.isPlaying ? 'Pause (p)' : 'Play (p)'}
+          loading={state.isWaiting}
+          onClick={toggle}
+        >
+          {state.isPlaying ? <IconPlayerPauseFilled size={16} /> : <IconPlayerPlayFilled size={16} />}
+        </ActionIcon>
+        <Control label="5 seconds back" keys="," onClick={() => move(-stepSeconds)}>
+          <IconRewindBackward5 size={18} />
+        </Control>
+        <Control label="5 seconds on" keys="." onClick={() => move(stepSeconds)}>
+          <IconRewindForward5 size={18} />
+        </Control>
+        <span className={classes.time}>
+          {asDuration(state.seconds)} <span className="cb-dimmed">/ {asDuration(duration)}</span>
+        </span>
+        <span className={classes.more}>
+          {silences.length > 0 && (
+            <Control
+              label="Skip silence"
+              isPressed={skipping.isOn}
+              onClick={() => skipping.setIsOn(!skipping.isOn)}
+            >
+              <IconPlayerSkipForward size={16} />
+            </Control>
+          )}
+          <Speed audio={audio} />
+          <ActionIcon
+            component="a"
+            href={path}
+            download
+            variant="subtle"
+            color="gray"
+            size={28}
+            aria-label="Download the recording"
+            data-hint="Download"
+          >
+            <IconDownload size={16} />
+          </ActionIcon>
+        </span>
+      </section>
+      <div className={classes.lanes}>
+        <PlayerStrip
+          seconds={state.seconds}
+          duration={duration}
+          total={total}
+          timeline={talk}
+          waveform={waveform}
+          matches={marks.matches}
+          flags={marks.flags}
+          onSeek={(seconds) => audio.current && seek(audio.current, seconds)}
+          onPick={(seconds) => playFrom(audio.current, seconds)}
+        />
+        <StripLegend timeline={talk} flags={review?.flaggedTurns} />
+        {state.isFailed && (
+          <p role="alert" className={classes.failure}>
+            The recording could not be played.
+            <Button variant="default" size="compact-xs" onClick={() => audio.current?.load()}>
+              Try again
+            </Button>
+          </p>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** The turns whose times are known, in order of time. */
+function useTurns({ transcript }: Call, { timeline }: CallDetails): { index: number; at: number }[] {
+  return useMemo(
+    () =>
+      [...turnTimes(transcript.length, timeline)]
+        .map(([index, at]) => ({ index, at }))
+        .sort((a, b) => a.at - b.at || a.index - b.index),
+    [transcript, timeline],
+  )
+}
+
+/** Jumps over silence while it plays, if a person wants that. */
+function useSkippedSilences(
+  audio: RefObject<HTMLAudioElement | null>,
+  silences: readonly [number, number][],
+  seconds: number,
+) {
+  const [isOn, setIsOn] = useState(false)
+  useEffect(() => {
+    const playing = audio.current
+    if (!isOn || !playing || playing.paused) return
+    const [, end] = silences.find(([from, to]) => from + keptSilenceSeconds < seconds && seconds < to) ?? []
+    if (end !== undefined && end - seconds > 2 * keptSilenceSeconds) seek(playing, end - keptSilenceSeconds)
+  }, [audio, silences, seconds, isOn])
+  return { isOn, setIsOn }
+}
+
+function usePlayerKeys(keys: Record<string, () => unknown>): void {
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const act = keys[event.key]
+    if (!act || event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event))
+      return
+    event.preventDefault()
+    act()
+  })
+  useEffect(() => {
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+interface ControlProps {
+  label: string
+  keys?: string
+  isPressed?: boolean
+  onClick: () => void
+  children: React.ReactNode
+}
+
+function Control({ label, keys, isPressed, onClick, children }: ControlProps) {
+  return (
+    <ActionIcon
+      variant={isPressed ? 'light' : 'subtle'}
+      color={isPressed ? undefined : 'gray'}
+      size={28}
+      aria-label={label}
+      aria-pressed={isPressed}
+      data-hint={keys ? `${label} (${keys})` : label}
+      onClick={onClick}
+    >
+      {children}
+    </ActionIcon>
+  )
+}
+
+function Speed({ audio }: { audio: RefObject<HTMLAudioElement | null> }) {
+  return (
+    <select
+      className={classes.speed}
+      aria-label="Speed"
+      defaultValue={1}
+      onChange={({ currentTarget }) => {
+        const speed = Number(currentTarget.value)
+        if (!audio.current) return
+        // The first is reset when the element loads again.
+        audio.current.playbackRate = speed
+        audio.current.defaultPlaybackRate = speed
+      }}
+    >
+      {speeds.map((speed) => (
+        <option key={speed} value={speed}>
+          {speed}×
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Page } from 'playwright-core'
+import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
+import { findings } from '../support/accessibility.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { madeWav } from '../support/recordings.ts'
+import type { TestProject, TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(90_000)
+const bytesPerSecond = 32_000
+const seconds = 60
+/** When each turn begins: the caller's are the odd ones. From 20 to 40 seconds nobody speaks. */
+const starts = [0, 4, 9, 14, 40, 45, 50, 55]
+
+const call: CallChange = {
+  status: 'completed',
+  duration: seconds,
+  callerNumber: '+15557294053',
+  summary: 'Moved the booking to Friday.',
+  transcript: starts.map((_, n) => ({
+    role: n % 2 ? 'user' : 'assistant',
+    content: n % 2 ? `Could you look again, number ${n}?` : `I have found table ${n} for you.`,
+  })),
+  details: {
+    timeline: [
+      ...starts.map((atSeconds, turn) => ({ atSeconds, kind: 'turn' as const, turn })),
+      { atSeconds: 22, kind: 'tool_call' as const, name: 'free_tables' },
+    ],
+  },
+}
+
+/** The voice of each turn, as noise on its side. */
+function spokenWav(): Buffer<ArrayBuffer> {
+  const wav = madeWav(44 + seconds * bytesPerSecond)
+  for (let at = 0; at < seconds * 8_000; at++) {
+    const time = at / 8_000
+    const turn = starts.findLastIndex((start) => start <= time)
+    const isSpoken = time - (starts[turn] ?? 0) < 4
+    for (const side of [0, 1]) {
+      const level = isSpoken && (turn + 1) % 2 === side ? 0.2 + 0.3 * Math.abs(Math.sin(time * 3)) : 0
+      const place = 44 + at * 4 + side * 2
+      wav.writeInt16LE(Math.round(wav.readInt16LE(place) * level), place)
+    }
+  }
+  return wav
+}
+
+describe.if(browserPath !== null)('the recording of a call, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let project: TestProject
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
+    for (const id of ['kept', 'no-waveform', 'waiting', 'failed', 'expired'])
+      await service.services.ingest.put(project.projectId, id, call)
+    await upload('kept', spokenWav())
+    await service.services.peaksBacklog.idle()
+    const state = (id: string, recording: Partial<CallRecording>) =>
+      service.services.ingest.setRecording(
+        project.projectId,
+        id,
+        { ...none, ...recording },
+        { beside: { statements: () => [sql`select 1`] } },
+      )
+    await state('waiting', { state: 'waiting' })
+    await state('failed', { state: 'failed', reason: 'The platform answered with status 403.' })
+    await state('expired', { state: 'expired' })
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(() => tabs.end())
+
+  async function upload(id: string, body: Buffer<ArrayBuffer>): Promise<void> {
+    const answer = await project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
+    expect(answer.status).toBeLessThan(300)
+  }
+
+  async function openCall(path: string, options: OpenOptions = {}): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
+    await tab.open(`/p/${project.id}/calls/${path}`)
+    await tab.page.getByText('I have found table 0').waitFor()
+    return tab.page
+  }
+
+  const timeOf = (page: Page) =>
+    page.locator('audio').evaluate((element) => (element as HTMLAudioElement).currentTime)
+  const isPlaying = (page: Page) =>
+    page.locator('audio').evaluate((element) => !(element as HTMLAudioElement).paused)
+  const heardOf = (page: Page) => page.locator('li[aria-current="true"]').textContent()
+  const strip = (page: Page) => page.getByRole('slider', { name: 'Position in the recording' })
+
+  async function clickStrip(page: Page, share: number): Promise<void> {
+    const { width = 0 } = (await strip(page).boundingBox()) ?? {}
+    await strip(page).click({ position: { x: width * share, y: 30 } })
+  }
+
+  test('nothing is fetched before it is played; a click on the waveform plays from there', async () => {
+    const page = await openCall('kept')
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/recording')) asked.push(request.url())
+    })
+    await page.locator('svg path[data-mark="agent"]').waitFor({ state: 'attached' })
+    await page.waitForLoadState('networkidle')
+    expect(asked).toEqual([])
+    await clickStrip(page, 0.755)
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await until(async () => (await timeOf(page)) > 45.3)
+    expect(await timeOf(page)).toBeLessThan(48)
+    expect(await heardOf(page)).toContain('number 5')
+    expect(asked.length).toBeGreaterThan(0)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await until(() => /[?&]t=4[5-8]\b/.test(page.url()))
+    await page.reload()
+    await until(async () => /number 5/.test((await heardOf(page)) ?? ''))
+    expect(await timeOf(page)).toBeGreaterThan(44)
+  })
+
+  test('a turn plays from there, the transcript follows, and keys play, pause and move', async () => {
+    const page = await openCall('kept')
+    await strip(page).waitFor()
+    await page.getByRole('link', { name: '0:09' }).click()
+    await until(async () => (await timeOf(page)) > 9)
+    expect(await heardOf(page)).toContain('table 2')
+    expect(page.url()).toContain('#turn-2')
+    await page.getByLabel('Speed').selectOption('2')
+    await page.getByText('number 3').waitFor()
+    await until(async () => /number 3/.test((await heardOf(page)) ?? ''))
+    await page.locator('#call').focus()
+    await page.keyboard.press('p')
+    await until(async () => !(await isPlaying(page)))
+    const before = await timeOf(page)
+    await page.keyboard.press(',')
+    await until(async () => Math.abs((await timeOf(page)) - before + 5) < 0.1)
+    await page.keyboard.press('.')
+    await until(async () => Math.abs((await timeOf(page)) - before) < 0.1)
+    await strip(page).focus()
+    await page.keyboard.press('End')
+    await until(async () => (await timeOf(page)) === seconds)
+    await page.keyboard.press('Home')
+    await page.keyboard.press('PageUp')
+    await until(async () => (await timeOf(page)) === 30)
+    expect(await strip(page).getAttribute('aria-valuetext')).toBe('0:30 of 1:00')
+  })
+
+  test('silence is skipped on wish', async () => {
+    const page = await openCall('kept?t=17')
+    await page.getByRole('button', { name: 'Skip silence' }).click()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await until(async () => (await timeOf(page)) > 39)
+    await page.getByRole('button', { name: 'Skip silence', pressed: true }).waitFor()
+  })
+
+  test('a format without a waveform plays along the turns', async () => {
+    const flac = new URL('../recordings/audio/files/stereo.flac', import.meta.url)
+    await upload('no-waveform', Buffer.from(await Bun.file(flac).arrayBuffer()))
+    const page = await openCall('no-waveform')
+    await page.getByRole('img', { name: /^The caller speaks/ }).waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await until(async () => (await timeOf(page)) > 0.2)
+  })
+
+  test('a call without its recording says why', async () => {
+    for (const [id, text] of [
+      ['waiting', 'The recording is being fetched.'],
+      ['failed', 'The recording could not be fetched. The platform answered with status 403.'],
+      ['expired', 'The recording was deleted at the end of its retention.'],
+    ] as const) {
+      const page = await openCall(id)
+      await page.getByText(text).waitFor()
+      expect(await page.locator('audio').count()).toBe(0)
+    }
+  })
+
+  test('a recording that is gone says so', async () => {
+    const page = await openCall('kept')
+    await page.route('**/recording', (route) => route.fulfill({ status: 404 }))
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.getByText('The recording could not be played.').waitFor()
+    await page.unroute('**/recording')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await until(async () => (await timeOf(page)) > 0.2)
+  })
+
+  test('is accessible, in light, in dark and on a phone', async () => {
+    const looks: [name: string, OpenOptions][] = [
+      ['light', {}],
+      ['dark', { colorScheme: 'dark' }],
+      ['phone', { width: 375, height: 812 }],
+    ]
+    for (const [name, options] of looks) {
+      const page = await openCall('kept?t=12', options)
+      await page.locator('svg path[data-mark="agent"]').waitFor({ state: 'attached' })
+      if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` })
+      expect([name, await findings(page)]).toEqual([name, []])
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+      expect([name, isWide]).toEqual([name, false])
+    }
+  })
+})
+
+const none: CallRecording = {
+  state: 'none',
+  reason: null,
+  contentType: null,
+  bytes: null,
+  durationSeconds: null,
+  channels: null,
+  keptAt: null,
+}
