@@ -1,5 +1,6 @@
 import { benchConsole } from './console.ts'
 import { benchFind } from './find.ts'
+import { benchRecordings } from './recordings.ts'
 import { benchRedaction } from './redaction.ts'
 import { runSuite } from './runner.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -12,6 +13,7 @@ await runSuite({
     'without redaction. `--all` finds calls among a million. Reading and writing calls is measured by `bench:peers`.',
   cases: [
     { name: 'console', run: benchConsole },
+    { name: 'recordings', run: benchRecordings },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
     { name: 'find', run: benchFind, isLarge: true },

@@ -9,6 +9,7 @@ import type { RequestContexts } from './request-context.ts'
 const arrivalMs = 30_000
 const unverifiedArrivalMs = 5_000
 const bytesPerSecondMin = 32_768
+const watchMs = 100
 /** Longer malformed bodies are not parsed again to find the position, which would delay others. */
 const locatedCharsMax = 1_048_576
 /** Of all objects and arrays of a body together: parsed, a member takes up to a hundred times its bytes. */
@@ -128,11 +129,18 @@ export function readParts(request: Request, form: BodyForm, limits: BodyLimits):
   return whileWaiting(request, limits)
 }
 
-/** The parts of a body of any media type, as they arrive. @throws as `readParts` */
+/** The parts of a body of any media type, as they arrive, each until the next is asked for. @throws as `readParts` */
 export function readStream(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   checkEncoding(request.headers)
   checkLength(request.headers, limits.bytesMax)
-  return whileWaiting(request, limits)
+  return eachReleased(arriving(request, arrivalMs))
+}
+
+async function* eachReleased(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    yield part
+    release(part)
+  }
 }
 
 async function* whileWaiting(request: Request, { bytesMax, admission }: BodyLimits) {
@@ -191,12 +199,17 @@ function checkEncoding(headers: Headers): void {
     })
 }
 
+/** Frees the memory at once: collecting it later would keep hundreds of megabytes while much arrives. */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0)
+}
+
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
   const length = checkLength(request.headers, bytesMax)
   const withinMs = admission.isUnverified(request) ? unverifiedArrivalMs : arrivalMs
   // Reading it part by part takes an eighth of the main thread's time for a PUT.
   if (length <= freeBodyBytes)
-    return new Uint8Array(await arrivesWithin(withinMs, withinMs, () => request.arrayBuffer()))
+    return new Uint8Array(await arrivesWithin(withinMs, () => request.arrayBuffer()))
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of arriving(request, withinMs)) {
@@ -215,39 +228,55 @@ function checkLength(headers: Headers, bytesMax: number): number {
   return length === null ? Number.POSITIVE_INFINITY : Number(length)
 }
 
-/** Counts only the time of waiting, not that of the work in between. */
+/**
+ * Counts only the time of waiting, not that of the work in between. One timer for all parts: one for each would take as
+ * long as reading them.
+ */
 async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
-  let waitedMs = 0
-  let size = 0
+  const wait = { size: 0, beforeMs: 0, startedAt: 0, isLate: false }
+  const timer = setInterval(() => {
+    if (wait.startedAt === 0) return
+    const allowedMs = withinMs + (wait.size / bytesPerSecondMin) * 1_000
+    wait.isLate = wait.beforeMs + performance.now() - wait.startedAt > allowedMs
+    if (wait.isLate) reader.cancel().catch(() => undefined)
+  }, watchMs)
   try {
     for (;;) {
-      const allowedMs = withinMs + (size / bytesPerSecondMin) * 1_000
-      const startedAt = performance.now()
-      const part = await arrivesWithin(allowedMs - waitedMs, withinMs, () => reader.read())
-      waitedMs += performance.now() - startedAt
+      wait.startedAt = performance.now()
+      const part = await reader.read().catch(() => {
+        throw incomplete()
+      })
+      wait.beforeMs += performance.now() - wait.startedAt
+      wait.startedAt = 0
+      if (wait.isLate) throw late(withinMs)
       if (part.done) return
-      size += part.value.byteLength
+      wait.size += part.value.byteLength
       yield part.value
     }
   } finally {
+    clearInterval(timer)
     reader.cancel().catch(() => undefined)
   }
 }
 
 /** @throws invalid_request when it takes longer, or the client has gone away */
-async function arrivesWithin<Value>(
-  ms: number,
-  withinMs: number,
-  receive: () => Promise<Value>,
-): Promise<Value> {
-  // Reading fails only if the client has gone away, which is not worth logging.
-  const received = await withinTime(ms, receive()).catch(() => {
-    throw invalidRequest([{ field: 'body', message: 'must arrive complete' }])
+async function arrivesWithin<Value>(withinMs: number, receive: () => Promise<Value>): Promise<Value> {
+  const received = await withinTime(withinMs, receive()).catch(() => {
+    throw incomplete()
   })
   if (received !== null) return received
-  throw invalidRequest([{ field: 'body', message: `must arrive within ${withinMs / 1_000} seconds` }])
+  throw late(withinMs)
+}
+
+/** Reading fails only if the client has gone away, which is not worth logging. */
+function incomplete(): AppError {
+  return invalidRequest([{ field: 'body', message: 'must arrive complete' }])
+}
+
+function late(withinMs: number): AppError {
+  return invalidRequest([{ field: 'body', message: `must arrive within ${withinMs / 1_000} seconds` }])
 }
 
 /** Null when the time is up. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { AppError, invalidRequest } from '../errors.ts'
+import type { Turns } from '../threads/turns.ts'
 import type { Draft, RecordingFiles } from './files.ts'
 import { encryptFrame, frameBytes, newKey } from './frames.ts'
 import { beginningBytes, mediaTypeOf, mediaTypes } from './media-type.ts'
 
-/** How many frames are written at once. */
-const framesPerWrite = 4
+const framesPerTurn = 4
 
 /** A recording that has arrived whole, in a durable draft. */
 export interface Arrived {
@@ -17,6 +17,13 @@ export interface Arrived {
   sha256: string
 }
 
+interface ReceiveOptions {
+  files: Pick<RecordingFiles, 'create'>
+  bytesMax: number
+  /** Of everything that arrives, so that nobody else waits long. */
+  turns: Turns
+}
+
 /**
  * Encrypts a recording as it arrives. Nothing is left of one that fails.
  * @throws invalid_request if it is empty, unsupported_media_type, payload_too_large, insufficient_storage, or what
@@ -24,26 +31,12 @@ export interface Arrived {
  */
 export async function receive(
   parts: AsyncIterable<Uint8Array>,
-  { files, bytesMax }: { files: Pick<RecordingFiles, 'create'>; bytesMax: number },
+  { files, bytesMax, turns }: ReceiveOptions,
 ): Promise<Arrived> {
-  const key = newKey()
-  const hash = createHash('sha256')
-  let draft: Draft | null = null
-  let contentType: string | null = null
-  let bytes = 0
-  let frames = 0
-  const encrypted: Buffer[] = []
-  const write = async (frame: Uint8Array) => {
-    // The first frame, which begins as the file does.
-    contentType ??= mediaTypeOf(frame)
-    if (contentType === null) throw notAudio()
-    draft ??= await files.create()
-    hash.update(frame)
-    encrypted.push(...encryptFrame(key, frames++, frame))
-    if (frames % framesPerWrite === 0) await draft.write(encrypted.splice(0))
-  }
+  const arrival = new Arrival(files)
   try {
     const frame = Buffer.allocUnsafe(frameBytes)
+    let bytes = 0
     let filled = 0
     for await (const part of parts) {
       bytes += part.byteLength
@@ -54,27 +47,86 @@ export async function receive(
         at += taken.byteLength
         filled += taken.byteLength
         // At once, since an answer to what is no audio should not wait for all of it.
-        if (frames === 0 && filled >= beginningBytes && mediaTypeOf(frame) === null) throw notAudio()
+        if (arrival.isEmpty && filled >= beginningBytes) refuseOther(frame)
         if (filled < frameBytes) continue
-        await write(frame)
+        if (await arrival.add(frame)) await turns.next()
         filled = 0
       }
     }
     if (bytes === 0) throw invalidRequest([{ field: 'body', message: 'is required: the recording' }])
-    if (filled > 0) await write(frame.subarray(0, filled))
-    const whole = draft as Draft | null
-    if (whole === null || contentType === null) throw notAudio()
-    if (encrypted.length > 0) await whole.write(encrypted)
-    await whole.finish()
-    return { draft: whole, key, contentType, bytes, sha256: hash.digest('hex') }
+    if (filled > 0) await arrival.add(frame.subarray(0, filled))
+    return { ...(await arrival.end()), bytes }
   } catch (error) {
-    await (draft as Draft | null)?.discard()
+    await arrival.discard()
     throw error
   }
 }
 
-function notAudio(): AppError {
-  return new AppError('unsupported_media_type', 'Unsupported media type', {
+/** What has arrived of a recording. Frames are encrypted while the ones before are written. */
+class Arrival {
+  readonly #files: ReceiveOptions['files']
+  readonly #key = newKey()
+  readonly #hash = createHash('sha256')
+  readonly #encrypted: Buffer[] = []
+  #frames = 0
+  #contentType = ''
+  #draft: Draft | null = null
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(files: ReceiveOptions['files']) {
+    this.#files = files
+  }
+
+  get isEmpty(): boolean {
+    return this.#frames === 0
+  }
+
+  /** @returns whether others should have their turn @throws unsupported_media_type, insufficient_storage */
+  async add(frame: Uint8Array): Promise<boolean> {
+    if (this.isEmpty) this.#contentType = refuseOther(frame)
+    this.#draft ??= await this.#files.create()
+    this.#hash.update(frame)
+    this.#encrypted.push(...encryptFrame(this.#key, this.#frames++, frame))
+    if (this.#frames % framesPerTurn > 0) return false
+    await this.#write()
+    return true
+  }
+
+  async end(): Promise<Omit<Arrived, 'bytes'>> {
+    const draft = this.#draft
+    if (!draft) throw new Error('Nothing has arrived')
+    await this.#write()
+    await this.#writing
+    await draft.finish()
+    return { draft, key: this.#key, contentType: this.#contentType, sha256: this.#hash.digest('hex') }
+  }
+
+  async discard(): Promise<void> {
+    await this.#writing.catch(() => undefined)
+    await this.#draft?.discard()
+  }
+
+  /** Waits for the write before. */
+  async #write(): Promise<void> {
+    await this.#writing
+    const parts = this.#encrypted.splice(0)
+    if (parts.length === 0 || !this.#draft) return
+    this.#writing = this.#draft.write(parts).finally(() => parts.forEach(release))
+    // It is awaited by the next one, or at the end.
+    this.#writing.catch(() => undefined)
+  }
+}
+
+/** Frees the memory at once: collecting it later would keep hundreds of megabytes while much arrives. */
+function release({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0)
+}
+
+/** @returns the media type @throws unsupported_media_type */
+function refuseOther(frame: Uint8Array): string {
+  const type = mediaTypeOf(frame)
+  if (type !== null) return type
+  throw new AppError('unsupported_media_type', 'Unsupported media type', {
     detail: `Send a recording as its bytes are, not as a form or as JSON: ${mediaTypes.join(', ')}.`,
   })
 }

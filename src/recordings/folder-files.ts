@@ -121,15 +121,20 @@ function refuseFull(error: NodeJS.ErrnoException): never {
   })
 }
 
+/** Without joining the parts, which takes as long as hashing them. */
 async function writeAll(file: number, parts: Uint8Array[]): Promise<void> {
-  const all = Buffer.concat(parts)
-  for (let at = 0; at < all.byteLength; ) {
-    at += await new Promise<number>((resolve, reject) => {
-      fs.write(file, all, at, all.byteLength - at, null, (error, written) =>
-        error ? reject(error) : resolve(written),
-      )
-    })
-  }
+  const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
+  const written = await write(file, parts)
+  if (written === bytes) return
+  // As when the disk is nearly full: the next write fails.
+  if (written === 0) throw Object.assign(new Error('Nothing more fits'), { code: 'ENOSPC' })
+  await writeAll(file, [Buffer.concat(parts).subarray(written)])
+}
+
+function write(file: number, parts: Uint8Array[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.writev(file, parts, (error, written) => (error ? reject(error) : resolve(written)))
+  })
 }
 
 async function readFully(file: number, position: number, length: number): Promise<Uint8Array> {

@@ -10,6 +10,7 @@ import { preparedQueries, type StoreOf } from '../db/store.ts'
 import { AppError, callIsOnHold, callNotFound, callWasDeleted, forbidden, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
+import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
 import type { RecordingFiles } from './files.ts'
 import { decryptRange, frameBytes } from './frames.ts'
@@ -136,6 +137,7 @@ const queries = preparedQueries((db) => ({
 export class Recordings {
   readonly #options: RecordingsOptions
   readonly #tokens: LinkTokens
+  readonly #turns = new Turns()
 
   constructor(options: RecordingsOptions) {
     this.#options = options
@@ -246,7 +248,8 @@ export class Recordings {
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
     const { files, config, probe } = this.#options
     if (!files) throw notKeptHere()
-    const arrived = await receive(parts, { files, bytesMax: config.recordingBytesMax })
+    const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns }
+    const arrived = await receive(parts, limits)
     try {
       const told = await probe(arrived)
       return await this.#commit(projectId, id, { arrived, told, audited, files })

@@ -25,7 +25,9 @@ export function recordingUploadRoutes({ recordings, admission, contexts }: Uploa
     async ({ caller, params, request, set }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       const parts = readStream(request, limits)
-      const { kept, isNew } = await recordings.upload(caller.projectId, params.id ?? '', parts)
+      const { kept, isNew } = await admission.whileArriving(request, () =>
+        recordings.upload(caller.projectId, params.id ?? '', parts),
+      )
       set.status = isNew ? 201 : 200
       return kept
     },
