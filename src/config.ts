@@ -26,6 +26,17 @@ interface EmbeddingConfig {
   readonly token: string | null
 }
 
+interface BucketConfig {
+  /** Address of the bucket. */
+  readonly endpoint: string
+  /** Before each name in the bucket; or empty. */
+  readonly prefix: string
+  readonly region: string
+  readonly accessKeyId: string
+  /** A secret. */
+  readonly secretAccessKey: string
+}
+
 /** Why the service cannot start: one line a problem, which names the variable and never shows a secret. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
@@ -64,6 +75,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     knowledgeTextBytesMax: read.integer('KNOWLEDGE_TEXT_MAX_BYTES', 2 ** 20, [1, 2 ** 28]),
     bodyBytesMax: read.integer('BODY_MAX_BYTES', 2 ** 25, [1, 2 ** 30]),
     recordingBytesMax: read.integer('RECORDING_MAX_BYTES', 2 ** 28, [1, 2 ** 40]),
+    /** Null keeps recordings in a folder of DATA_DIR. */
+    bucket: read.bucket(),
     /** Largest document of a call, in bytes of UTF-8. */
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
     /** Without a trailing slash; null means the address that the server listens on. */
@@ -166,6 +179,33 @@ class Reader {
     const isPlain = [...url.searchParams].every(([key, value]) => key === 'tls' && /^[01]$/.test(value))
     if (isPlain && url.hash === '') return this.text(name)
     return this.refuse(name, 'has a fragment or an unknown query parameter', 'no query but tls=0 or tls=1')
+  }
+
+  bucket(): BucketConfig | null {
+    const written = this.text('RECORDINGS_URL')
+    const endpoint = this.url('RECORDINGS_ENDPOINT', ['http://…', 'https://…'])
+    const [accessKeyId, secretAccessKey] = [
+      this.secret('AWS_ACCESS_KEY_ID'),
+      this.secret('AWS_SECRET_ACCESS_KEY'),
+    ]
+    const region = this.text('AWS_REGION') ?? 'us-east-1'
+    if (written === null) return null
+    const [, bucket, path = ''] =
+      /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(written) ?? []
+    if (bucket === undefined)
+      return this.refuse('RECORDINGS_URL', `is ${quoted(written)}`, 's3://bucket or s3://bucket/prefix')
+    if (accessKeyId === null)
+      this.refuse('AWS_ACCESS_KEY_ID', 'is not set', 'the key of RECORDINGS_URL’s bucket')
+    if (this.text('AWS_SECRET_ACCESS_KEY') === null)
+      this.refuse('AWS_SECRET_ACCESS_KEY', 'is not set', 'the secret of RECORDINGS_URL’s bucket')
+    const server = endpoint?.href ?? `https://s3.${region}.amazonaws.com`
+    return Object.freeze({
+      endpoint: `${server.replace(/\/+$/, '')}/${bucket}`,
+      prefix: path.replace(/^\/+|\/+$/g, '').replace(/(?<=.)$/, '/'),
+      region,
+      accessKeyId: accessKeyId ?? '',
+      secretAccessKey: secretAccessKey ?? '',
+    })
   }
 
   embedding(): EmbeddingConfig {

@@ -1,8 +1,13 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { Calls } from '../../src/calls/calls.ts'
 import type { CallSearch } from '../../src/calls/finding/call-query.ts'
 import { asImportLines, csvOf, linesOf } from '../../src/calls/reading/forms.ts'
 import { isListParameter, readListRequest } from '../../src/calls/reading/list-request.ts'
 import { readParameters } from '../../src/http/parameters.ts'
+import { extensionOf } from '../../src/recordings/media-type.ts'
 import type { Services } from '../../src/services/services.ts'
 import { startProgress } from './progress.ts'
 import { counted } from './sentences.ts'
@@ -14,12 +19,21 @@ export interface ExportOptions {
   query?: string
   csv?: true
   json?: true
+  /** Folder for the recordings. */
+  recordings?: string
 }
 
 /** Prints the calls that the options ask for. */
 export async function exportCalls(
-  { calls, reading }: Services,
-  { shell, projectId, query = '', csv, json }: ExportOptions & { shell: Shell; projectId: number },
+  { calls, reading, recordings: kept }: Services,
+  {
+    shell,
+    projectId,
+    query = '',
+    csv,
+    json,
+    recordings,
+  }: ExportOptions & { shell: Shell; projectId: number },
 ): Promise<void> {
   if (csv && json) throw new Error('Use either --csv or --json, not both.')
   const unknown = Object.keys(readParameters(`?${query}`)).filter((name) => !isListParameter(name))
@@ -52,6 +66,44 @@ export async function exportCalls(
   } finally {
     progress?.stop()
   }
+  if (recordings === undefined) return
+  const ofThese = { recording: ['kept'], ...parameters, fields: ['id'] }
+  const { search: withSound } = readListRequest(ofThese, {
+    isCsv: false,
+    readCursor: calls.cursors(projectId).read,
+  })
+  const lines = asTexts(
+    '',
+    calls.export(projectId, withSound, { form: linesOf({ fields: new Set(['id']), isDetailed: false }) }),
+  )
+  await saveRecordings(kept, { projectId, folder: recordings, ids: idsOf(lines), signal: shell.signal })
+}
+
+/** Saves each recording as a file that has the call's id as its name. */
+async function saveRecordings(
+  recordings: Services['recordings'],
+  { projectId, folder, ids, signal }: SaveOptions,
+): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for await (const id of ids) {
+    signal.throwIfAborted()
+    const recording = await recordings.open(projectId, id).catch(() => null)
+    // It may have been deleted meanwhile.
+    if (!recording) continue
+    const name = `${id.replaceAll(':', '_')}.${extensionOf(recording.contentType)}`
+    await pipeline(recording.read(0, recording.bytes), createWriteStream(join(folder, name)))
+  }
+}
+
+interface SaveOptions {
+  projectId: number
+  folder: string
+  ids: AsyncIterable<string>
+  signal: AbortSignal
+}
+
+async function* idsOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const part of lines) for (const line of part.split('\n')) if (line) yield JSON.parse(line).id
 }
 
 /** 0 when it is not known. */

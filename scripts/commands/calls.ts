@@ -33,6 +33,7 @@ export function addCallsCommands(program: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--query <query>', 'as for GET /v1/calls, such as "status=completed&from=2026-01-01"')
     .option('--csv', 'print CSV, without transcripts and analyses')
+    .option('--recordings <folder>', 'also save the recordings there, each under the id of its call')
     .option('--json', 'print one array instead of lines')
     .action(async (options: ExportOptions) => {
       const { exportCalls } = await import('./calls-export.ts')

@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../../src/config.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
 import { OtherSchema } from '../../src/db/migrate.ts'
 import { loadAddon } from '../../src/knowledge/indexing/index/addon.ts'
+import { compareFiles } from '../../src/recordings/comparison.ts'
 import { isWritable } from '../../src/services/folder.ts'
 import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'
@@ -16,7 +17,7 @@ const embedWithinMs = 20_000
 
 /** The report of `doctor` on one part. */
 export interface Check {
-  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index'
+  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index' | 'recordings'
   ok: boolean
   detail: string
   /** What to do; null if nothing is wrong. */
@@ -43,6 +44,8 @@ export async function runChecks(
       isOpen = true
       await report(await checkEmbedding(services, shell.signal))
       await report(await checkIndexes(services, shell.signal))
+      const recordings = await checkRecordings(services, repair, shell.signal)
+      if (recordings) await report(recordings)
     })
   } catch (error) {
     if (isOpen || shell.signal.aborted) throw error
@@ -194,6 +197,40 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
   } catch (error) {
     signal.throwIfAborted()
     return failed(timeout.aborted ? `no answer within ${embedWithinMs / 1000} s` : sentenceOf(error))
+  }
+}
+
+/** Null where none can be kept. */
+async function checkRecordings(
+  { database, recordingFiles: files, config }: Services,
+  repair: boolean,
+  signal: AbortSignal,
+): Promise<Check | null> {
+  if (!files) return null
+  const place = config.bucket?.endpoint ?? `${config.dataDir}/recordings`
+  try {
+    const { read } = database
+    const { recordings, missing, unnamed } = await compareFiles({ read, files, now: Date.now }, signal)
+    if (repair) for (const name of unnamed) await files.remove(name)
+    const unknown = repair ? 0 : unnamed.length
+    if (missing === 0 && unknown === 0)
+      return sound('recordings', `${counted(recordings, 'recording')} in ${place}`)
+    const faults = [
+      ...(missing > 0 ? [`${counted(missing, 'recording')} of ${recordings} have no file in ${place}`] : []),
+      ...(unknown > 0 ? [`${counted(unknown, 'file')} in ${place} belong to no recording`] : []),
+    ]
+    const advice =
+      missing > 0
+        ? 'Bring the files back from a backup, under their names; without them, those recordings are lost.'
+        : 'Nobody can hear them, since their keys are gone. Remove them: bun callbook doctor --repair'
+    return fault('recordings', faults.join('; '), advice)
+  } catch (error) {
+    signal.throwIfAborted()
+    return fault(
+      'recordings',
+      sentenceOf(error),
+      'Check RECORDINGS_URL, RECORDINGS_ENDPOINT, AWS_… and the network.',
+    )
   }
 }
 

@@ -10,7 +10,10 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
       'Check the configuration, the database, the addon, the embedding provider (by embedding one word) and the ' +
         'index files, and say how to fix each problem.',
     )
-    .option('--repair', 'count calls again where the counts of a project are wrong')
+    .option(
+      '--repair',
+      'count calls again where the counts are wrong, and remove files that belong to no recording',
+    )
     .option('--json', 'print an array of {"check","ok","detail","advice"}')
     .action(async ({ json, repair }: { json?: true; repair?: true }) => {
       const { runChecks } = await import('./checks.ts')

@@ -19,3 +19,17 @@ export function mediaTypeOf(start: Uint8Array): string | null {
   const text = Buffer.from(start.subarray(0, beginningBytes)).toString('latin1')
   return beginnings.find(([, pattern]) => pattern.test(text))?.[0] ?? null
 }
+
+const extensions: Record<string, string> = {
+  'audio/wav': 'wav',
+  'audio/ogg': 'ogg',
+  'audio/flac': 'flac',
+  'audio/mp4': 'm4a',
+  'audio/webm': 'webm',
+  'audio/mpeg': 'mp3',
+}
+
+/** The usual end of the name of such a file. */
+export function extensionOf(mediaType: string): string {
+  return extensions[mediaType] ?? 'bin'
+}

@@ -2,21 +2,13 @@ import { AppError } from '../errors.ts'
 import { hasAnswer, notModified } from '../http/conditional.ts'
 import type { RequestContexts } from '../http/request-context.ts'
 import { streamOfParts } from '../http/response-buffers.ts'
+import { extensionOf } from './media-type.ts'
 import { type ByteRange, rangeOf } from './ranges.ts'
 import type { OpenRecording } from './recordings.ts'
 
 /** Bodies up to this size are sent whole, with their length, on every runtime. */
 const wholeBytesMax = 1_048_576
 const tagChars = 32
-const extensions: Record<string, string> = {
-  'audio/wav': 'wav',
-  'audio/ogg': 'ogg',
-  'audio/flac': 'flac',
-  'audio/mp4': 'm4a',
-  'audio/webm': 'webm',
-  'audio/mpeg': 'mp3',
-}
-
 /** Opening a link shows the browser's own player, and other pages may play it. */
 const linkHeaders = {
   'Content-Security-Policy': "default-src 'none'; media-src 'self'; style-src 'unsafe-inline'",
@@ -92,7 +84,7 @@ async function bodyOf(
 }
 
 function headersOf({ id, contentType }: OpenRecording, tag: string, isLink: boolean): Headers {
-  const name = `${id.replaceAll(':', '_')}.${extensions[contentType] ?? 'bin'}`
+  const name = `${id.replaceAll(':', '_')}.${extensionOf(contentType)}`
   return new Headers({
     ...(isLink && linkHeaders),
     'Content-Type': contentType,

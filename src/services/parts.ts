@@ -49,7 +49,9 @@ import { Metrics } from '../observability/metrics.ts'
 import { Projects } from '../projects/projects.ts'
 import { Settings } from '../projects/settings.ts'
 import { AudioThreads } from '../recordings/audio/audio-threads.ts'
+import { BucketFiles } from '../recordings/bucket-files.ts'
 import { RecordingExpiry } from '../recordings/expiry.ts'
+import type { RecordingFiles } from '../recordings/files.ts'
 import { FolderFiles } from '../recordings/folder-files.ts'
 import { PeaksBacklog } from '../recordings/peaks-backlog.ts'
 import { Recordings } from '../recordings/recordings.ts'
@@ -215,9 +217,16 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   }
 }
 
+/** Nodes that share a database share no folder. */
+function openRecordingFiles({ config, database }: Common): RecordingFiles | null {
+  const folder = join(config.dataDir, 'recordings')
+  if (config.bucket) return new BucketFiles({ ...config.bucket, folder })
+  return database.isLocal ? new FolderFiles(folder) : null
+}
+
 function createErasers(common: Common, { index }: Indexing) {
   const { config, owner, database, read, writeWhenFull, stores, now, log } = common
-  const recordingFiles = database.isLocal ? new FolderFiles(join(config.dataDir, 'recordings')) : null
+  const recordingFiles = openRecordingFiles(common)
   const removedFiles = new RemovedFiles({ read, write: writeWhenFull, files: recordingFiles })
   const { eraseWithinMs } = config
   const erasure = new Erasure({ owner, database, index, removedFiles, eraseWithinMs, now, log })

@@ -1,0 +1,65 @@
+import { asc, gt, inArray } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { recordings } from '../db/schema.ts'
+import type { RecordingFiles } from './files.ts'
+
+const perSlice = 500
+/** Younger files of a bucket may belong to an upload on another node, whose row is not committed yet. */
+const settledMs = 86_400_000
+
+/** What of the files and the rows of recordings does not fit together. */
+export interface Comparison {
+  recordings: number
+  /** Rows whose file is gone. */
+  missing: number
+  /** Files that no row names. */
+  unnamed: string[]
+}
+
+/** Looks at each file and each row, which takes minutes with a million. */
+export async function compareFiles(
+  { read, files, now }: { read: ReadDatabase; files: RecordingFiles; now: () => number },
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const found: Comparison = { recordings: 0, missing: 0, unnamed: [] }
+  for (let last = ''; ; ) {
+    signal.throwIfAborted()
+    const file = recordings.file
+    const rows = await read
+      .select({ file })
+      .from(recordings)
+      .where(gt(file, last))
+      .orderBy(asc(file))
+      .limit(perSlice)
+    for (const row of rows) {
+      const opened = await files.open(row.file)
+      if (opened) await opened.close()
+      else found.missing++
+    }
+    found.recordings += rows.length
+    last = rows.at(-1)?.file ?? last
+    if (rows.length < perSlice) break
+  }
+  for await (const names of inPages(files)) {
+    signal.throwIfAborted()
+    const settled = names.filter(({ changedAt }) => changedAt < now() - settledMs).map(({ name }) => name)
+    const rows = await read
+      .select({ file: recordings.file })
+      .from(recordings)
+      .where(inArray(recordings.file, settled))
+    const named = new Set(rows.map(({ file }) => file))
+    found.unnamed.push(...settled.filter((name) => !named.has(name)))
+  }
+  return found
+}
+
+async function* inPages(files: RecordingFiles) {
+  let page: { name: string; changedAt: number }[] = []
+  for await (const file of files.list()) {
+    page.push(file)
+    if (page.length < perSlice) continue
+    yield page
+    page = []
+  }
+  yield page
+}

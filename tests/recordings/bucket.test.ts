@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../scripts/processes.ts'
+import { CommandLine } from '../support/command-line.ts'
+import { expectProblem } from '../support/problem.ts'
+import { madeWav } from '../support/recordings.ts'
+import { freshFolder } from '../support/script.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+/** `go install github.com/versity/versitygw/cmd/versitygw@latest` */
+const program = [process.env.GOBIN ?? '', join(homedir(), 'go/bin'), '/usr/local/bin']
+  .map((folder) => join(folder, 'versitygw'))
+  .find((path) => existsSync(path))
+if (!program)
+  console.info('Not tested: recordings in a bucket, because there is no versitygw, a server of S3.')
+
+describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', () => {
+  const fresh = freshFolder()
+  const bucket = join(fresh.folder, 's3', 'sound')
+  const objects = join(bucket, 'callbook')
+  let server: ReturnType<typeof Bun.spawn>
+  let env: Record<string, string>
+  let service: TestService
+  let project: TestProject
+
+  beforeAll(async () => {
+    const meta = join(fresh.folder, 'meta')
+    for (const folder of [bucket, meta]) mkdirSync(folder, { recursive: true })
+    const port = await freePort()
+    const keys = ['--access', 'key', '--secret', 'secret-of-the-bucket', '--port', `127.0.0.1:${port}`]
+    server = Bun.spawn([program ?? '', ...keys, 'posix', '--sidecar', meta, join(fresh.folder, 's3')], {
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    env = {
+      RECORDINGS_URL: 's3://sound/callbook',
+      RECORDINGS_ENDPOINT: `http://127.0.0.1:${port}`,
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret-of-the-bucket',
+      ERASE_WITHIN_MS: '400',
+    }
+    await until(() =>
+      fetch(env.RECORDINGS_ENDPOINT ?? '').then(
+        () => true,
+        () => false,
+      ),
+    )
+    service = await startService({ env })
+    project = await service.mintProject()
+  })
+  afterAll(async () => {
+    await service?.stop()
+    server?.kill()
+    fresh.remove()
+  })
+
+  const upload = (id: string, body: Buffer<ArrayBuffer>, of = project) =>
+    of.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
+  const objectsOf = () => (existsSync(objects) ? readdirSync(objects) : [])
+
+  test('are kept there, encrypted, played with ranges, drawn, and deleted', async () => {
+    const wav = madeWav(9_000_000)
+    expect(await (await upload('a', wav)).json()).toMatchObject({ bytes: wav.length })
+    const [name = ''] = objectsOf()
+    const stored = Buffer.from(await Bun.file(join(objects, name)).arrayBuffer())
+    expect(stored.includes(wav.subarray(1_000, 1_100))).toBe(false)
+    expect(readdirSync(join(service.dataDir, 'recordings', 'incoming'))).toEqual([])
+    expect(Buffer.from(await (await project.fetch('/v1/calls/a/recording')).arrayBuffer()).equals(wav)).toBe(
+      true,
+    )
+    const part = await project.fetch('/v1/calls/a/recording', { headers: { Range: 'bytes=8000000-8000009' } })
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(wav.subarray(8_000_000, 8_000_010))
+    await service.services.peaksBacklog.idle()
+    expect((await service.services.recordings.peaks(project.projectId, 'a'))?.byteLength).toBeGreaterThan(0)
+    await project.fetch('/v1/calls/a/recording', { method: 'DELETE' })
+    await until(() => objectsOf().length === 0)
+  })
+
+  test('that were refused or broken off leave nothing there', async () => {
+    expect((await upload('refused', Buffer.from('<html>no audio here</html>'))).status).toBe(415)
+    await service.services.holds.set(project.projectId, { number: '+15550100', reason: 'A case' })
+    expect(objectsOf()).toEqual([])
+  })
+
+  test('are removed by the next start if a kill came before their row was committed', async () => {
+    const { recordingFiles } = service.services
+    const draft = await recordingFiles?.create()
+    await draft?.write([Buffer.from('half of it')])
+    await draft?.finish()
+    expect(objectsOf()).toEqual([draft?.name ?? ''])
+    await service.services.removedFiles.clearDrafts()
+    expect(objectsOf()).toEqual([])
+  })
+
+  test('are compared by doctor, and cannot be kept while the bucket refuses', async () => {
+    expect((await upload('b', madeWav())).status).toBe(201)
+    const line = new CommandLine(service.dataDir)
+    expect((await line.run(['doctor'], { env })).out).toContain('1 recording in http://127.0.0.1')
+    const other = await startService({ env: { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' } })
+    const stranger = await other.mintProject()
+    const { detail } = await expectProblem(
+      await upload('c', madeWav(), stranger),
+      'unavailable',
+      'Service unavailable',
+    )
+    expect(detail).toContain('RECORDINGS_URL')
+    expect(readdirSync(join(other.dataDir, 'recordings', 'incoming'))).toEqual([])
+    await other.stop()
+    rmSync(join(objects, objectsOf()[0] ?? ''))
+    expect((await line.run(['doctor'], { env })).out).toContain('1 recording of 1 have no file')
+  })
+})
