@@ -8,6 +8,7 @@ export const guidePages = [
   'agents',
   'sources',
   'opentelemetry',
+  'recordings',
   'files',
   'finding',
   'knowledge',
