@@ -1,5 +1,6 @@
 import { benchConsole } from './console.ts'
 import { benchFind } from './find.ts'
+import { benchPlayer } from './player.ts'
 import { benchRecordings } from './recordings.ts'
 import { benchRedaction } from './redaction.ts'
 import { runSuite } from './runner.ts'
@@ -14,6 +15,7 @@ await runSuite({
   cases: [
     { name: 'console', run: benchConsole },
     { name: 'recordings', run: benchRecordings },
+    { name: 'player', run: benchPlayer, isLarge: true },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
     { name: 'find', run: benchFind, isLarge: true },

@@ -127,7 +127,7 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
     await page.getByRole('link', { name: '0:09' }).click()
     await until(async () => (await timeOf(page)) > 9)
     expect(await heardOf(page)).toContain('table 2')
-    expect(page.url()).toContain('#turn-2')
+    await until(() => /[?&]t=\d/.test(page.url()))
     await page.getByLabel('Speed').selectOption('2')
     await page.getByText('number 3').waitFor()
     await until(async () => /number 3/.test((await heardOf(page)) ?? ''))

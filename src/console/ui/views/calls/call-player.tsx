@@ -27,6 +27,8 @@ const stepSeconds = 5
 const speeds = [0.75, 1, 1.25, 1.5, 2]
 /** How often the address gets the moment that plays. */
 const momentSeconds = 5
+/** The address can wait until it is heard. */
+const momentDelayMs = 400
 /** What is left of a skipped silence. */
 const keptSilenceSeconds = 0.4
 
@@ -73,10 +75,14 @@ export function CallPlayer({ call, details, audio, matches, startAt, onTurn, onM
   useEffect(() => tellTurn(heard), [heard])
   const moment = state.isPlaying ? state.seconds - (state.seconds % momentSeconds) : state.seconds
   const tellMoment = useEffectEvent(onMoment)
-  useEffect(() => tellMoment(moment), [moment])
+  useEffect(() => {
+    const timer = setTimeout(() => tellMoment(moment), momentDelayMs)
+    return () => clearTimeout(timer)
+  }, [moment])
   const silences = useMemo(() => (waveform ? silencesOf(waveform) : []), [waveform])
   const skipping = useSkippedSilences(audio, silences, state.seconds)
-  const move = (by: number) => audio.current && seek(audio.current, state.seconds + by)
+  const now = () => audio.current?.currentTime ?? 0
+  const move = (by: number) => audio.current && seek(audio.current, now() + by)
   const toggle = () => {
     if (!audio.current) return
     if (state.isPlaying) audio.current.pause()
@@ -138,6 +144,7 @@ export function CallPlayer({ call, details, audio, matches, startAt, onTurn, onM
         <PlayerStrip
           seconds={state.seconds}
           duration={duration}
+          now={now}
           total={total}
           timeline={talk}
           waveform={waveform}

@@ -2,7 +2,7 @@ import { Button, Skeleton, Tabs } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, startTransition, useEffect, useRef, useState } from 'react'
 import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { ApiProblem } from '../../api.ts'
@@ -132,12 +132,13 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
   const isKept = details?.recording.state === 'kept'
   const keepMoment = (seconds: number) => {
     const t = Math.round(seconds) || undefined
-    if (t !== filters.t) show(tab, hash, t)
+    if (t !== filters.t) show(tab, '', t)
   }
   const onTarget = (index: number) => {
     const at = isKept ? turnTimes(call.transcript.length, details.timeline).get(index) : undefined
-    show(null, hashOfTurn(index), at === undefined ? filters.t : Math.round(at) || undefined)
+    // The address then names the moment. Naming the turn as well would keep the browser from playing at once.
     if (at !== undefined) playFrom(audio.current, at)
+    else show(null, hashOfTurn(index))
   }
   const number = personsNumber(call, details?.direction)
   return (
@@ -151,7 +152,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
             audio={audio}
             matches={search.matches ?? []}
             startAt={filters.t ?? 0}
-            onTurn={setHeard}
+            onTurn={(index) => startTransition(() => setHeard(index))}
             onMoment={keepMoment}
           />
         </Suspense>

@@ -16,19 +16,21 @@ const longStep = 30
 interface PlayerStripProps extends DrawingProps {
   seconds: number
   duration: number
+  /** The moment that the audio element is at, which a shown one may lag behind. */
+  now: () => number
   onSeek: (seconds: number) => void
   /** The pointer has let go. */
   onPick: (seconds: number) => void
 }
 
 /** The recording in time, as a slider: a click plays from there. */
-export function PlayerStrip({ seconds, duration, total, onSeek, onPick, ...drawing }: PlayerStripProps) {
+export function PlayerStrip({ seconds, duration, now, total, onSeek, onPick, ...drawing }: PlayerStripProps) {
   const at = (event: PointerEvent<HTMLElement>) => {
     const { left, width } = event.currentTarget.getBoundingClientRect()
     return Math.max(0, Math.min(duration, ((event.clientX - left) / width) * total))
   }
   const onKey = (event: KeyboardEvent) => {
-    const target = keyTarget(event.key, seconds, duration)
+    const target = keyTarget(event.key, now(), duration)
     if (target === null) return
     event.preventDefault()
     onSeek(target)
