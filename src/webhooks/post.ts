@@ -1,9 +1,9 @@
 import { type Agent, Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { connectionProblem } from '../text/connection-problem.ts'
 import type { Addresses } from './addresses.ts'
 
 const answerBytesMax = 65_536
-const errorCharsMax = 200
 /** An endpoint that sends 1xx answers without end would keep the main thread busy until the timeout. */
 const interimAnswersMax = 20
 
@@ -91,7 +91,7 @@ export class Poster {
       const timer = setTimeout(() => end(`No answer within ${this.#timeoutMs / 1_000} s`), this.#timeoutMs)
       const abort = () => end('The request was aborted')
       signal.addEventListener('abort', abort)
-      request.on('error', (error) => end(sentenceOf(error), { wasKept: request.reusedSocket }))
+      request.on('error', (error) => end(connectionProblem(error), { wasKept: request.reusedSocket }))
       request.on('close', () => end('The connection was closed', { wasKept: request.reusedSocket }))
       request.on('information', () => {
         if (++interimAnswers > interimAnswersMax) end(`More than ${interimAnswersMax} answers of 1xx`)
@@ -113,21 +113,4 @@ export class Poster {
 
 function protocolOf({ protocol }: URL): 'http:' | 'https:' {
   return protocol === 'https:' ? 'https:' : 'http:'
-}
-
-const connectionErrors: Record<string, string> = {
-  EAI_AGAIN: 'Name server does not answer',
-  ECONNREFUSED: 'Connection refused',
-  ECONNRESET: 'Connection reset',
-  EHOSTUNREACH: 'Host unreachable',
-  ENOTFOUND: 'Host not found',
-  ETIMEDOUT: 'Connection timed out',
-}
-
-function sentenceOf(error: Error): string {
-  const code = 'code' in error ? String(error.code) : ''
-  const known = connectionErrors[code]
-  if (known) return `${known} (${code})`
-  const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
-  return text.slice(0, errorCharsMax)
 }

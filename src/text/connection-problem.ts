@@ -1,0 +1,18 @@
+const charsMax = 200
+const sentences: Record<string, string> = {
+  EAI_AGAIN: 'Name server does not answer',
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection reset',
+  EHOSTUNREACH: 'Host unreachable',
+  ENOTFOUND: 'Host not found',
+  ETIMEDOUT: 'Connection timed out',
+}
+
+/** Why a connection failed, as a sentence without a full stop. */
+export function connectionProblem(error: Error): string {
+  const code = 'code' in error ? String(error.code) : ''
+  const known = sentences[code]
+  if (known) return `${known} (${code})`
+  const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
+  return text.slice(0, charsMax)
+}
