@@ -111,7 +111,7 @@ export function createServer(
     .use(authenticate(parts))
     // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
     .use(mcpRoutes(parts))
-    .use(ingestLinesRoutes(parts))
+    .use(ingestLinesRoutes({ ...parts, ingest: services.requestIngest }))
     .use(recordingUploadRoutes(parts))
     .use(otlpRoutes(parts))
     .use(sourceRoutes(parts))
@@ -157,7 +157,7 @@ export function createServer(
     .use(difyRoutes(parts))
     .use(toolRoutes({ search: recordedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With their own buffers, so that clients that do not read their answers keep nobody from writing.
-    .use(ingestRoutes(services.ingest, new ResponseBuffers()))
+    .use(ingestRoutes(services.requestIngest, new ResponseBuffers()))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleRecordingRoutes({ ...parts, sessions: services.console.openSessions }))

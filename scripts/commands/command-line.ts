@@ -10,6 +10,7 @@ import { addKeyCommands } from './key.ts'
 import { addKnowledgeCommands } from './knowledge.ts'
 import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
+import { addRecordingCommands } from './recording.ts'
 import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
@@ -28,6 +29,7 @@ export function commandLine(shell: Shell): Command {
   addCallsCommands(program, shell)
   addEraseCommand(program, shell)
   addHoldCommands(program, shell)
+  addRecordingCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
   addWebhookCommands(program, shell)

@@ -21,6 +21,7 @@ export function addSourceCommands(program: Command, shell: Shell): void {
     .command('source')
     .description('Sources: platforms that send calls by webhook, each to its own address.')
   addCreate(source, shell)
+  addSet(source, shell)
   addList(source, shell)
   addRotate(source, shell)
   addRemove(source, shell)
@@ -47,7 +48,8 @@ function addCreate(source: Command, shell: Shell): void {
     .option(
       '--option <key=value>',
       'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
-        '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY (livekit); KEY=- reads a line of standard input; can be repeated',
+        '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY (livekit; of others, of the API that recordings are ' +
+        'fetched from), host=HOST of that API; KEY=- reads a line of standard input; can be repeated',
       collect,
       [],
     )
@@ -85,6 +87,28 @@ function secretLines({ id, platform, secret, hasSecret }: MadeSource): string[] 
     `Give ${what} to ${label}, then set the secret that ${label} signs with (${secretName}):`,
     `bun callbook source rotate ${id} --secret -`,
   ]
+}
+
+function addSet(source: Command, shell: Shell): void {
+  source
+    .command('set')
+    .description('Change options of a source, such as its API key.')
+    .argument('<id>', 'id of the source (src_…)')
+    .requiredOption(
+      '--option <key=value>',
+      'as for create; apiKey=- reads a line of standard input',
+      collect,
+      [],
+    )
+    .option('--json', 'print {"id","options","hasApiKey"}')
+    .action(async (id: string, { option, json }: Pick<CreateOptions, 'option' | 'json'>) => {
+      const options = await readOptions(option, new InputLines(shell))
+      const changed = await shell.withServices(async ({ sources }) =>
+        sources.change(await sources.projectOf(id), id, options).catch(toOptions),
+      )
+      const answer = { id, options: changed.options, hasApiKey: changed.hasApiKey }
+      await shell.answer(json, answer, `Changed the options of ${shown(changed.name)} (${id}).`)
+    })
 }
 
 function addList(source: Command, shell: Shell): void {

@@ -39,6 +39,7 @@ export type AuditAction =
   | 'key_rotated'
   | 'key_revoked'
   | 'source_created'
+  | 'source_changed'
   | 'source_rotated'
   | 'source_deleted'
   | 'project_created'

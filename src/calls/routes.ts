@@ -16,9 +16,9 @@ import type { Admit, JsonBytes } from './document.ts'
 import { knownNames } from './reading/list-request.ts'
 import { exportCalls, type FileType, listCalls } from './reading/page-response.ts'
 import { CallChange } from './schemas.ts'
-import type { Ingest } from './writing/ingest.ts'
 import { answerLines } from './writing/lines-response.ts'
 import { changeErrors } from './writing/merge.ts'
+import type { RequestIngest } from './writing/request-ingest.ts'
 
 /** The answers of reading one call. */
 export class CallAnswers {
@@ -101,7 +101,7 @@ export function callRoutes({ calls, callAnswers, changeTags: tags, buffers, read
 type Reads = (admit: Admit) => ReturnType<Calls['get']>
 
 /** /ingest/calls/:id: creates and changes calls. */
-export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
+export function ingestRoutes(ingest: RequestIngest, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
     async ({ caller, params, body }) => {
@@ -118,7 +118,7 @@ export function ingestRoutes(ingest: Ingest, buffers: ResponseBuffers) {
 }
 
 interface IngestLinesOptions {
-  ingest: Ingest
+  ingest: RequestIngest
   admission: Admission
   contexts: RequestContexts
   onUnexpected: (error: unknown, requestId: string) => void

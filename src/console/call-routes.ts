@@ -9,6 +9,7 @@ import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { CallsToDelete, ComparedPeriod, DaysOfPeriod, NewView, Period } from './schemas.ts'
@@ -19,6 +20,7 @@ const period = { query: bodyOf(Period) }
 export interface CallParts {
   calls: Calls
   reviews: Reviews
+  fetchQueue: FetchQueue
   overview: Overview
   knowledge: Knowledge
   buffers: ResponseBuffers
@@ -26,7 +28,7 @@ export interface CallParts {
 }
 
 /** /console/api/projects/:project/calls and /overview. */
-export function callRoutes({ calls, reviews, overview, knowledge, buffers, reading }: CallParts) {
+export function callRoutes({ calls, reviews, fetchQueue, overview, knowledge, buffers, reading }: CallParts) {
   const detailsOf = async (projectId: number, id: string) => {
     const { document } = await buffers.bodyOf(projectId, (admit) => calls.details(projectId, id, admit))
     return answerOf<CallDetails>(document)
@@ -66,6 +68,9 @@ export function callRoutes({ calls, reviews, overview, knowledge, buffers, readi
         jsonBody(LabelChange),
       )
       .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
+      .post('/calls/:id/recording/fetch', ({ member, params }) =>
+        fetchQueue.tryAgain(member.projectId, params.id),
+      )
       .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
         query: bodyOf(ComparedPeriod),
       })

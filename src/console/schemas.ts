@@ -82,6 +82,8 @@ export const NewSource = Type.Object({
   options: Type.Optional(Type.Record(Type.String(), Type.String())),
 })
 
+export const ChangedSource = Type.Object({ options: Type.Record(Type.String(), Type.String()) })
+
 /** If it is absent, a new one is made. */
 export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
 

@@ -23,6 +23,7 @@ import {
   AddressToCheck,
   AuditRequest,
   ChangedSettings,
+  ChangedSource,
   DeleteProject,
   DueRequest,
   EditedKey,
@@ -150,6 +151,11 @@ function sourceRoutes({ sources, sourceEvents, sourceFailures }: SettingsParts) 
       jsonBody(NewSource),
     )
     .get('/:id', ({ member, params }) => sources.get(member.projectId, params.id))
+    .patch(
+      '/:id',
+      ({ member, by, params, body }) => sources.change(member.projectId, params.id, body.options, by),
+      jsonBody(ChangedSource),
+    )
     .delete('/:id', ({ member, by, params }) => sources.delete(member.projectId, params.id, by))
     .post(
       '/:id/rotate',

@@ -37,7 +37,7 @@ export interface RecordingState {
 }
 
 /** Of a recording that is not kept. */
-const notKept: Omit<RecordingState, 'state'> = {
+export const notKept: Omit<RecordingState, 'state'> = {
   reason: null,
   contentType: null,
   bytes: null,
@@ -46,7 +46,7 @@ const notKept: Omit<RecordingState, 'state'> = {
   keptAt: null,
 }
 
-interface Write {
+export interface Write {
   /** Written together with the state, or not at all. @param call selects the call's row number */
   beside: { requirement?: Requirement; statements(call: SQL): SQL[] }
   /** Left out where the call may be created. */
@@ -161,9 +161,18 @@ export class Recordings {
     return await this.#keep(projectId, id, parts)
   }
 
-  /** The same for what the service has fetched, or a session has sent, for a call that is there. @throws not_found; as `upload` */
-  async keep(projectId: number, id: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.#keep(projectId, id, parts, { actions: [] })
+  /**
+   * The same for what the service has fetched, or a session has sent, for a call that is there.
+   * @param isWanted keeps it only if this holds when it is written
+   * @throws not_found; unavailable if it is not wanted; as `upload`
+   */
+  async keep(
+    projectId: number,
+    id: string,
+    parts: AsyncIterable<Uint8Array>,
+    isWanted: SQL = sql`true`,
+  ): Promise<void> {
+    await this.#keep(projectId, id, parts, { audited: { actions: [] }, isWanted })
   }
 
   /** Whether a recording of the call was deleted, replaced or has expired: then none is fetched again. */
@@ -244,7 +253,7 @@ export class Recordings {
     projectId: number,
     id: string,
     parts: AsyncIterable<Uint8Array>,
-    audited?: Write['audited'],
+    terms: Terms = {},
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
     const { files, config, probe } = this.#options
     if (!files) throw notKeptHere()
@@ -252,7 +261,7 @@ export class Recordings {
     const arrived = await receive(parts, limits)
     try {
       const told = await probe(arrived)
-      return await this.#commit(projectId, id, { arrived, told, audited, files })
+      return await this.#commit(projectId, id, { arrived, told, terms, files })
     } catch (error) {
       await arrived.draft.discard()
       throw error
@@ -262,7 +271,7 @@ export class Recordings {
   async #commit(
     projectId: number,
     id: string,
-    { arrived, told, audited, files }: Commit,
+    { arrived, told, terms, files }: Commit,
     attempt = 1,
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
     const { ingest, now, erasure, onKept, log } = this.#options
@@ -272,15 +281,16 @@ export class Recordings {
       await draft.discard()
       return { kept: toKept(id, before), isNew: false }
     }
-    const { isHeld, requirement } = await this.#holdsOn(projectId, seq)
+    const { isHeld, requirement } = await this.#holdsOn(projectId, seq, terms.isWanted)
     if (isHeld && before) throw callIsOnHold()
+    const { audited } = terms
     const row = { contentType, bytes, sha256, ...told, file: draft.name, key, keptAt: now() }
     const beside = { requirement, statements: (call: SQL) => this.#put(projectId, id, call, row) }
     try {
       await ingest.setRecording(projectId, id, toState(row), { beside, ...(audited && { audited }) })
     } catch (error) {
       if (!(error instanceof HoldsChanged) || attempt === attemptsMax) throw error
-      return await this.#commit(projectId, id, { arrived, told, audited, files }, attempt + 1)
+      return await this.#commit(projectId, id, { arrived, told, terms, files }, attempt + 1)
     }
     // The row names it wherever it is, and the next start moves it.
     await files.keep(draft.name).catch((error) => log.error({ error }, 'A recording was not moved'))
@@ -347,10 +357,12 @@ export class Recordings {
     return erasing(this.#options, { projectId, kind: 'recording', id }, isThere)
   }
 
-  async #holdsOn(projectId: number, seq: number | null) {
+  /** Whether the call is on hold, and what must still be so when something is written. */
+  async #holdsOn(projectId: number, seq: number | null, isWanted = sql`true`) {
     const { store, holds } = this.#options
     const { seqs, isAsSeen } = await holds.among(store(projectId).read, projectId, sql`select ${seq} as seq`)
-    const requirement = { condition: isAsSeen.condition, otherwise: () => new HoldsChanged() }
+    const condition = sql`(${isAsSeen.condition}) and (${isWanted})`
+    const requirement = { condition, otherwise: () => new HoldsChanged() }
     return { isHeld: seq !== null && seqs.has(seq), requirement }
   }
 
@@ -391,10 +403,16 @@ export class Recordings {
   }
 }
 
+interface Terms {
+  audited?: Write['audited']
+  /** A condition that must hold. */
+  isWanted?: SQL
+}
+
 interface Commit {
   arrived: Arrived
   told: Pick<Row, 'durationSeconds' | 'channels'>
-  audited: Write['audited']
+  terms: Terms
   files: RecordingFiles
 }
 

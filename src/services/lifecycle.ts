@@ -77,6 +77,7 @@ export class Lifecycle {
     const parts = this.#options
     parts.owner.stopWaiting()
     await parts.webhookSender.close()
+    await parts.recordingFetcher.close()
     await parts.retention.close()
     await parts.recordingExpiry.close()
     // Stops the thread that the backlog waits for.
@@ -122,6 +123,7 @@ export class Lifecycle {
       () => parts.wordBacklog.schedule(),
       () => parts.callSessions.start(),
       () => parts.webhookSender.start(),
+      () => parts.recordingFetcher.start(),
       () => parts.projectErasure.schedule(),
       () => parts.expiry.soon(),
       () => parts.retention.schedule(),

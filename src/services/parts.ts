@@ -15,6 +15,7 @@ import { Overview } from '../calls/reading/overview.ts'
 import { openTextMatcher } from '../calls/reading/text-matcher.ts'
 import { Reviews } from '../calls/review/reviews.ts'
 import { Ingest } from '../calls/writing/ingest.ts'
+import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
@@ -51,6 +52,8 @@ import { Settings } from '../projects/settings.ts'
 import { AudioThreads } from '../recordings/audio/audio-threads.ts'
 import { BucketFiles } from '../recordings/bucket-files.ts'
 import { RecordingExpiry } from '../recordings/expiry.ts'
+import { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
+import { RecordingFetcher } from '../recordings/fetching/recording-fetcher.ts'
 import type { RecordingFiles } from '../recordings/files.ts'
 import { FolderFiles } from '../recordings/folder-files.ts'
 import { PeaksBacklog } from '../recordings/peaks-backlog.ts'
@@ -61,6 +64,7 @@ import { LiveKitReceiver } from '../sources/otel/livekit-receiver.ts'
 import { CallSessions } from '../sources/otel/sessions.ts'
 import { SourceEvents } from '../sources/source-events.ts'
 import { SourceFailures } from '../sources/source-failures.ts'
+import { SourceRecordings } from '../sources/source-recordings.ts'
 import { Sources } from '../sources/sources.ts'
 import { Background } from '../threads/background.ts'
 import { Addresses } from '../webhooks/addresses.ts'
@@ -129,7 +133,7 @@ export async function openCommon({
     store: stores.of,
     sessionSecret,
     generation,
-    /** Signs what outsiders bring back. */
+    /** Signs what outsiders bring back, and encrypts the addresses of recordings to fetch. */
     linkSecret: idHashKey,
     recordHash: createRecordHash(idHashKey),
     audit: new AuditTrail({ read, store: stores.of, write, now, log }),
@@ -273,6 +277,17 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
     now,
     log,
   })
+  const fetchQueue = new FetchQueue({
+    read,
+    write,
+    store,
+    settingsOf,
+    ingest,
+    recordings,
+    canKeep: recordingFiles !== null,
+    secret: common.linkSecret,
+    now,
+  })
   return {
     holds,
     audioThreads,
@@ -282,6 +297,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
     ingest,
     calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
     recordings,
+    fetchQueue,
+    requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),
     peaksBacklog,
     selections: new CallSelections({ store, settingsOf }),
     reviews: new Reviews({ ingest, now }),
@@ -385,6 +402,7 @@ function createWebhooks(
   const messages = new Messages({ queue, recordHash, calls, knowledge, generation: common.generation })
   return {
     changeWatch: new ChangeWatch({ database, log }),
+    addresses,
     webhooks,
     webhookSender: new WebhookSender({
       database,
@@ -413,18 +431,11 @@ function createWebhooks(
   }
 }
 
-function createSources(
-  common: Common,
-  {
-    erasure,
-    ingest,
-    recordings,
-    recordedSearch,
-    webhooks,
-    questions,
-  }: Erasers & OfCalls & OfKnowledge & OfWebhooks,
-) {
-  const { config, read, write, writeWhenFull, store, audit, recordHash, settingsOf, now, log } = common
+function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & OfWebhooks) {
+  const { config, database, read, write, writeWhenFull, store, audit, recordHash, settingsOf, leaseOf } =
+    common
+  const { now, log } = common
+  const { erasure, ingest, recordings, fetchQueue, recordedSearch, addresses, webhooks, questions } = parts
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ read, write: writeWhenFull, audit, recordHash, erasure, now })
   const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
@@ -461,8 +472,21 @@ function createSources(
       failures: sourceFailures,
       counts: eventCounts,
       ingest,
+      recordings: fetchQueue,
       lookUps: new LookUps({ search: recordedSearch, log }),
       now,
+    }),
+    recordingFetcher: new RecordingFetcher({
+      database,
+      queue: fetchQueue,
+      recordings,
+      settingsOf,
+      platforms: new SourceRecordings(sources),
+      guard: addresses,
+      lease: leaseOf('fetches'),
+      config,
+      now,
+      log,
     }),
     /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, and questions. */
     expiry: new Background({

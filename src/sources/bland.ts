@@ -34,6 +34,19 @@ export const bland: Platform = {
   attached(event) {
     return [event.ownMembers('metadata')]
   },
+
+  // https://docs.bland.ai/api-v1/get/calls-id-recording
+  recording: {
+    api: 'https://api.bland.ai',
+    named(event) {
+      const url = event.address('recording_url')
+      return url === undefined ? null : { url }
+    },
+    request: ({ id }, apiKey) => ({
+      path: `/v1/calls/${encodeURIComponent(id)}/recording`,
+      headers: { authorization: apiKey },
+    }),
+  },
 }
 
 /** Empty for a body that is not JSON. */

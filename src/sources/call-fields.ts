@@ -1,6 +1,7 @@
 import type {
   CallFields,
   SourceDetails,
+  SourceOptions,
   SourceTurn,
   SourceUpdate,
   TimelineEntry,
@@ -49,6 +50,11 @@ function notNegative(value: number | undefined): number | undefined {
 
 /** Members may be undefined. */
 export type Known<Members> = { [Name in keyof Members]: Members[Name] | undefined }
+
+/** Whether there is a recording, of a platform whose events do not give its address. Unless they say so, the API may. */
+export function isRecorded(told: boolean | undefined, { apiKey }: SourceOptions): boolean {
+  return told ?? apiKey !== undefined
+}
 
 /** Leaves out undefined, and texts, lists and objects that are empty. */
 export function withoutUnknown<Members extends object>(members: Known<Members>): Members {

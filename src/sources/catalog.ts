@@ -9,6 +9,8 @@ interface PlatformSetUp {
   readonly options: Readonly<Record<string, readonly string[] | null>>
   /** The options that it cannot do without. */
   readonly required?: readonly string[]
+  /** What the platform calls the key that opens its API, and where it shows it, if recordings can be fetched with it. */
+  readonly apiKeyName?: string
   /** Whether it reports a call while it is going on. */
   readonly isLive: boolean
   /** The environment variable that makes it send here. Others send to the address of their source. */
@@ -24,6 +26,7 @@ export const catalog = {
     label: 'Vapi',
     secretFrom: 'us',
     secretName: 'Bearer token of a custom credential',
+    apiKeyName: 'Private API key from the dashboard',
     options: ownKeys,
     isLive: true,
   },
@@ -31,6 +34,7 @@ export const catalog = {
     label: 'Retell',
     secretFrom: 'platform',
     secretName: 'API key that is marked for webhooks',
+    apiKeyName: 'API key',
     options: ownKeys,
     isLive: true,
   },
@@ -38,6 +42,7 @@ export const catalog = {
     label: 'ElevenLabs',
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Webhooks (shown once)',
+    apiKeyName: 'API key from Settings, API Keys',
     options: ownKeys,
     isLive: false,
   },
@@ -45,6 +50,7 @@ export const catalog = {
     label: 'Bland',
     secretFrom: 'platform',
     secretName: 'Webhook signing secret from Account settings, Keys',
+    apiKeyName: 'API key from Account settings, Keys',
     options: ownKeys,
     isLive: false,
   },
@@ -52,6 +58,7 @@ export const catalog = {
     label: 'Telnyx',
     secretFrom: 'platform',
     secretName: 'Public key from Keys & Credentials',
+    apiKeyName: 'API key from Keys & Credentials',
     options: { summaryInsight: null },
     isLive: true,
   },
@@ -59,6 +66,7 @@ export const catalog = {
     label: 'Ultravox',
     secretFrom: 'us',
     secretName: 'One of the `secrets` of the webhook',
+    apiKeyName: 'API key',
     options: ownKeys,
     isLive: true,
   },
@@ -66,6 +74,7 @@ export const catalog = {
     label: 'Synthflow',
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Security, Webhooks',
+    apiKeyName: 'API key from Settings, API',
     options: { direction: ['inbound', 'outbound'], ...ownKeys },
     isLive: false,
   },

@@ -1,6 +1,7 @@
 import {
   agentOf,
   Conversation,
+  isRecorded,
   latencyOf,
   medianOf,
   numbersOf,
@@ -40,6 +41,19 @@ export const elevenlabs: Platform = {
   attached(event) {
     const begun = event.object('data').object('conversation_initiation_client_data')
     return [begun.ownMembers('dynamic_variables', /^(?!system__|secret__)/)]
+  },
+
+  // https://elevenlabs.io/docs/api-reference/conversations/get-audio
+  recording: {
+    api: 'https://api.elevenlabs.io',
+    named(event, options) {
+      const isCall = event.text('type') !== 'call_initiation_failure'
+      return isCall && isRecorded(event.object('data').boolean('has_audio'), options) ? {} : null
+    },
+    request: ({ id }, apiKey) => ({
+      path: `/v1/convai/conversations/${encodeURIComponent(id)}/audio`,
+      headers: { 'xi-api-key': apiKey },
+    }),
   },
 }
 

@@ -75,6 +75,31 @@ export interface SignedRequest {
 /** What the user tells about a source because no event does, such as `direction`. */
 export type SourceOptions = Readonly<Record<string, string>>
 
+/** A recording that an event names. */
+export interface NamedRecording {
+  /** Where it is, often for a short time; absent if only the platform's API gives it. */
+  url?: string
+  /** When the address expires, in milliseconds since 1970, if the event says so. */
+  urlExpiresAt?: number
+  /** What the platform's API calls it, if that is not the call's id. */
+  reference?: string
+}
+
+/** Where a platform keeps recordings. */
+export interface RecordingPlace {
+  /** Null for an event that names none. @throws FieldFault */
+  named(event: Fields, options: SourceOptions): NamedRecording | null
+  /** Where its API is, unless the source's option `host` says otherwise. */
+  api: string
+  /** What to ask the API for. The answer is the recording, leads to it, or has its address. */
+  request(
+    call: { id: string; reference: string | null },
+    apiKey: string,
+  ): { path: string; headers: Record<string, string> }
+  /** The address in an answer of JSON. @throws FieldFault */
+  addressIn?(answer: Fields): string | undefined
+}
+
 /** How a platform signs its events, and how they map to calls. */
 export interface Platform {
   /** Whether the secret itself stands in the headers. */
@@ -87,4 +112,5 @@ export interface Platform {
   attached?(event: Fields): Record<string, unknown>[]
   /** What to answer an event that is a question; null for any other event. */
   answer?(event: Fields): object | null
+  recording?: RecordingPlace
 }

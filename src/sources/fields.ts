@@ -153,6 +153,13 @@ export class Fields {
     return text
   }
 
+  /** A link of any kind. It may carry a key, so it is neither stored with the call nor recorded. */
+  address(name: string): string | undefined {
+    const text = this.text(name)
+    if (text !== undefined) delete this.#kept[name]
+    return text && text.length <= urlCharsMax && URL.canParse(text) ? text : undefined
+  }
+
   /** A value whose type the caller checks. The record has no members of it. */
   plain(name: string): unknown {
     const value = this.#take(name)

@@ -4,7 +4,7 @@ import { cartesia } from './cartesia.ts'
 import type { WebhookPlatform } from './catalog.ts'
 import { dograh } from './dograh.ts'
 import { elevenlabs } from './elevenlabs.ts'
-import type { Fault, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
+import type { Fault, NamedRecording, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
 import { FieldFault, Fields, type Reading } from './fields.ts'
 import { retell } from './retell.ts'
 import { synthflow } from './synthflow.ts'
@@ -58,13 +58,32 @@ function readUpdate(platform: Platform, event: Fields, options: SourceOptions): 
   return { ...update, details: withoutUnknown({ ...update.details, metadata }) }
 }
 
+/** The recording that an event names; null if it names none that can be read. */
+export function recordingIn(
+  platform: Platform,
+  body: unknown,
+  options: SourceOptions,
+): NamedRecording | null {
+  return unlessFault(() => platform.recording?.named(Fields.of(body), options)) ?? null
+}
+
+/** The address of a recording in an answer of its platform's API; null if there is none. */
+export function recordingAddressIn(platform: Platform, answer: unknown): string | null {
+  return unlessFault(() => platform.recording?.addressIn?.(Fields.of(answer))) ?? null
+}
+
 /** The body to answer an event with; `{}` unless the event is a question. */
 export function answerTo(platform: Platform, body: unknown): object {
+  // An event that cannot be read is not a question.
+  return unlessFault(() => platform.answer?.(Fields.of(body))) ?? {}
+}
+
+/** Undefined for what cannot be read. */
+function unlessFault<Value>(read: () => Value): Value | undefined {
   try {
-    return platform.answer?.(Fields.of(body)) ?? {}
+    return read()
   } catch (error) {
-    // An event that cannot be read is not a question.
-    if (error instanceof FieldFault) return {}
+    if (error instanceof FieldFault) return undefined
     throw error
   }
 }

@@ -49,6 +49,30 @@ export const retell: Platform = {
   answer(event) {
     return event.plain('event') === 'call_inbound' ? { call_inbound: {} } : null
   },
+
+  // https://docs.retellai.com/api-references/get-call
+  recording: {
+    api: 'https://api.retellai.com',
+    named(event) {
+      const url = recordingOf(event.object('call'))
+      return url === undefined ? null : { url }
+    },
+    request: ({ id }, apiKey) => ({
+      path: `/v2/get-call/${encodeURIComponent(id)}`,
+      headers: { authorization: `Bearer ${apiKey}` },
+    }),
+    addressIn: recordingOf,
+  },
+}
+
+/** The recording without personal data comes first, then the one with a channel for each side. */
+function recordingOf(call: Fields): string | undefined {
+  return (
+    call.address('scrubbed_recording_multi_channel_url') ??
+    call.address('scrubbed_recording_url') ??
+    call.address('recording_multi_channel_url') ??
+    call.address('recording_url')
+  )
 }
 
 function readLive(name: string, event: Fields): SourceUpdate {

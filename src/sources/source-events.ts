@@ -1,7 +1,7 @@
 import { AppError, unavailable } from '../errors.ts'
-import type { Fault, SignedRequest } from './event.ts'
+import type { Fault, NamedRecording, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
-import { answerTo, hasSecret, isSigned, platforms, readEvent } from './platforms.ts'
+import { answerTo, hasSecret, isSigned, platforms, readEvent, recordingIn } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
 import type { Sources, WebhookSource } from './sources.ts'
 
@@ -14,6 +14,10 @@ interface SourceEventsOptions {
   counts: EventCounts
   /** Creates or merges calls. */
   ingest: { putEvent(projectId: number, id: string, event: object, source: string): Promise<void> }
+  /** Queues recordings to be fetched, if the project keeps them. */
+  recordings: {
+    named(projectId: number, id: string, recording: NamedRecording & { sourceId: string }): Promise<void>
+  }
   /** Answers questions from a platform's agent during a call. */
   lookUps: {
     /** Null for a body that is not a question. A failed search has an answer, too. */
@@ -111,11 +115,25 @@ export class SourceEvents {
       ...read.change,
       details: { ...(read.change.transcript && { timeline: null }), ...details },
     }
-    if (!metadata) return await this.#put(source, read.id, event)
-    const fault = await this.#put(source, read.id, { ...event, details: { ...event.details, metadata } })
-    if (fault?.field !== 'details.metadata') return fault
+    const fault = await this.#put(
+      source,
+      read.id,
+      metadata ? { ...event, details: { ...event.details, metadata } } : event,
+    )
     // Too much metadata must not cost the rest of the event.
-    return (await this.#put(source, read.id, event)) ?? fault
+    const rest = fault?.field === 'details.metadata' ? await this.#put(source, read.id, event) : fault
+    if (rest) return rest
+    await this.#queueRecording(source, read.id, body)
+    return fault
+  }
+
+  async #queueRecording(
+    { id: sourceId, projectId, platform, options }: WebhookSource,
+    id: string,
+    body: unknown,
+  ) {
+    const recording = recordingIn(platforms[platform], body, options)
+    if (recording) await this.#options.recordings.named(projectId, id, { ...recording, sourceId })
   }
 
   async #put({ projectId, platform }: WebhookSource, id: string, event: object): Promise<Fault | null> {

@@ -177,6 +177,24 @@ export class Sources {
     return secret === undefined ? { ...after, secret: present } : after
   }
 
+  /** Changes some of the options. @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project */
+  async change(projectId: number, id: string, options: SourceOptions, by?: ActedBy): Promise<SourceRecord> {
+    const record = await this.get(projectId, id)
+    refuseFields(optionProblems(record.platform, options))
+    const { write, audit, erasure } = this.#options
+    await write.batchIf([ownsProject(projectId, by)], {
+      // A key that is replaced must be erased.
+      ledger: this.#erasing(projectId, id),
+      changed: write
+        .update(sources)
+        .set({ options: sql`json_patch(${sources.options}, ${JSON.stringify(options)})` })
+        .where(isThis(projectId, id)),
+      entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record) }),
+    })
+    erasure.schedule(projectId)
+    return await this.get(projectId, id)
+  }
+
   /** Takes effect with the next request. Secrets and failures are erased like a deleted record. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const { write, audit, erasure } = this.#options
@@ -270,16 +288,20 @@ function toRecord(
   row: typeof sources.$inferSelect,
   { projectId, failures }: { projectId: string; failures: number },
 ) {
-  const { id, platform, name, secret, options, events, createdBy } = row
+  const { id, platform, name, secret, events, createdBy } = row
   if (!isPlatform(platform)) throw new Error(`Unknown platform ${platform}`)
+  const { apiKey, ...others } = row.options
+  // Of the other platforms, it only says who sends.
+  const isSecret = setUpOf(platform).apiKeyName !== undefined
   return {
     id,
     platform,
     name,
     projectId,
-    options,
+    options: isSecret ? others : row.options,
     /** Without a secret, every request is refused. */
     hasSecret: secret !== null,
+    hasApiKey: isSecret && apiKey !== undefined,
     /** Genuine events, including those that are not about a call. */
     events,
     /** Events of the last week that could not be read and still are not; the newest 200 are kept. */
@@ -299,9 +321,25 @@ function newSecret(): string {
   return randomBytes(32).toString('hex')
 }
 
-function secretProblem(platform: PlatformName, secret: string): string | null {
+function asciiProblem(secret: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(secret)) return 'must be printable ASCII characters without spaces'
-  if (secret.length > secretCharsMax) return `must be at most ${secretCharsMax} characters`
+  return secret.length > secretCharsMax ? `must be at most ${secretCharsMax} characters` : null
+}
+
+/** The origin of a host that is given as `api.eu.example.com`, or with its protocol; null for anything else. */
+export function originOf(host: string): string | null {
+  const text = host.includes('://') ? host : `https://${host}`
+  const origin = URL.canParse(text) ? new URL(text).origin : null
+  return origin === text.toLowerCase() ? origin : null
+}
+
+function hostProblem(host: string): string | null {
+  return originOf(host) === null ? 'must be the name of a host, such as api.eu.example.com' : null
+}
+
+function secretProblem(platform: PlatformName, secret: string): string | null {
+  const problem = asciiProblem(secret)
+  if (problem) return problem
   if (setUpOf(platform).secretFrom === 'us' && secret.length < secretCharsMin)
     return `must be at least ${secretCharsMin} characters`
   const isKey = platform !== 'telnyx' || decode(secret, 'base64')?.length === telnyxKeyBytes
@@ -309,8 +347,14 @@ function secretProblem(platform: PlatformName, secret: string): string | null {
 }
 
 function optionProblems(platform: PlatformName, options: SourceOptions): Record<string, string | null> {
-  const known = setUpOf(platform).options
+  const { options: own, apiKeyName } = setUpOf(platform)
+  const known: Readonly<Record<string, readonly string[] | null>> = {
+    ...own,
+    ...(apiKeyName && { apiKey: null, host: null }),
+  }
   const problems = Object.entries(options).map(([name, value]) => {
+    if (apiKeyName && name === 'apiKey') return ['options.apiKey', asciiProblem(value)]
+    if (apiKeyName && name === 'host') return ['options.host', hostProblem(value)]
     const choices = Object.hasOwn(known, name) ? known[name] : undefined
     return [`options.${name}`, optionProblem(value, choices, Object.keys(known))]
   })

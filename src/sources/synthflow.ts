@@ -1,5 +1,5 @@
 import { jsonOf } from '../validation.ts'
-import { agentOf, numbersOf, positive, readLabelled, updateOf } from './call-fields.ts'
+import { agentOf, isRecorded, numbersOf, positive, readLabelled, updateOf } from './call-fields.ts'
 import type { Platform } from './event.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isHmac } from './signature.ts'
@@ -50,6 +50,22 @@ export const synthflow: Platform = {
 
   attached(event) {
     return [event.object('lead').ownMembers('prompt_variables')]
+  },
+
+  // https://docs.synthflow.ai/get-call-recording
+  recording: {
+    api: 'https://api.synthflow.ai',
+    named(event, options) {
+      const call = event.object('call')
+      const url = call.address('recording_url')
+      if (url !== undefined) return { url }
+      const wasHeld = positive(call.number('duration')) !== undefined
+      return wasHeld && isRecorded(undefined, options) ? {} : null
+    },
+    request: ({ id }, apiKey) => ({
+      path: `/v2/calls/${encodeURIComponent(id)}/recording`,
+      headers: { authorization: `Bearer ${apiKey}` },
+    }),
   },
 }
 

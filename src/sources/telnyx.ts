@@ -54,6 +54,29 @@ export const telnyx: Platform = {
     const isQuestion = event.object('data').plain('event_type') === 'assistant.initialization'
     return isQuestion ? { dynamic_variables: {} } : null
   },
+
+  // https://developers.telnyx.com/api-reference/callbacks/call-recording-saved
+  recording: {
+    api: 'https://api.telnyx.com',
+    named(event) {
+      const data = event.object('data')
+      if (data.text('event_type') !== 'call.recording.saved') return null
+      const payload = data.object('payload')
+      return withoutUnknown({
+        url: addressOf(payload.object('recording_urls')),
+        reference: payload.text('recording_id'),
+      })
+    },
+    request: ({ id, reference }, apiKey) => ({
+      path: `/v2/recordings/${encodeURIComponent(reference ?? id)}`,
+      headers: { authorization: `Bearer ${apiKey}` },
+    }),
+    addressIn: (answer) => addressOf(answer.object('data').object('download_urls')),
+  },
+}
+
+function addressOf(urls: Fields): string | undefined {
+  return urls.address('wav') ?? urls.address('mp3')
 }
 
 type Read = (
@@ -92,6 +115,7 @@ const events: Record<string, Read> = {
       details: { metadata: withoutUnknown({ hangupSource: payload.text('hangup_source') }) },
     }
   },
+  'call.recording.saved': () => ({ change: timeless }),
   'call.conversation.start_failed': (payload) => ({
     change: timeless,
     details: { metadata: withoutUnknown({ startFailure: payload.text('reason') }) },

@@ -1,4 +1,4 @@
-import { agentOf, secondsBetween, updateOf } from './call-fields.ts'
+import { agentOf, isRecorded, secondsBetween, updateOf } from './call-fields.ts'
 import type { Platform } from './event.ts'
 import { isHmac, isRecent } from './signature.ts'
 
@@ -53,5 +53,19 @@ export const ultravox: Platform = {
 
   attached(event) {
     return [event.object('call').ownMembers('metadata')]
+  },
+
+  // https://docs.ultravox.ai/api-reference/calls/calls-recording-get
+  recording: {
+    api: 'https://api.ultravox.ai',
+    named(event, options) {
+      const call = event.object('call')
+      const wasHeld = call.has('joined') && call.has('ended')
+      return wasHeld && isRecorded(call.boolean('recordingEnabled'), options) ? {} : null
+    },
+    request: ({ id }, apiKey) => ({
+      path: `/api/calls/${encodeURIComponent(id)}/recording`,
+      headers: { 'x-api-key': apiKey },
+    }),
   },
 }

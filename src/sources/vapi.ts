@@ -12,6 +12,7 @@ import {
   withoutUnknown,
 } from './call-fields.ts'
 import type {
+  NamedRecording,
   Platform,
   SignedRequest,
   SourceDetails,
@@ -59,6 +60,37 @@ export const vapi: Platform = {
       call.ownMembers('metadata'),
     ]
   },
+
+  // https://docs.vapi.ai/assistants/retrieve-call-artifacts
+  recording: {
+    api: 'https://api.vapi.ai',
+    named: (event) => readRecording(event.object('message')),
+    request: ({ id, reference }, apiKey) => ({
+      path: `/call/${encodeURIComponent(id)}/${reference ?? stereo}`,
+      headers: { authorization: `Bearer ${apiKey}` },
+    }),
+  },
+}
+
+const stereo = 'stereo-recording'
+
+/** The plain addresses only tell that there is a recording: they are private. */
+function readRecording(message: Fields): NamedRecording | null {
+  const artifact = message.object('artifact')
+  const recording = artifact.object('recording')
+  const isStereo =
+    artifact.has('presignedStereoUrl') || artifact.has('stereoRecordingUrl') || recording.has('stereoUrl')
+  const isMono =
+    artifact.has('presignedMonoUrl') ||
+    artifact.has('recordingUrl') ||
+    message.has('recordingUrl') ||
+    recording.has('mono')
+  if (message.text('type') !== 'end-of-call-report' || (!isStereo && !isMono)) return null
+  return withoutUnknown({
+    url: artifact.address('presignedStereoUrl') ?? artifact.address('presignedMonoUrl'),
+    urlExpiresAt: artifact.time('presignedUrlsExpiresAt'),
+    reference: isStereo ? stereo : 'mono-recording',
+  })
 }
 
 function isStandardWebhook({ headers, body, now }: SignedRequest, secret: string): boolean {

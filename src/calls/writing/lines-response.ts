@@ -5,7 +5,8 @@ import { type BodyForm, parseBody, readParts } from '../../http/json-body.ts'
 import { internal } from '../../http/problems.ts'
 import { escapeLineEnds, isBlank, type Line, readLines } from '../../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
-import { checkId, type Ingest } from './ingest.ts'
+import { checkId } from './ingest.ts'
+import type { RequestIngest } from './request-ingest.ts'
 
 /** The most lines of a request, including blank ones. */
 const linesMax = 10_000
@@ -22,7 +23,7 @@ const ndjson: BodyForm = {
 }
 
 interface LinesOptions {
-  ingest: Pick<Ingest, 'putAll'>
+  ingest: Pick<RequestIngest, 'putAll'>
   admission: Admission
   /** The most bytes that the body may have. */
   bytesMax: number

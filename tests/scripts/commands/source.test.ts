@@ -168,4 +168,24 @@ describe('callbook source', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain(message)
   })
+
+  test('an API key is read from standard input, replaced, and shown nowhere', async () => {
+    await withService(async ({ services }, callbook) => {
+      const project = await callbook.project()
+      const options = ['--option', 'apiKey=-', '--option', 'host=api.eu.vapi.ai']
+      const made = await callbook.json([...create, 'vapi', ...options], { stdin: 'key-one\n' })
+      const { id } = made.value
+      const set = await callbook.json(['source', 'set', id, '--option', 'apiKey=-'], { stdin: 'key-two\n' })
+      expect(set.value).toEqual({ id, options: { host: 'api.eu.vapi.ai' }, hasApiKey: true })
+      const listed = await callbook.json(['source', 'list'])
+      expect(made.out + set.out + listed.out).not.toContain('key-')
+      expect((await services.sources.open(id)).options.apiKey).toBe('key-two')
+      const bad = await callbook.run(['source', 'set', id, '--option', 'host=https://a.example/b'])
+      expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('--option host')])
+      const none = await callbook.run(['recording', 'fetch', '--project', project])
+      expect([none.code, none.err]).toEqual([1, expect.stringContaining('does not keep recordings')])
+      await callbook.run(['project', 'set', project, '--recordings', 'keep'])
+      expect((await callbook.json(['recording', 'fetch', '--project', project])).value).toEqual({ queued: 0 })
+    })
+  })
 })

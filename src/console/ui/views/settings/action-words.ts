@@ -27,6 +27,7 @@ export const actionWords: Record<AuditAction, string> = {
   key_rotated: 'Key rotated',
   key_revoked: 'Key revoked',
   source_created: 'Source created',
+  source_changed: 'Source options changed',
   source_rotated: 'Source secret rotated',
   source_deleted: 'Source deleted',
   project_created: 'Project created',

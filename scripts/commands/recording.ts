@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { counted } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface FetchOptions {
+  project: string
+  call?: string
+  json?: true
+}
+
+export function addRecordingCommands(program: Command, shell: Shell): void {
+  const recording = program.command('recording').description('The recordings of calls.')
+
+  recording
+    .command('fetch')
+    .description('Fetch again the recordings that could not be fetched. The service does the work.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--call <id>', 'id of a call (default: all)')
+    .option('--json', 'print {"queued"}')
+    .action(async ({ project, call, json }: FetchOptions) => {
+      const done = await shell.inProject(project, ({ fetchQueue }, projectId) =>
+        fetchQueue.tryAgain(projectId, call),
+      )
+      await shell.answer(json, done, `Queued ${counted(done.queued, 'recording')}.`)
+    })
+}

@@ -1,0 +1,246 @@
+import { and, asc, eq, isNotNull, isNull, lte, notInArray, type SQL, sql } from 'drizzle-orm'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { callDetails, calls, projects, recordingFetches, recordings } from '../../db/schema.ts'
+import { preparedQueries, type StoreOf } from '../../db/store.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
+import { AppError, forbidden, notFound } from '../../errors.ts'
+import { notKept, type RecordingState, type SetsRecording } from '../recordings.ts'
+import { expiryOf, SealedAddresses } from './sealed-addresses.ts'
+
+/** How many failed ones a request tries again. */
+const triedAgainMax = 10_000
+
+/** A recording to fetch. */
+export interface Wanted {
+  /** The source whose event names it; null if a request does. */
+  sourceId: string | null
+  url?: string
+  urlExpiresAt?: number
+  reference?: string
+}
+
+/** A recording whose turn it is. */
+export interface Due {
+  seq: number
+  projectId: number
+  /** The call's. */
+  id: string
+  sourceId: string | null
+  /** The address in the event, unless it has expired; without a source the call's `recordingUrl`. */
+  address: string | null
+  urlExpiresAt: number | null
+  reference: string | null
+  since: number
+  attempts: number
+  /** Why the last attempt failed. */
+  reason: string | null
+}
+
+interface FetchQueueOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  store: StoreOf
+  settingsOf: SettingsOf
+  ingest: SetsRecording
+  recordings: { isUnwanted(projectId: number, id: string): Promise<boolean> }
+  /** Whether recordings can be kept here at all. */
+  canKeep: boolean
+  /** Encrypts addresses. */
+  secret: string
+  now: () => number
+}
+
+const told = (path: string) => sql<string | null>`json_extract(${callDetails.details}, ${path})`
+
+const queries = preparedQueries((db) => ({
+  byCall: db
+    .select({ seq: calls.seq, fetch: recordingFetches, kept: recordings.seq })
+    .from(calls)
+    .leftJoin(recordings, eq(recordings.seq, calls.seq))
+    .leftJoin(recordingFetches, eq(recordingFetches.seq, calls.seq))
+    .where(and(eq(calls.projectId, sql.placeholder('projectId')), eq(calls.id, sql.placeholder('id'))))
+    .prepare(),
+  nextDueAt: db
+    .select({ dueAt: recordingFetches.dueAt })
+    .from(recordingFetches)
+    .where(isNotNull(recordingFetches.dueAt))
+    .orderBy(asc(recordingFetches.dueAt))
+    .limit(1)
+    .prepare(),
+}))
+
+/** The recordings that wait to be fetched, and those that could not be. The state of their calls follows. */
+export class FetchQueue {
+  readonly #options: FetchQueueOptions
+  readonly #addresses: SealedAddresses
+
+  constructor(options: FetchQueueOptions) {
+    this.#options = options
+    this.#addresses = new SealedAddresses(options.secret)
+  }
+
+  /**
+   * Queues a recording, if its project keeps recordings and this one is neither kept nor was deleted. For one that waits
+   * already, only the address is renewed.
+   */
+  async named(projectId: number, id: string, wanted: Wanted): Promise<void> {
+    const { canKeep, settingsOf, store, now } = this.#options
+    if (!canKeep || (await settingsOf(projectId)).recordings === 'off') return
+    const { read } = store(projectId)
+    const found = await queries(read).byCall.get({ projectId, id })
+    if (!found || found.kept !== null) return
+    if (found.fetch) return await this.#renew(found.fetch, wanted)
+    if (await this.#options.recordings.isUnwanted(projectId, id)) return
+    const { sourceId, reference = null } = wanted
+    const { url, urlExpiresAt } = this.#sealed(wanted)
+    const isFree = sql`not exists (select 1 from ${recordings} where seq = ${found.seq})`
+    await this.#set(projectId, id, waiting(null), isFree, (call) => [
+      sql`
+        insert into ${recordingFetches} (seq, project_id, source_id, url, url_expires_at, reference, since, due_at)
+        select seq, project_id, ${sourceId}, ${url}, ${urlExpiresAt}, ${reference}, ${now()}, ${now()}
+        from ${calls} where seq = ${call} on conflict (seq) do nothing`,
+    ])
+  }
+
+  /** When the next one is due; null if none waits. */
+  async nextDueAt(): Promise<number | null> {
+    return (await queries(this.#options.read).nextDueAt.get())?.dueAt ?? null
+  }
+
+  /** The next one that is due. One of a project without a fetch under way comes first. */
+  async next(inFlight: readonly Pick<Due, 'seq' | 'projectId'>[]): Promise<Due | null> {
+    const ids = inFlight.map(({ projectId }) => projectId)
+    const seqs = inFlight.map(({ seq }) => seq)
+    return (
+      (await this.#first(notInArray(recordingFetches.projectId, ids))) ??
+      (seqs.length > 0 ? await this.#first(notInArray(recordingFetches.seq, seqs)) : null)
+    )
+  }
+
+  /** Holds as long as the recording waits. */
+  isWaiting({ seq, since }: Pick<Due, 'seq' | 'since'>): SQL {
+    return sql`exists (
+      select 1 from ${recordingFetches} where seq = ${seq} and since = ${since} and due_at is not null)`
+  }
+
+  /** Notes a failed attempt. @param dueAt when to try again */
+  async postpone(due: Due, dueAt: number, reason: string): Promise<void> {
+    const { write, now } = this.#options
+    const { projectId, id, seq, urlExpiresAt } = due
+    const isOver = urlExpiresAt !== null && urlExpiresAt <= now()
+    // The address is used, or forgotten, when it expires.
+    const next = isOver || urlExpiresAt === null ? dueAt : Math.min(dueAt, urlExpiresAt)
+    const noted = sql`update ${recordingFetches} set attempts = attempts + 1, due_at = ${next},
+      url = iif(url_expires_at <= ${now()}, null, url) where seq = ${seq} and ${this.isWaiting(due)}`
+    if (reason === due.reason) await write.run(noted)
+    else await this.#set(projectId, id, waiting(reason), this.isWaiting(due), () => [noted])
+  }
+
+  /** Stops trying until somebody asks for it. */
+  async giveUp(due: Due, reason: string): Promise<void> {
+    const state: RecordingState = { ...notKept, state: 'failed', reason }
+    await this.#set(due.projectId, due.id, state, this.isWaiting(due), (call) => [
+      sql`update ${recordingFetches} set url = null, url_expires_at = null, due_at = null where seq = ${call}`,
+    ])
+  }
+
+  /**
+   * Tries again what has failed: one call's recording, or the first ones of the project.
+   * @returns how many
+   * @throws not_found unless the call's recording has failed; forbidden if the project does not keep recordings
+   */
+  async tryAgain(projectId: number, id?: string): Promise<{ queued: number }> {
+    const { settingsOf, now } = this.#options
+    const failed = await this.#failed(projectId, id)
+    if (id !== undefined && failed.length === 0) throw notFound('The recording of this call has not failed.')
+    if ((await settingsOf(projectId)).recordings === 'off')
+      throw forbidden('This project does not keep recordings. An owner can change that in its settings.')
+    for (const { seq, callId } of failed) {
+      const hasFailed = sql`exists (select 1 from ${recordingFetches} where seq = ${seq} and due_at is null)`
+      await this.#set(projectId, callId, waiting(null), hasFailed, (call) => [
+        sql`update ${recordingFetches} set since = ${now()}, attempts = 0, due_at = ${now()} where seq = ${call}`,
+      ])
+    }
+    return { queued: failed.length }
+  }
+
+  async #failed(projectId: number, id: string | undefined) {
+    const isWanted = id === undefined ? undefined : eq(calls.id, id)
+    return await this.#options
+      .store(projectId)
+      .read.select({ seq: recordingFetches.seq, callId: calls.id })
+      .from(recordingFetches)
+      .innerJoin(calls, eq(calls.seq, recordingFetches.seq))
+      .where(and(eq(recordingFetches.projectId, projectId), isNull(recordingFetches.dueAt), isWanted))
+      .orderBy(asc(recordingFetches.seq))
+      .limit(triedAgainMax)
+  }
+
+  async #first(isChosen: SQL): Promise<Due | null> {
+    const { read, now } = this.#options
+    const [found] = await read
+      .select({
+        row: recordingFetches,
+        id: calls.id,
+        recordingUrl: told('$.recordingUrl'),
+        reason: told('$.recording.reason'),
+      })
+      .from(recordingFetches)
+      .innerJoin(calls, eq(calls.seq, recordingFetches.seq))
+      .innerJoin(projects, and(eq(projects.id, recordingFetches.projectId), isNull(projects.deletedAt)))
+      .leftJoin(callDetails, eq(callDetails.seq, recordingFetches.seq))
+      .where(and(lte(recordingFetches.dueAt, now()), isChosen))
+      .orderBy(asc(recordingFetches.dueAt))
+      .limit(1)
+    if (!found) return null
+    const { row, id, recordingUrl, reason } = found
+    const isOver = row.urlExpiresAt !== null && row.urlExpiresAt <= now()
+    const address = row.url && !isOver ? this.#addresses.open(row.url) : null
+    return { ...row, id, reason, address: row.sourceId === null ? recordingUrl : address }
+  }
+
+  async #renew(waits: typeof recordingFetches.$inferSelect, wanted: Wanted): Promise<void> {
+    const { seq, dueAt, sourceId } = waits
+    if (dueAt === null || wanted.url === undefined || wanted.sourceId !== sourceId) return
+    await this.#options.write
+      .update(recordingFetches)
+      .set(this.#sealed(wanted))
+      .where(and(eq(recordingFetches.seq, seq), isNotNull(recordingFetches.dueAt)))
+  }
+
+  /** What a request names is in the call itself. */
+  #sealed({ sourceId, url, urlExpiresAt }: Wanted): { url: Buffer | null; urlExpiresAt: number | null } {
+    if (sourceId === null || url === undefined) return { url: null, urlExpiresAt: null }
+    return { url: this.#addresses.seal(url), urlExpiresAt: urlExpiresAt ?? expiryOf(url) }
+  }
+
+  /** Sets the state of a recording together with its row, unless the call is gone or the requirement does not hold. */
+  async #set(
+    projectId: number,
+    id: string,
+    state: RecordingState,
+    condition: SQL,
+    statements: (call: SQL) => SQL[],
+  ): Promise<void> {
+    const requirement = { condition, otherwise: () => new Overtaken() }
+    const write = { beside: { requirement, statements }, audited: { actions: [] } }
+    try {
+      await this.#options.ingest.setRecording(projectId, id, state, write)
+    } catch (error) {
+      const isGone = error instanceof AppError && ['not_found', 'call_was_deleted'].includes(error.code)
+      if (!isGone && !(error instanceof Overtaken)) throw error
+    }
+  }
+}
+
+function waiting(reason: string | null): RecordingState {
+  return { ...notKept, state: 'waiting', reason }
+}
+
+/** Somebody else has changed the recording meanwhile: what they wrote stays. */
+class Overtaken extends AppError {
+  constructor() {
+    super('unavailable', 'Service unavailable')
+  }
+}
