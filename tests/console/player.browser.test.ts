@@ -177,6 +177,26 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
     }
   })
 
+  test('a recording that could not be fetched is fetched again by a button', async () => {
+    await service.services.settings.change(project.projectId, { recordings: 'keep' })
+    await project.send('PUT', '/ingest/calls/private', {
+      ...call,
+      details: { recordingUrl: 'https://127.0.0.1/a.wav' },
+    })
+    const page = await openCall('private')
+    await page.getByText('The address is not public, so nothing is fetched from it.').waitFor()
+    const since = async () => {
+      const [row] = await service.services.database.read.all<{ since: number }>(
+        sql`select since from recording_fetches where project_id = ${project.projectId}`,
+      )
+      return row?.since ?? 0
+    }
+    const before = await since()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await until(async () => (await since()) > before)
+    await page.getByText('The address is not public, so nothing is fetched from it.').waitFor()
+  })
+
   test('a recording that is gone says so', async () => {
     const page = await openCall('kept')
     await page.route('**/recording', (route) => route.fulfill({ status: 404 }))

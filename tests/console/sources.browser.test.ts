@@ -112,6 +112,32 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     expect(await service.services.sources.list(project.projectId)).toMatchObject([{ platform: 'dograh' }])
   })
 
+  test('recordings are kept from a box in the dialog, with a key that is never shown again', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/integrations?create=source`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /ElevenLabs/ }).click()
+    expect(await dialog.getByLabel('API key').count()).toBe(0)
+    await dialog.getByRole('checkbox', { name: 'Keep recordings' }).check()
+    await dialog.getByLabel('API key').fill('two words')
+    await dialog.getByRole('button', { name: 'Add ElevenLabs' }).click()
+    await dialog.getByText('printable ASCII').waitFor()
+    expect(await findings(page)).toEqual([])
+    await dialog.getByLabel('API key').fill('sk_first')
+    await dialog.getByRole('button', { name: 'Add ElevenLabs' }).click()
+    await page.getByText('ElevenLabs’s API key: stored.').waitFor()
+    expect((await service.services.settingsOf(project.projectId)).recordings).toBe('keep')
+    await page.getByRole('button', { name: 'Replace' }).click()
+    await page.getByLabel('API key').fill('sk_second')
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save API key' }).click()
+    await page.getByText('API key saved.').waitFor()
+    const sources = await service.services.sources.list(project.projectId)
+    const { id } = sources.find(({ platform }) => platform === 'elevenlabs') ?? { id: '' }
+    expect((await service.services.sources.open(id)).options).toEqual({ apiKey: 'sk_second' })
+    expect(await page.content()).not.toContain('sk_')
+  })
+
   test('the page of a framework fills a new key into its lines, once, and shows its first call by itself', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/integrations`)

@@ -166,7 +166,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
           <MoreFacts call={call} details={details} />
           {number !== null && <OtherCalls id={call.id} number={number} />}
         </div>
-        {details && <RecordingState recording={details.recording} />}
+        {details && <RecordingState id={call.id} recording={details.recording} />}
         {!isKept && details?.recordingUrl && (
           <Recording key={details.recordingUrl} url={details.recordingUrl} />
         )}

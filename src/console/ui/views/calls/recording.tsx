@@ -1,6 +1,13 @@
+import { Button } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { CallRecording } from '../../../../calls/schemas.ts'
+import { api, unwrap } from '../../api.ts'
+import { Guarded } from '../../components/guarded.tsx'
+import { useProject } from '../../session.ts'
 import classes from './call.module.css'
+import { callDetailsQuery } from './call-queries.ts'
 
 /** The call's recording, of which nothing is fetched until a person presses play. */
 export function Recording({ url }: { url: string }) {
@@ -28,7 +35,14 @@ export function Recording({ url }: { url: string }) {
 }
 
 /** Why the service keeps no recording of the call, if it should. */
-export function RecordingState({ recording: { state, reason } }: { recording: CallRecording }) {
+export function RecordingState({
+  id,
+  recording: { state, reason },
+}: {
+  /** The call's. */
+  id: string
+  recording: CallRecording
+}) {
   if (state === 'none' || state === 'kept') return null
   const texts = {
     waiting: 'The recording is being fetched.',
@@ -37,7 +51,24 @@ export function RecordingState({ recording: { state, reason } }: { recording: Ca
   }
   return (
     <p className={`cb-dimmed ${classes.recording}`}>
-      {texts[state]} {reason}
+      {texts[state]} {reason} {state === 'failed' && <TryAgain id={id} />}
     </p>
+  )
+}
+
+function TryAgain({ id }: { id: string }) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => unwrap(api.projects({ project }).calls({ id }).recording.fetch.post({})),
+    onSuccess: () => queryClient.invalidateQueries(callDetailsQuery(project, id)),
+    onError: (failure) => notifications.show({ color: 'red', message: String(failure.message) }),
+  })
+  return (
+    <Guarded right="change">
+      <Button variant="default" size="compact-xs" loading={isPending} onClick={() => mutate()}>
+        Try again
+      </Button>
+    </Guarded>
   )
 }

@@ -10,8 +10,10 @@ import { Problem } from '../../components/problem.tsx'
 import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { MadeSecret } from './made-secret.tsx'
+import { settingsQuery } from './privacy-queries.ts'
 import classes from './settings.module.css'
 import { sourcesQuery } from './source-queries.ts'
+import { ApiFields, KeepRecordings } from './source-recordings.tsx'
 import { useSecretRequest } from './use-secret-request.ts'
 
 interface NewSourceDialogProps {
@@ -49,6 +51,7 @@ export function NewSourceDialog({ opened, onClose, onMade }: NewSourceDialogProp
           onCancel={onClose}
           onMade={(source) => {
             void queryClient.invalidateQueries(sourcesQuery(project))
+            void queryClient.invalidateQueries(settingsQuery(project))
             if (source.secret) setMade(source)
             else finish(source)
           }}
@@ -63,9 +66,12 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
   const [platform, setPlatform] = useState<PlatformName>('vapi')
   const [name, setName] = useState('')
   const [given, setGiven] = useState<Record<string, string>>({})
-  const { label, options } = setUpOf(platform)
+  const [keeps, setKeeps] = useState(false)
+  const { label, options, apiKeyName } = setUpOf(platform)
+  const give = (key: string) => (value: string) => setGiven((before) => ({ ...before, [key]: value }))
 
   const { request, isPending, error } = useSecretRequest(async () => {
+    if (keeps) await unwrap(api.projects({ project }).settings.put({ recordings: 'keep' }))
     const chosen = Object.entries(given).flatMap(([key, value]) =>
       value.trim() ? [[key, value.trim()]] : [],
     )
@@ -118,15 +124,14 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
         error={errors.name}
       />
       {Object.entries(options).map(([key, choices]) => (
-        <OptionField
-          key={key}
-          name={key}
-          choices={choices}
-          value={given[key] ?? ''}
-          onChange={(value) => setGiven((before) => ({ ...before, [key]: value }))}
-        />
+        <OptionField key={key} name={key} choices={choices} value={given[key] ?? ''} onChange={give(key)} />
       ))}
-      {error !== null && !isAboutFields(error, ['name']) && <Problem error={error} />}
+      {apiKeyName !== undefined && (
+        <KeepRecordings isChosen={keeps} onChoose={setKeeps}>
+          <ApiFields platform={platform} given={given} onGive={give} errors={errors} />
+        </KeepRecordings>
+      )}
+      {error !== null && !isAboutFields(error, ['name', 'apiKey', 'host']) && <Problem error={error} />}
     </ActionForm>
   )
 }

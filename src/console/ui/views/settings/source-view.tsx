@@ -18,6 +18,7 @@ import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 import { SourceFailures } from './source-failures.tsx'
 import { addressOf, sentBy, sourceQuery, sourcesQuery } from './source-queries.ts'
+import { SourceRecordings } from './source-recordings.tsx'
 import { SourceSecret } from './source-secret.tsx'
 import { SourceState } from './source-state.tsx'
 import { answersLookUps, sourceSteps, sourceTemplates } from './source-steps.ts'
@@ -97,6 +98,7 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
           <Anchor href={`/docs/guide/sources#${platform}`}>{setUpOf(platform).label} in the guide</Anchor>
         </div>
       </Panel>
+      {setUpOf(platform).apiKeyName !== undefined && <SourceRecordings source={source} project={project} />}
       <LookUps platform={platform} project={project} />
     </div>
   )
