@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openReadOnly } from '../../src/db/read-only.ts'
+import { Chance } from './chance.ts'
+import { startCommand, startVictim, untilReady } from './victim.ts'
+
+const workers = 4
+const idsOfWorker = 4
+const bytesMax = 1_500_000
+const partBytes = 40_000
+const busyTimeoutMs = 5_000
+
+/** What a call's recording may be: digests, or null for none. More than one while a request is under way. */
+type Possible = ReadonlySet<string | null>
+
+export interface RecordingKills {
+  kills: number
+  kept: number
+  deleted: number
+  violations: string[]
+}
+
+/**
+ * Kills the service while recordings arrive, are replaced and are deleted. After each start, each recording is the old or
+ * the new one, and no file is left that no row names.
+ */
+export async function killRecordings(kills: number, seed: number): Promise<RecordingKills> {
+  const chance = new Chance(seed)
+  const folder = mkdtempSync(join(tmpdir(), 'callbook-recordings-'))
+  const dataDir = join(folder, 'data')
+  const state = new Map<string, Possible>()
+  const report: RecordingKills = { kills: 0, kept: 0, deleted: 0, violations: [] }
+  let victim = startVictim(dataDir)
+  let url = (await victim.address) ?? ''
+  const key = /API key +(\S+)/.exec(victim.printed())?.[1] ?? ''
+  const args = ['key', 'create', '--project', 'default', '--name', 'i', '--kind', 'ingest', '--json']
+  const ingestKey = String(JSON.parse((await startCommand(dataDir, args).done).out).key)
+  while (report.kills < kills && report.violations.length === 0) {
+    let isStopped = false
+    const sendOne = async (worker: number) => {
+      const id = `call-${worker}-${chance.between(1, idsOfWorker)}`
+      const before = state.get(id) ?? new Set([null])
+      const isDeletion = chance.happens(0.3)
+      const body = isDeletion ? null : madeRecording(chance)
+      const after = body ? createHash('sha256').update(body).digest('hex') : null
+      state.set(id, new Set([...before, after]))
+      const answer = body
+        ? await fetch(`${url}/ingest/calls/${id}/recording`, {
+            method: 'PUT',
+            headers: { authorization: `Bearer ${ingestKey}` },
+            body: slowly(body),
+          })
+        : await fetch(`${url}/v1/calls/${id}/recording`, {
+            method: 'DELETE',
+            headers: { authorization: `Bearer ${key}` },
+          })
+      if (answer.ok) {
+        state.set(id, new Set([after]))
+        if (body) report.kept++
+        else report.deleted++
+      } else if (answer.status === 404) state.set(id, new Set([null]))
+      else if (!isStopped)
+        report.violations.push(`${id} was answered ${answer.status}: ${await answer.text()}`)
+    }
+    const working = Array.from({ length: workers }, async (_, worker) => {
+      while (!isStopped) await sendOne(worker).catch(() => undefined)
+    })
+    await sleep(chance.between(50, 900))
+    isStopped = true
+    await victim.kill()
+    report.kills++
+    await Promise.all(working)
+    victim = startVictim(dataDir)
+    url = (await victim.address) ?? ''
+    if (!url || !(await untilReady(url, victim))) report.violations.push('the service did not become ready')
+    else await inspect()
+  }
+  async function inspect() {
+    for (const [id, possible] of state) {
+      const answer = await fetch(`${url}/v1/calls/${id}/recording`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      const found = answer.ok ? createHash('sha256').update(bytes).digest('hex') : null
+      if (!possible.has(found)) report.violations.push(`${id} is none of those that were acknowledged`)
+      state.set(id, new Set([found]))
+    }
+    const stray = strayFiles(dataDir)
+    if (stray.length > 0) report.violations.push(`files that no row names: ${stray.join(', ')}`)
+  }
+  await victim.kill()
+  if (report.violations.length === 0) rmSync(folder, { recursive: true, force: true })
+  return report
+}
+
+/** Also names whose file is missing. */
+function strayFiles(dataDir: string): string[] {
+  const database = openReadOnly(join(dataDir, 'callbook.db'), busyTimeoutMs)
+  const named = new Set(database.prepare('select file from recordings').pluck().all().map(String))
+  database.close()
+  const folder = join(dataDir, 'recordings')
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name !== 'incoming') : []
+  const incoming = join(folder, 'incoming')
+  const drafts = existsSync(incoming) ? readdirSync(incoming) : []
+  const missing = [...named].filter((name) => !files.includes(name))
+  return [
+    ...files.filter((name) => !named.has(name)),
+    ...drafts.map((name) => `${name} (draft)`),
+    ...missing.map((name) => `${name} (missing)`),
+  ]
+}
+
+function madeRecording(chance: Chance): Uint8Array {
+  const bytes = new Uint8Array(chance.between(100, bytesMax)).fill(chance.between(0, 255))
+  bytes.set(new TextEncoder().encode(`RIFF    WAVE${chance.marker()}`))
+  return bytes
+}
+
+/** So that a kill comes at any byte of it. */
+function slowly(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        await sleep(1)
+        controller.enqueue(bytes.subarray(at, at + partBytes))
+        at += partBytes
+        if (at >= bytes.length) controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
