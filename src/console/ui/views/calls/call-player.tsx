@@ -1,30 +1,20 @@
-import { ActionIcon, Button } from '@mantine/core'
-import {
-  IconDownload,
-  IconPlayerPauseFilled,
-  IconPlayerPlayFilled,
-  IconPlayerSkipForward,
-  IconRewindBackward5,
-  IconRewindForward5,
-} from '@tabler/icons-react'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { talkTimelineOf, turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
-import { asDuration } from '../../components/figures.ts'
 import { isTyping } from '../../components/typing.ts'
 import { useProject } from '../../session.ts'
 import { peaksQuery, recordingPath } from './call-queries.ts'
 import { StripLegend } from './call-strip.tsx'
 import classes from './player.module.css'
+import { PlayerControls, type Skipping, stepSeconds } from './player-controls.tsx'
 import { PlayerStrip } from './player-strip.tsx'
 import type { TurnMatch } from './turn-matches.ts'
 import { play, playFrom, seek, useAudio } from './use-audio.ts'
 import { silencesOf } from './waveform.ts'
 
 const columns = 240
-const stepSeconds = 5
-const speeds = [0.75, 1, 1.25, 1.5, 2]
 /** How often the address gets the moment that plays. */
 const momentSeconds = 5
 /** The address can wait until it is heard. */
@@ -95,51 +85,15 @@ export function CallPlayer({ call, details, audio, matches, startAt, onTurn, onM
         {/* Without a source: the transcript says what is said. */}
         <track kind="captions" />
       </audio>
-      <section className={classes.controls} aria-label="Recording">
-        <ActionIcon
-          size={32}
-          radius="xl"
-          aria-label={state.isPlaying ? 'Pause' : 'Play'}
-          data-hint={state.isPlaying ? 'Pause (p)' : 'Play (p)'}
-          loading={state.isWaiting}
-          onClick={toggle}
-        >
-          {state.isPlaying ? <IconPlayerPauseFilled size={16} /> : <IconPlayerPlayFilled size={16} />}
-        </ActionIcon>
-        <Control label="5 seconds back" keys="," onClick={() => move(-stepSeconds)}>
-          <IconRewindBackward5 size={18} />
-        </Control>
-        <Control label="5 seconds on" keys="." onClick={() => move(stepSeconds)}>
-          <IconRewindForward5 size={18} />
-        </Control>
-        <span className={classes.time}>
-          {asDuration(state.seconds)} <span className="cb-dimmed">/ {asDuration(duration)}</span>
-        </span>
-        <span className={classes.more}>
-          {silences.length > 0 && (
-            <Control
-              label="Skip silence"
-              isPressed={skipping.isOn}
-              onClick={() => skipping.setIsOn(!skipping.isOn)}
-            >
-              <IconPlayerSkipForward size={16} />
-            </Control>
-          )}
-          <Speed audio={audio} />
-          <ActionIcon
-            component="a"
-            href={path}
-            download
-            variant="subtle"
-            color="gray"
-            size={28}
-            aria-label="Download the recording"
-            data-hint="Download"
-          >
-            <IconDownload size={16} />
-          </ActionIcon>
-        </span>
-      </section>
+      <PlayerControls
+        audio={audio}
+        state={state}
+        duration={duration}
+        path={path}
+        skipping={silences.length > 0 ? skipping : null}
+        onToggle={toggle}
+        onMove={move}
+      />
       <div className={classes.lanes}>
         <PlayerStrip
           seconds={state.seconds}
@@ -183,7 +137,7 @@ function useSkippedSilences(
   audio: RefObject<HTMLAudioElement | null>,
   silences: readonly [number, number][],
   seconds: number,
-) {
+): Skipping {
   const [isOn, setIsOn] = useState(false)
   useEffect(() => {
     const playing = audio.current
@@ -206,51 +160,4 @@ function usePlayerKeys(keys: Record<string, () => unknown>): void {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])
-}
-
-interface ControlProps {
-  label: string
-  keys?: string
-  isPressed?: boolean
-  onClick: () => void
-  children: React.ReactNode
-}
-
-function Control({ label, keys, isPressed, onClick, children }: ControlProps) {
-  return (
-    <ActionIcon
-      variant={isPressed ? 'light' : 'subtle'}
-      color={isPressed ? undefined : 'gray'}
-      size={28}
-      aria-label={label}
-      aria-pressed={isPressed}
-      data-hint={keys ? `${label} (${keys})` : label}
-      onClick={onClick}
-    >
-      {children}
-    </ActionIcon>
-  )
-}
-
-function Speed({ audio }: { audio: RefObject<HTMLAudioElement | null> }) {
-  return (
-    <select
-      className={classes.speed}
-      aria-label="Speed"
-      defaultValue={1}
-      onChange={({ currentTarget }) => {
-        const speed = Number(currentTarget.value)
-        if (!audio.current) return
-        // The first is reset when the element loads again.
-        audio.current.playbackRate = speed
-        audio.current.defaultPlaybackRate = speed
-      }}
-    >
-      {speeds.map((speed) => (
-        <option key={speed} value={speed}>
-          {speed}×
-        </option>
-      ))}
-    </select>
-  )
 }
