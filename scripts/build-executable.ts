@@ -92,10 +92,16 @@ function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.
       [`createRequire(import.meta.url)('hnswlib-node')`, `require('${addon}')`],
     ],
   }
+  // Each says that it has no side effects, so the bundler drops the class for web workers, but not the line that names it.
+  for (const [name, decoder] of [
+    ['mpg123-decoder', 'MPEGDecoder'],
+    ['opus-decoder', 'OpusDecoder'],
+  ])
+    edits[`node_modules/${name}/index.js`] = [[`assignNames(${decoder}WebWorker, "${decoder}WebWorker");`, '']]
   return {
     name: 'embedded paths',
     setup(build) {
-      build.onLoad({ filter: /\/(src\/.*\.ts|node_modules\/libsql\/index\.js)$/ }, ({ path }) => {
+      build.onLoad({ filter: /\/(src\/.*\.ts|node_modules\/(libsql|mpg123-decoder|opus-decoder)\/index\.js)$/ }, ({ path }) => {
         const beside = edits[Object.keys(edits).find((file) => path.endsWith(`/${file}`)) ?? ''] ?? []
         const code = beside.reduce(replaced, readFileSync(path, 'utf8'))
         const contents = code.replace(/new URL\('(\.[^']+)', import\.meta\.url\)/g, (_, to: string) => {

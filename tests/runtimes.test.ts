@@ -12,6 +12,7 @@ import { formOf, makeDocx, makePdf, paragraph } from './support/files.ts'
 import { expectProblem } from './support/problem.ts'
 import { repository } from './support/process.ts'
 import { head, rawRequest } from './support/raw-http.ts'
+import { madeWav } from './support/recordings.ts'
 import { everyRuntime } from './support/runtimes.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
 import { until } from './support/until.ts'
@@ -579,6 +580,29 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect(await Promise.race([closed.then(() => 'closed'), Bun.sleep(20_000)])).toBe('closed')
     await other.stop()
     rmSync(dataDir, { recursive: true })
+  })
+
+  test('keeps a recording, plays it with ranges and lengths, reads its length and draws it, and deletes it', async () => {
+    const wav = madeWav(3_000_000)
+    const headers = { authorization: `Bearer ${ingestKey}` }
+    const kept = await fetch(`${service.url}/ingest/calls/sound/recording`, {
+      method: 'PUT',
+      headers,
+      body: wav,
+    })
+    expect([kept.status, await kept.json()]).toMatchObject([201, { bytes: wav.length, channels: 2 }])
+    const whole = await send('GET', '/v1/calls/sound/recording')
+    expect(whole.headers.get('content-length')).toBe(/Node|Deno/.test(name) ? '3000000' : null)
+    expect(Buffer.from(await whole.arrayBuffer()).equals(wav)).toBe(true)
+    const told = await send('HEAD', '/v1/calls/sound/recording')
+    expect([told.status, told.headers.get('content-length')]).toEqual([200, '3000000'])
+    const part = await send('GET', '/v1/calls/sound/recording', undefined, { range: 'bytes=2000000-2000009' })
+    expect([part.status, part.headers.get('content-length')]).toEqual([206, '10'])
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(wav.subarray(2_000_000, 2_000_010))
+    const { url } = await (await send('POST', '/v1/calls/sound/recording/links', {})).json()
+    expect((await fetch(url)).status).toBe(200)
+    expect((await send('DELETE', '/v1/calls/sound/recording')).status).toBe(200)
+    expect((await send('GET', '/v1/calls/sound/recording')).status).toBe(404)
   })
 
   test('signals end it with 0 after it answers what is in flight, and the next start has everything', async () => {

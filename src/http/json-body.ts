@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { visit } from 'jsonc-parser'
 import { AppError, invalidRequest } from '../errors.ts'
+import { release } from '../release.ts'
 import { findProblem, jsonOf, unfaithful } from '../validation.ts'
 import { type Admission, freeBodyBytes } from './admission.ts'
 import type { RequestContexts } from './request-context.ts'
@@ -197,11 +198,6 @@ function checkEncoding(headers: Headers): void {
     throw unsupportedMediaType('Send the body uncompressed, without Content-Encoding.', {
       'Accept-Encoding': 'identity',
     })
-}
-
-/** Frees the memory at once: collecting it later would keep hundreds of megabytes while much arrives. */
-function release({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0)
 }
 
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError, invalidRequest } from '../errors.ts'
+import { release } from '../release.ts'
 import type { Turns } from '../threads/turns.ts'
 import type { Draft, RecordingFiles } from './files.ts'
 import { encryptFrame, frameBytes, newKey } from './frames.ts'
@@ -115,11 +116,6 @@ class Arrival {
     // It is awaited by the next one, or at the end.
     this.#writing.catch(() => undefined)
   }
-}
-
-/** Frees the memory at once: collecting it later would keep hundreds of megabytes while much arrives. */
-function release({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer?.(0)
 }
 
 /** @returns the media type @throws unsupported_media_type */
