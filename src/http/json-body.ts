@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import { visit } from 'jsonc-parser'
 import { AppError, invalidRequest } from '../errors.ts'
-import { release } from '../release.ts'
 import { findProblem, jsonOf, unfaithful } from '../validation.ts'
 import { type Admission, freeBodyBytes } from './admission.ts'
 import type { RequestContexts } from './request-context.ts'
@@ -130,18 +129,11 @@ export function readParts(request: Request, form: BodyForm, limits: BodyLimits):
   return whileWaiting(request, limits)
 }
 
-/** The parts of a body of any media type, as they arrive, each until the next is asked for. @throws as `readParts` */
+/** The parts of a body of any media type, as they arrive. The request keeps its slot. @throws as `readParts` */
 export function readStream(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   checkEncoding(request.headers)
   checkLength(request.headers, limits.bytesMax)
-  return eachReleased(arriving(request, arrivalMs))
-}
-
-async function* eachReleased(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const part of parts) {
-    yield part
-    release(part)
-  }
+  return arriving(request, arrivalMs)
 }
 
 async function* whileWaiting(request: Request, { bytesMax, admission }: BodyLimits) {

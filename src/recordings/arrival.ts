@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { AppError, invalidRequest } from '../errors.ts'
-import { release } from '../release.ts'
 import type { Turns } from '../threads/turns.ts'
 import type { Draft, RecordingFiles } from './files.ts'
 import { encryptFrame, frameBytes, newKey } from './frames.ts'
 import { beginningBytes, mediaTypeOf, mediaTypes } from './media-type.ts'
+import { release } from './release.ts'
 
 const framesPerTurn = 4
 

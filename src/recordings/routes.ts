@@ -10,6 +10,7 @@ import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import { answerRecording } from './recording-response.ts'
 import type { Recordings } from './recordings.ts'
+import { eachReleased } from './release.ts'
 import { NewLink } from './schemas.ts'
 
 interface UploadRoutesOptions {
@@ -24,7 +25,7 @@ export function recordingUploadRoutes({ recordings, admission, contexts }: Uploa
     '/ingest/calls/:id/recording',
     async ({ caller, params, request, set }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
-      const parts = readStream(request, limits)
+      const parts = eachReleased(readStream(request, limits))
       const { kept, isNew } = await admission.whileArriving(request, () =>
         recordings.upload(caller.projectId, params.id ?? '', parts),
       )

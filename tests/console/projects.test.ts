@@ -82,6 +82,8 @@ describe('the settings of a project', () => {
       membersMayDelete: true,
       timeZone: null,
       endSilentAfter: '24h',
+      recordings: 'off',
+      recordingRetainDays: null,
     }
     expect(await (await console.owner.fetch(path)).json()).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }
@@ -106,6 +108,8 @@ describe('the settings of a project', () => {
     [{ keepQuestionsDays: 8 }, 'keepQuestionsDays'],
     [{ notesReading: 'yes' }, 'notesReading'],
     [{ timeZone: 'Berlin' }, 'timeZone'],
+    [{ recordings: 'all' }, 'recordings'],
+    [{ recordingRetainDays: 0 }, 'recordingRetainDays'],
   ])('with %p is 400 and names the field', async (change, field) => {
     const project = await console.mintProject()
     const answer = await console.owner.send('PUT', `/projects/${project.id}/settings`, change)

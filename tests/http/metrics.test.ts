@@ -56,6 +56,7 @@ describe('/metrics', () => {
       callbook_search_coverage: 'histogram',
       callbook_event_loop_lag_seconds: 'gauge',
       callbook_pending_chunks: 'gauge',
+      callbook_recording_bytes: 'gauge',
       callbook_index_vectors: 'gauge',
       callbook_index_tombstones: 'gauge',
       callbook_index_file_bytes: 'gauge',

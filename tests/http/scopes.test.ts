@@ -49,6 +49,7 @@ function neededFor(method: string, path: string): KeyScope {
   if (/^\/(integrations|mcp)\b/.test(path)) return 'search'
   if (path === '/v1/key' || (method === 'POST' && path === '/v1/knowledge/search')) return 'search'
   if (method === 'GET' || method === 'HEAD' || path === '/v1/knowledge/preview') return 'read'
+  if (path.endsWith('/recording/links')) return 'read'
   return 'full'
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
 // Made from the routes that there are: a new one is judged without anybody thinking of it, or fails here until
@@ -16,6 +17,8 @@ const kinds: [RegExp, 'live' | 'ingest' | 'open'][] = [
   [/^\/(v1|mcp|integrations)(\/|$)/, 'live'],
   // What platforms sign: see tests/sources.
   [/^\/ingest\/from\//, 'open'],
+  // What LiveKit's agents sign: see tests/sources/otel. What a link opens: see tests/recordings.
+  [/^\/(observability|recordings)\//, 'open'],
   [/^\/ingest(\/|$)/, 'ingest'],
   [/^\/(health|ready|metrics|favicon.ico|openapi.json|llms.txt|docs.*)?$/, 'open'],
 ]
@@ -32,6 +35,7 @@ beforeAll(async () => {
   const made = await theirs.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
   theirItem = (await made.json()).id
   await mine.send('POST', '/v1/knowledge', { name: 'Mine', text: 'My own words.' })
+  await theirs.fetch('/ingest/calls/their-call/recording', { method: 'PUT', body: madeWav() })
   before = await everythingOf(theirs)
 })
 afterAll(() => service.stop())

@@ -8,3 +8,11 @@ export function release({ buffer, byteLength }: Uint8Array): void {
   const { transfer } = buffer as { transfer?: (this: ArrayBuffer, bytes: number) => ArrayBuffer }
   transfer?.call(buffer, 0)
 }
+
+/** Each part until the next is asked for. */
+export async function* eachReleased(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    yield part
+    release(part)
+  }
+}
