@@ -5,10 +5,8 @@ import { callKeys, overviewKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
 import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
 import { withoutCall } from './pages.ts'
-import { readWaveform } from './waveform.ts'
 
 export const rowsPerPage = '50'
-const peaksAgainMs = 2_000
 
 /** The pages of a list that are loaded. */
 export interface Pages {
@@ -73,27 +71,6 @@ export function callDetailsQuery(project: string, id: string) {
     queryKey: callKeys.details(project, id),
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).calls({ id }).details.get({ fetch: { signal } })),
-  })
-}
-
-/** What plays; a range of it may be asked for. */
-export function recordingPath(project: string, id: string): string {
-  return `/console/api/projects/${project}/calls/${encodeURIComponent(id)}/recording`
-}
-
-/** The waveform of a recording, soon after it was kept. Null until then, and if it has none. */
-export function peaksQuery(project: string, id: string, keptAt: string | null) {
-  return queryOptions({
-    queryKey: callKeys.peaks(project, id, keptAt),
-    queryFn: async ({ signal }) => {
-      const answer = await fetch(`${recordingPath(project, id)}/peaks`, { signal })
-      if (!answer.ok) throw new Error(`The waveform could not be loaded: ${answer.status}`)
-      if (answer.status === 204) return { isComputed: false, waveform: null }
-      return { isComputed: true, waveform: readWaveform(await answer.arrayBuffer()) }
-    },
-    refetchInterval: ({ state }) => (state.data?.isComputed === false ? peaksAgainMs : false),
-    staleTime: ({ state }) => (state.data?.isComputed ? Number.POSITIVE_INFINITY : 0),
-    select: ({ waveform }) => waveform,
   })
 }
 
