@@ -97,20 +97,25 @@ function embeddedPaths({ addon, stamp }: { addon: string; stamp: string }): Bun.
     ['mpg123-decoder', 'MPEGDecoder'],
     ['opus-decoder', 'OpusDecoder'],
   ])
-    edits[`node_modules/${name}/index.js`] = [[`assignNames(${decoder}WebWorker, "${decoder}WebWorker");`, '']]
+    edits[`node_modules/${name}/index.js`] = [
+      [`assignNames(${decoder}WebWorker, "${decoder}WebWorker");`, ''],
+    ]
   return {
     name: 'embedded paths',
     setup(build) {
-      build.onLoad({ filter: /\/(src\/.*\.ts|node_modules\/(libsql|mpg123-decoder|opus-decoder)\/index\.js)$/ }, ({ path }) => {
-        const beside = edits[Object.keys(edits).find((file) => path.endsWith(`/${file}`)) ?? ''] ?? []
-        const code = beside.reduce(replaced, readFileSync(path, 'utf8'))
-        const contents = code.replace(/new URL\('(\.[^']+)', import\.meta\.url\)/g, (_, to: string) => {
-          const target = relative(root, join(dirname(path), to))
-          const name = target.endsWith('.ts') ? target.replace(/\.ts$/, '.js') : basename(target)
-          return `new URL('file://${embedded}/${name}')`
-        })
-        return { contents, loader: path.endsWith('.js') ? 'js' : 'ts' }
-      })
+      build.onLoad(
+        { filter: /\/(src\/.*\.ts|node_modules\/(libsql|mpg123-decoder|opus-decoder)\/index\.js)$/ },
+        ({ path }) => {
+          const beside = edits[Object.keys(edits).find((file) => path.endsWith(`/${file}`)) ?? ''] ?? []
+          const code = beside.reduce(replaced, readFileSync(path, 'utf8'))
+          const contents = code.replace(/new URL\('(\.[^']+)', import\.meta\.url\)/g, (_, to: string) => {
+            const target = relative(root, join(dirname(path), to))
+            const name = target.endsWith('.ts') ? target.replace(/\.ts$/, '.js') : basename(target)
+            return `new URL('file://${embedded}/${name}')`
+          })
+          return { contents, loader: path.endsWith('.js') ? 'js' : 'ts' }
+        },
+      )
     },
   }
 }
