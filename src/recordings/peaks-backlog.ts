@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, notInArray } from 'drizzle-orm'
 import type { Lease } from '../db/lease.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { recordings } from '../db/schema.ts'
@@ -26,6 +26,7 @@ interface PeaksBacklogOptions {
 export class PeaksBacklog {
   readonly #options: PeaksBacklogOptions
   readonly #background: Background
+  readonly #failed = new Set<string>()
 
   constructor(options: PeaksBacklogOptions) {
     this.#options = options
@@ -53,11 +54,20 @@ export class PeaksBacklog {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { read, lease, files } = this.#options
+    const { read, lease, files, log } = this.#options
     while (files && !signal.aborted && (await lease.take())) {
-      const [row] = await read.select().from(recordings).where(isNull(recordings.peaks)).limit(1)
+      const isLeft = notInArray(recordings.file, [...this.#failed])
+      const [row] = await read
+        .select()
+        .from(recordings)
+        .where(and(isNull(recordings.peaks), isLeft))
+        .limit(1)
       if (!row) return
-      await this.#compute(row, files)
+      await this.#compute(row, files).catch((error) => {
+        // The others need not wait for it. It is tried again after the next start.
+        this.#failed.add(row.file)
+        if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
+      })
     }
   }
 

@@ -1,4 +1,5 @@
 import { MPEGDecoder } from 'mpg123-decoder'
+import { release } from '../release.ts'
 import type { AudioReader } from './encrypted-audio.ts'
 import { Peaks } from './peaks.ts'
 
@@ -15,6 +16,7 @@ export async function mp3Peaks(reader: AudioReader): Promise<Peaks | null> {
     // The decoder makes two channels of one; `Peaks` makes one of two that are equal.
     peaks ??= new Peaks(2, sampleRate)
     peaks.add(channelData)
+    channelData.forEach(release)
   }
   decoder.free()
   return peaks

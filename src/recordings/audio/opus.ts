@@ -1,4 +1,5 @@
 import { OpusDecoder } from 'opus-decoder'
+import { release } from '../release.ts'
 import type { AudioReader } from './encrypted-audio.ts'
 import { Peaks } from './peaks.ts'
 
@@ -28,7 +29,10 @@ export async function opusPeaks(reader: AudioReader): Promise<Peaks | null> {
       continue
     }
     const audio = packets.filter((packet) => packet.byteLength <= packetBytesMax && !isTags(packet))
-    if (audio.length > 0) peaks.add(decoder.decodeFrames(audio).channelData)
+    if (audio.length === 0) continue
+    const { channelData } = decoder.decodeFrames(audio)
+    peaks.add(channelData)
+    channelData.forEach(release)
   }
   decoder?.free()
   return peaks
