@@ -54,7 +54,7 @@ export async function benchRecordings({ start }: Options): Promise<Row[]> {
     }
     const idle = await p99While(ours, sleep(pacedForMs))
     const paced = await p99While(ours, uploadPaced(ours))
-    const [many, manyPlain] = [await uploadMany(ours), await uploadMany(plain)]
+    const [many, manyPlain] = await uploadManyInTurn(ours, plain)
     return [
       compared('upload of 256 MiB', median(up.ours), median(up.plain)),
       compared('download of 256 MiB', median(down.ours), median(down.plain)),
@@ -151,7 +151,28 @@ async function uploadPaced(side: Side): Promise<void> {
   await Promise.all([until, ...some])
 }
 
-async function uploadMany(side: Side): Promise<{ memoryMb: number; p99: number }> {
+/** Medians. */
+async function uploadManyInTurn(...sides: [Side, Side]): Promise<[Many, Many]> {
+  const measured: [Many[], Many[]] = [[], []]
+  for (let round = 0; round < rounds; round++) {
+    measured[0].push(await uploadMany(sides[0]))
+    measured[1].push(await uploadMany(sides[1]))
+  }
+  const middle = (all: Many[]) => ({
+    memoryMb: median(all.map(({ memoryMb }) => memoryMb)),
+    p99: median(all.map(({ p99 }) => p99)),
+  })
+  return [middle(measured[0]), middle(measured[1])]
+}
+
+interface Many {
+  /** At most, above what it was before. */
+  memoryMb: number
+  /** Of others, meanwhile. */
+  p99: number
+}
+
+async function uploadMany(side: Side): Promise<Many> {
   const before = memoryOf(side.running.pid).residentMb
   let most = before
   const uploads = Promise.all(Array.from({ length: atOnce }, (_, n) => upload(side, `many${n}`)))
