@@ -191,7 +191,8 @@ async function linkRecordings(
   let linked = 0
   for (const file of files) {
     signal.throwIfAborted()
-    const places = [join(from, recordingsName, file), join(from, recordingsName, 'incoming', file)]
+    // In the order in which a file moves, so that it is not missed.
+    const places = [join(from, recordingsName, 'incoming', file), join(from, recordingsName, file)]
     if (await linkFirst(places, join(folder, file))) linked++
   }
   if (files.length > 0) await syncFile(folder)

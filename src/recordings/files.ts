@@ -28,7 +28,7 @@ export interface RecordingFiles {
   local(name: string): Promise<{ path: string; release(): Promise<void> } | null>
   /** Does nothing if there is none. */
   remove(name: string): Promise<void>
-  /** Keeps the drafts that a row names, and removes all others. Call it while nothing is being written. */
+  /** Keeps the drafts of earlier processes that a row names, and removes their others. */
   clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void>
   /** All that are kept; times in milliseconds since 1970. */
   list(): AsyncIterable<{ name: string; changedAt: number }>

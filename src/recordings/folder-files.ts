@@ -20,6 +20,8 @@ const fsync = promisify(fs.fsync)
 export class FolderFiles implements RecordingFiles {
   readonly #folder: string
   readonly #incoming: string
+  /** The drafts of this process, which are neither kept nor discarded. */
+  readonly #drafts = new Set<string>()
 
   constructor(folder: string) {
     this.#folder = folder
@@ -29,55 +31,56 @@ export class FolderFiles implements RecordingFiles {
   async create(): Promise<Draft> {
     const name = newName()
     const path = join(this.#incoming, name)
-    await mkdir(this.#incoming, { recursive: true, mode: 0o700 })
+    await mkdir(this.#incoming, { recursive: true, mode: 0o700 }).catch(refuseFull)
     const file = await open(path, 'wx', 0o600).catch(refuseFull)
+    const closeFile = closingOnce(file)
+    this.#drafts.add(name)
     return {
       name,
       path,
       write: (parts) => writeAll(file, parts).catch(refuseFull),
       finish: async () => {
-        await fsync(file)
-          .catch(refuseFull)
-          .finally(() => close(file))
+        await fsync(file).catch(refuseFull).finally(closeFile)
         await syncFolder(this.#incoming)
       },
       discard: async () => {
-        // It is closed already if it was finished.
-        await close(file).catch(() => undefined)
+        // What could not be written is not wanted.
+        await closeFile().catch(() => undefined)
         await rm(path, { force: true })
+        this.#drafts.delete(name)
       },
     }
   }
 
   async keep(name: string): Promise<void> {
     await rename(join(this.#incoming, name), join(this.#folder, name))
+    this.#drafts.delete(name)
   }
 
   async open(name: string): Promise<OpenFile | null> {
-    const file = (await this.#openIn(this.#folder, name)) ?? (await this.#openIn(this.#incoming, name))
+    // In the order in which a file moves, so that it is not missed.
+    const file = (await this.#openIn(this.#incoming, name)) ?? (await this.#openIn(this.#folder, name))
     if (file === null) return null
-    let closing: Promise<void> | undefined
     return {
       read: (position, length) => readFully(file, position, length),
-      close: () => {
-        closing ??= close(file)
-        return closing
-      },
+      close: closingOnce(file),
     }
   }
 
   async local(name: string): Promise<{ path: string; release(): Promise<void> } | null> {
-    const places = [join(this.#folder, name), join(this.#incoming, name)]
+    const places = [join(this.#incoming, name), join(this.#folder, name)]
     const path = places.find((place) => fs.existsSync(place))
     return path === undefined ? null : { path, release: async () => undefined }
   }
 
   async remove(name: string): Promise<void> {
-    for (const folder of [this.#folder, this.#incoming]) await rm(join(folder, name), { force: true })
+    for (const folder of [this.#incoming, this.#folder]) await rm(join(folder, name), { force: true })
+    this.#drafts.delete(name)
   }
 
   async clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void> {
-    const names = (await orAbsent(readdir(this.#incoming))) ?? []
+    const found = (await orAbsent(readdir(this.#incoming))) ?? []
+    const names = found.filter((name) => !this.#drafts.has(name))
     const named = await isNamed(names)
     for (const name of names) {
       if (named.has(name)) await this.keep(name)
@@ -95,6 +98,15 @@ export class FolderFiles implements RecordingFiles {
 
   async #openIn(folder: string, name: string): Promise<number | null> {
     return await orAbsent(open(join(folder, name), 'r'))
+  }
+}
+
+/** A second call must not close another file, which may have got the same number. */
+function closingOnce(file: number): () => Promise<void> {
+  let closing: Promise<void> | undefined
+  return () => {
+    closing ??= close(file)
+    return closing
   }
 }
 
