@@ -17,7 +17,7 @@ import { decryptRange, frameBytes } from './frames.ts'
 import { LinkTokens } from './links.ts'
 import type { KeptRecording } from './schemas.ts'
 
-/** When holds change meanwhile so often, the answer is 503. */
+/** When holds or the recording change meanwhile so often, the answer is 503. */
 const attemptsMax = 5
 const linkSecondsDefault = 300
 const partBytes = 4 * frameBytes
@@ -263,9 +263,19 @@ export class Recordings {
       const told = await probe(arrived)
       return await this.#commit(projectId, id, { arrived, told, terms, files })
     } catch (error) {
-      await arrived.draft.discard()
+      // It may come after the commit, as when the writer ends before it answers.
+      if (!(await this.#isNamed(arrived.draft.name))) await arrived.draft.discard()
       throw error
     }
+  }
+
+  /** If nobody knows, the next start does. */
+  async #isNamed(file: string): Promise<boolean> {
+    const naming = this.#options.read.select({ seq: recordings.seq }).from(recordings)
+    return await naming.where(eq(recordings.file, file)).then(
+      (rows) => rows.length > 0,
+      () => true,
+    )
   }
 
   async #commit(
@@ -277,23 +287,32 @@ export class Recordings {
     const { ingest, now, erasure, onKept, log } = this.#options
     const { draft, key, contentType, bytes, sha256 } = arrived
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
-    if (before?.sha256 === sha256) {
+    const isSame = before?.sha256 === sha256
+    if (isSame && (await isThere(files, before.file))) {
       await draft.discard()
       return { kept: toKept(id, before), isNew: false }
     }
-    const { isHeld, requirement } = await this.#holdsOn(projectId, seq, terms.isWanted)
-    if (isHeld && before) throw callIsOnHold()
-    const { audited } = terms
+    const isAsSeen = sql`(
+      select file from ${recordings} join ${calls} using (seq) where calls.project_id = ${projectId} and id = ${id}
+    ) is ${before?.file ?? null}`
+    const { audited, isWanted = sql`true` } = terms
+    const { isHeld, requirement } = await this.#holdsOn(projectId, seq, sql`${isAsSeen} and (${isWanted})`)
+    if (isHeld && before && !isSame) throw callIsOnHold()
     const row = { contentType, bytes, sha256, ...told, file: draft.name, key, keptAt: now() }
     const beside = { requirement, statements: (call: SQL) => this.#put(projectId, id, call, row) }
     try {
       await ingest.setRecording(projectId, id, toState(row), { beside, ...(audited && { audited }) })
     } catch (error) {
-      if (!(error instanceof HoldsChanged) || attempt === attemptsMax) throw error
+      if (!(error instanceof HasChanged) || attempt === attemptsMax) throw error
       return await this.#commit(projectId, id, { arrived, told, terms, files }, attempt + 1)
     }
-    // The row names it wherever it is, and the next start moves it.
-    await files.keep(draft.name).catch((error) => log.error({ error }, 'A recording was not moved'))
+    try {
+      await files.keep(draft.name)
+    } catch (error) {
+      // The row names it wherever it is, and the next start moves it.
+      log.error({ error }, 'A recording was not moved')
+      if (!(await isThere(files, draft.name))) throw unavailable('The recording was lost. Send it again.', 1)
+    }
     if (before) erasure.schedule(projectId)
     onKept()
     return { kept: toKept(id, row), isNew: !before }
@@ -327,7 +346,7 @@ export class Recordings {
     try {
       await ingest.setRecording(projectId, id, { ...notKept, state }, { beside, audited })
     } catch (error) {
-      if (!(error instanceof HoldsChanged) || attempt === attemptsMax) throw error
+      if (!(error instanceof HasChanged) || attempt === attemptsMax) throw error
       return await this.#remove(projectId, id, state, audited, entry, attempt + 1)
     }
     erasure.schedule(projectId)
@@ -357,12 +376,12 @@ export class Recordings {
     return erasing(this.#options, { projectId, kind: 'recording', id }, isThere)
   }
 
-  /** Whether the call is on hold, and what must still be so when something is written. */
-  async #holdsOn(projectId: number, seq: number | null, isWanted = sql`true`) {
+  /** Whether the call is on hold, and what must still be so when something is written, also by `others`. */
+  async #holdsOn(projectId: number, seq: number | null, others = sql`true`) {
     const { store, holds } = this.#options
     const { seqs, isAsSeen } = await holds.among(store(projectId).read, projectId, sql`select ${seq} as seq`)
-    const condition = sql`(${isAsSeen.condition}) and (${isWanted})`
-    const requirement = { condition, otherwise: () => new HoldsChanged() }
+    const condition = sql`(${isAsSeen.condition}) and (${others})`
+    const requirement = { condition, otherwise: () => new HasChanged() }
     return { isHeld: seq !== null && seqs.has(seq), requirement }
   }
 
@@ -428,11 +447,17 @@ function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): RecordingState
   return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
 }
 
-/** Nothing was written: whoever writes looks at the holds again. */
-class HoldsChanged extends AppError {
+async function isThere(files: RecordingFiles, name: string): Promise<boolean> {
+  const file = await files.open(name)
+  await file?.close()
+  return file !== null
+}
+
+/** Nothing was written: whoever writes looks at the call again. */
+class HasChanged extends AppError {
   constructor() {
     super('unavailable', 'Service unavailable', {
-      detail: 'A hold was just set. Nothing was changed. Try again.',
+      detail: 'A hold or another recording just arrived. Nothing was changed. Try again.',
       retryAfterSeconds: 1,
     })
   }

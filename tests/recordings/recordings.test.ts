@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { unavailable } from '../../src/errors.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav, secondsOf } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -11,6 +12,7 @@ import { until } from '../support/until.ts'
 
 const recordingBytesMax = 3_000_000
 const wav = madeWav()
+const json = { 'Content-Type': 'application/json' }
 let service: TestService
 let project: TestProject
 
@@ -61,6 +63,42 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
       expect(await bytesOf('replaced')).toEqual(other)
       expect((await feedOf('replaced'))[0]).not.toEqual(before)
       await until(async () => files().length === (await rows()))
+    })
+
+    test('of the same recording brings back a file that is lost, also on hold', async () => {
+      await upload('lost', wav)
+      await service.services.holds.set(project.projectId, { callId: 'lost', reason: 'A case' })
+      rmSync(join(service.dataDir, 'recordings', (await rowOf('lost')).file))
+      expect((await upload('lost', wav)).status).toBe(200)
+      expect(await bytesOf('lost')).toEqual(wav)
+    })
+
+    test('that fails after its commit keeps the file that is named by then', async () => {
+      const { ingest } = service.services
+      const set = ingest.setRecording.bind(ingest)
+      spyOn(ingest, 'setRecording').mockImplementationOnce(async (...args) => {
+        await set(...args)
+        throw unavailable('The writer has failed.')
+      })
+      expect((await upload('late', wav)).status).toBe(503)
+      expect(await bytesOf('late')).toEqual(wav)
+    })
+
+    test('of several recordings of one call at once keeps one of them, and no file of the others', async () => {
+      for (const id of ['at-once-1', 'at-once-2', 'at-once-3']) {
+        const answers = await Promise.all([1, 2, 3].map(() => upload(id, madeWav())))
+        expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 201])
+      }
+      await until(async () => files().length === (await rows()))
+    })
+
+    test('of two recordings of a call on hold at once keeps the first', async () => {
+      for (const id of ['held-1', 'held-2', 'held-3']) {
+        await project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body: '{}', headers: json })
+        await service.services.holds.set(project.projectId, { callId: id, reason: 'A case' })
+        const answers = await Promise.all([1, 2].map(() => upload(id, madeWav())))
+        expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+      }
     })
 
     test.each([
