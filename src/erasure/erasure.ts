@@ -106,8 +106,9 @@ export class Erasure {
       await index.eraseDeleted(projectId)
     }
     await eraseWords(database, signal)
-    await removedFiles.erase()
     if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
+    // Last, since a bucket may not answer.
+    await removedFiles.erase()
     await this.#markDone(open)
   }
 

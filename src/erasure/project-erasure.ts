@@ -83,8 +83,9 @@ export class ProjectErasure {
     if (open.length === 0) return
     const { database, removedFiles } = this.#options
     await eraseWords(database, signal)
-    await removedFiles.erase()
     if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
+    // Last, since a bucket may not answer.
+    await removedFiles.erase()
     await this.#markDone(open)
   }
 

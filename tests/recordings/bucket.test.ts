@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/processes.ts'
+import { loadConfig } from '../../src/config.ts'
+import { BucketFiles } from '../../src/recordings/bucket-files.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -88,13 +90,30 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
   })
 
   test('are removed by the next start if a kill came before their row was committed', async () => {
-    const { recordingFiles } = service.services
-    const draft = await recordingFiles?.create()
-    await draft?.write([Buffer.from('half of it')])
-    await draft?.finish()
-    expect(objectsOf()).toEqual([draft?.name ?? ''])
+    const { bucket: options } = loadConfig({ DATA_DIR: service.dataDir, ...env }, false)
+    if (!options) throw new Error('There is no bucket')
+    const killed = new BucketFiles({ ...options, folder: join(service.dataDir, 'recordings') })
+    const draft = await killed.create()
+    await draft.write([Buffer.from('half of it')])
+    await draft.finish()
+    expect(objectsOf()).toEqual([draft.name])
     await service.services.removedFiles.clearDrafts()
     expect(objectsOf()).toEqual([])
+  })
+
+  test('that cannot be deleted while the bucket is gone keep no text of calls in the database', async () => {
+    const word = 'zanzibarquince'
+    const isHeld = () =>
+      readdirSync(service.dataDir)
+        .filter((name) => name.startsWith('callbook.db'))
+        .some((name) => readFileSync(join(service.dataDir, name)).includes(word))
+    await upload('outage', madeWav())
+    await project.send('PUT', '/ingest/calls/outage', { summary: word })
+    expect(isHeld()).toBe(true)
+    renameSync(bucket, `${bucket}-gone`)
+    await project.fetch('/v1/calls/outage', { method: 'DELETE' })
+    await until(() => !isHeld()).finally(() => renameSync(`${bucket}-gone`, bucket))
+    await until(() => objectsOf().length === 0)
   })
 
   test('are compared by doctor, and cannot be kept while the bucket refuses', async () => {
