@@ -127,6 +127,20 @@ test('a file that takes too long has neither a length nor a waveform, and the ne
   await hasty.close()
 })
 
+test('no upload waits longer for its length because others send files that take long', async () => {
+  const withinMs = 400
+  const hasty = new AudioThreads({ probeWithinMs: withinMs })
+  const page = Buffer.alloc(27)
+  page.write('OggS')
+  const start = contentOf('mono-opus.ogg').subarray(0, 47)
+  page.writeUInt32LE(start.readUInt32LE(14), 14)
+  const slow = recordingOf(Buffer.concat([start, Buffer.alloc(27 * 500_000, page)]))
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: 10 }, () => hasty.probe(slow)))
+  expect(performance.now() - startedAt).toBeLessThan(3 * withinMs)
+  await hasty.close()
+})
+
 test('a file that cannot be read or decrypted is an error, not a recording without a waveform', async () => {
   const recording = recordingOf(contentOf('stereo.mp3'))
   await expect(audio.peaks({ ...recording, path: `${recording.path}-gone` })).rejects.toThrow('ENOENT')
