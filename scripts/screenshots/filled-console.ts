@@ -3,6 +3,7 @@ import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
 import { madeCalls } from './made-calls.ts'
 import practice from './practice.json' with { type: 'json' }
+import { soundOf } from './sound.ts'
 
 const plain = { allowedIps: [], expiresAt: null }
 
@@ -40,7 +41,11 @@ export async function fillConsole(
     if (result instanceof Error) throw result
   const isWorkedOn = ({ call }: (typeof calls)[number]) =>
     call.evaluation === 'success' && call.details?.timeline?.some(({ kind }) => kind === 'tool_call')
-  const call = calls.findLast(isWorkedOn)?.id ?? ''
+  const shown = calls.findLast(isWorkedOn)
+  const call = shown?.id ?? ''
+  const recording = { method: 'PUT', body: soundOf(shown?.call ?? {}) }
+  await project.fetch(`/ingest/calls/${call}/recording`, recording)
+  await service.services.peaksBacklog.idle()
   await ask('PATCH', `${of}/calls/${call}/review`, {
     note: 'Asked for Doctor Okafor by name. Offer her first next time.',
     addLabels: ['regular', 'check-up'],
