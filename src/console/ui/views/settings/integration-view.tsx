@@ -34,7 +34,7 @@ export function IntegrationView() {
 }
 
 function Connected({ integration, project }: { integration: Integration; project: string }) {
-  const { label, description, access, guide, linesOf } = integration
+  const { label, description, bySource, access, guide, linesOf } = integration
   const [isCreating, setCreating] = useState(false)
   const placeholder = access === 'ingest' ? 'ck_ingest_…' : 'ck_live_…'
   const filledWith = (key: string) => linesOf({ url: location.origin, key, project })
@@ -57,6 +57,19 @@ function Connected({ integration, project }: { integration: Integration; project
         {access === 'ingest' && <Arrived integration={integration} project={project} />}
         <Panel title={access === 'ingest' ? `Set up ${label}` : `Knowledge for ${label}`}>
           <div className="cb-stack">
+            {bySource && (
+              <p>
+                {bySource}{' '}
+                <PageLink
+                  to="/p/$project/settings/integrations"
+                  params={{ project }}
+                  search={{ create: 'source' }}
+                >
+                  add LiveKit as a source
+                </PageLink>
+                .
+              </p>
+            )}
             <p className="cb-dimmed">
               {description} Create the {access} key to fill it into these lines. The key is shown once.
             </p>

@@ -22,6 +22,8 @@ export interface Integration {
   name: string
   label: string
   description: string
+  /** What is easier with a source, for some of its users. */
+  bySource?: string
   /** The access of its key: `ingest` sends calls in, `search` asks for knowledge. */
   access: 'ingest' | 'search'
   /** Where the guide describes it. */
@@ -47,6 +49,7 @@ export const integrations: readonly Integration[] = [
     name: 'livekit',
     label: frameworkLabels.livekit,
     description: 'Its sessions arrive as calls through OpenTelemetry.',
+    bySource: 'Agents in Python need only one variable instead, which also brings their recordings:',
     access: 'ingest',
     guide: 'opentelemetry#setup',
     linesOf: (values) => [
