@@ -14,7 +14,7 @@ import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
-/** `go install github.com/versity/versitygw/cmd/versitygw@latest` */
+/** `go install github.com/versity/versitygw/cmd/versitygw@v1.8.0` */
 const program = [process.env.GOBIN ?? '', join(homedir(), 'go/bin'), '/usr/local/bin']
   .map((folder) => join(folder, 'versitygw'))
   .find((path) => existsSync(path))
