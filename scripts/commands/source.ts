@@ -48,7 +48,7 @@ function addCreate(source: Command, shell: Shell): void {
     .option(
       '--option <key=value>',
       'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
-        '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY (livekit; of others, of the API that recordings are ' +
+        '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY and apiSecret=- (livekit), apiKey=- (of the API that recordings are ' +
         'fetched from), host=HOST of that API; KEY=- reads a line of standard input; can be repeated',
       collect,
       [],

@@ -5,6 +5,8 @@ interface PlatformSetUp {
   readonly secretFrom: 'us' | 'platform'
   /** What the platform calls the secret, and where it shows it. */
   readonly secretName: string
+  /** An option that may bring the secret as well. */
+  readonly secretOption?: string
   /** Options for what no event tells, and their possible values; null for any text. */
   readonly options: Readonly<Record<string, readonly string[] | null>>
   /** The options that it cannot do without. */
@@ -96,6 +98,7 @@ export const catalog = {
     label: 'LiveKit Agents',
     secretFrom: 'platform',
     secretName: 'API secret, LIVEKIT_API_SECRET of the agent',
+    secretOption: 'apiSecret',
     options: { apiKey: null },
     required: ['apiKey'],
     isLive: true,

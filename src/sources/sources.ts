@@ -97,19 +97,21 @@ export class Sources {
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
   async create(projectId: number, input: NewSource, by?: ActedBy): Promise<MadeSource> {
-    const { platform, options = {}, createdBy = null } = input
+    const { platform, createdBy = null } = input
     if (!isPlatform(platform))
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
-    const { label, secretFrom } = setUpOf(platform)
+    const { label, secretFrom, secretOption = '' } = setUpOf(platform)
+    const { [secretOption]: ofOption, ...options } = input.options ?? {}
+    const given = input.secret ?? ofOption
     const name = input.name ?? label
     refuseFields({
       name: nameProblem(name),
-      secret: input.secret !== undefined && secretProblem(platform, input.secret),
+      secret: given !== undefined && secretProblem(platform, given),
       ...optionProblems(platform, options),
       ...missingOptions(platform, options),
     })
-    const isMade = input.secret === undefined && secretFrom === 'us'
-    const secret = isMade ? newSecret() : (input.secret ?? null)
+    const isMade = given === undefined && secretFrom === 'us'
+    const secret = isMade ? newSecret() : (given ?? null)
     const { write, audit, now } = this.#options
     const row = {
       id: `src_${randomBytes(16).toString('hex')}`,

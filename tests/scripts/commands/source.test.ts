@@ -118,6 +118,10 @@ describe('callbook source', () => {
       expect(await services.sources.openAll('livekit', 'apiKey', 'APIkey')).toMatchObject([
         { secrets: ['its-secret'] },
       ])
+      const byOptions = [...create, 'livekit', '--option', 'apiKey=-', '--option', 'apiSecret=-']
+      expect((await callbook.run(byOptions, { stdin: 'APIother\nother-secret\n' })).code).toBe(0)
+      const [other] = await services.sources.openAll('livekit', 'apiKey', 'APIother')
+      expect(other).toMatchObject({ secrets: ['other-secret'], options: { apiKey: 'APIother' } })
     })
   })
 
