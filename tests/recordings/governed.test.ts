@@ -80,10 +80,8 @@ describe.skipIf(ofFilesOnly)('recordings of a service', () => {
     await upload('c', Buffer.concat([Buffer.from('OggS'), Buffer.alloc(50)]), own)
     await own.send('PUT', '/ingest/calls/silent', {})
     const folder = join(service.dataDir, '..', `sound-${own.id}`)
-    const ran = await new CommandLine(service.dataDir).run([
-      ...['calls', 'export', '--project', own.id],
-      ...['--recordings', folder],
-    ])
+    const args = ['calls', 'export', '--project', own.id, '--recordings', folder]
+    const ran = await new CommandLine(service.dataDir).run(args)
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(ran.out.trim().split('\n')).toHaveLength(3)
     expect(readdirSync(folder).sort()).toEqual(['a_b.wav', 'c.ogg'])
