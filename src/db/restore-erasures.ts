@@ -71,12 +71,17 @@ function deleteErased(connection: Database.Database): LeftOut {
         and later.text_hash = knowledge_items.text_hash)`)
   const recordings = run(`
     delete from main.recordings where file not in (select file from newer.recordings)`)
+  // What waited to be fetched, and was fetched and erased since, is not fetched again.
+  run(`
+    delete from main.recording_fetches where seq in (
+      select seq from newer.call_details where details ->> '$.recording.state' in ('none', 'expired'))`)
   run(`
     update main.call_details set details = json_set(details, '$.recording', json(coalesce(
       (select later.details -> '$.recording' from newer.call_details as later where later.seq = call_details.seq
         and later.details ->> '$.recording.state' in ('none', 'expired')), json_object('state', 'none',
       'reason', null, 'contentType', null, 'bytes', null, 'durationSeconds', null, 'channels', null, 'keptAt', null))))
-    where details ->> '$.recording.state' = 'kept' and seq not in (select seq from main.recordings)`)
+    where details ->> '$.recording.state' in ('kept', 'waiting', 'failed')
+      and seq not in (select seq from main.recordings union all select seq from main.recording_fetches)`)
   run(`
     update main.calls set recording = state, value_list = (
       select nullif(json_group_array(value), '[]') from (

@@ -31,7 +31,7 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
         const list = await (await ask(path)).json()
         return (list.data ?? list).map((each: { id: string; name?: string }) => each.name ?? each.id).sort()
       }
-      expect(await idsOf('/v1/calls')).toEqual(['kept', 'labelled', 'silenced', 'swapped'])
+      expect(await idsOf('/v1/calls')).toEqual(['awaited', 'kept', 'labelled', 'silenced', 'swapped'])
       expect(await idsOf('/v1/calls?recording=kept')).toEqual(['kept'])
       expect(await idsOf('/v1/calls?label=vip')).toEqual(['labelled'])
       expect(await idsOf('/v1/calls?label=wrong')).toEqual([])
@@ -40,7 +40,7 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
       expect(Buffer.from(await (await ask('/v1/calls/kept/recording')).arrayBuffer())).toEqual(
         recordings.kept,
       )
-      for (const id of ['silenced', 'swapped']) {
+      for (const id of ['awaited', 'silenced', 'swapped']) {
         expect((await ask(`/v1/calls/${id}/recording`)).status).toBe(404)
         expect((await (await ask(`/v1/calls/${id}/details`)).json()).recording.state).toBe('none')
       }
@@ -113,6 +113,9 @@ async function twoBackups() {
   await project.send('PUT', '/ingest/calls/gone', { summary: 'gone summary' })
   await project.send('PUT', '/ingest/calls/labelled', {})
   await other.send('PUT', '/ingest/calls/a', { summary: 'other summary' })
+  await service.services.settings.change(project.projectId, { recordings: 'keep' })
+  const details = { recordingUrl: 'https://recordings.invalid/awaited.wav' }
+  await project.send('PUT', '/ingest/calls/awaited', { details })
   await label(service, project, { add: ['vip', 'wrong'] })
   for (const [id, name, text] of [
     ['kept', 'Kept', 'kept text'],
@@ -124,7 +127,9 @@ async function twoBackups() {
   expect(await callbook(dataDir, 'backup', earlier)).toMatchObject({ code: 0 })
 
   await project.fetch('/v1/calls/gone', { method: 'DELETE' })
-  await project.fetch('/v1/calls/silenced/recording', { method: 'DELETE' })
+  await project.fetch('/ingest/calls/awaited/recording', { method: 'PUT', body: madeWav() })
+  for (const id of ['awaited', 'silenced'])
+    await project.fetch(`/v1/calls/${id}/recording`, { method: 'DELETE' })
   await project.fetch('/ingest/calls/swapped/recording', { method: 'PUT', body: madeWav() })
   await label(service, project, { remove: ['wrong'] })
   await project.send('PUT', '/v1/knowledge/changed', { name: 'Changed', text: 'new text' })
