@@ -53,6 +53,8 @@ export async function receive(
         if (await arrival.add(frame)) await turns.next()
         filled = 0
       }
+      // Before the next part, which may be a long time coming: thousands of uploads must not hold several frames each.
+      await arrival.write()
     }
     if (bytes === 0) throw invalidRequest([{ field: 'body', message: 'is required: the recording' }])
     if (filled > 0) await arrival.add(frame.subarray(0, filled))
@@ -89,14 +91,14 @@ class Arrival {
     this.#hash.update(frame)
     this.#encrypted.push(...encryptFrame(this.#key, this.#frames++, frame))
     if (this.#frames % framesPerTurn > 0) return false
-    await this.#write()
+    await this.write()
     return true
   }
 
   async end(): Promise<Omit<Arrived, 'bytes'>> {
     const draft = this.#draft
     if (!draft) throw new Error('Nothing has arrived')
-    await this.#write()
+    await this.write()
     await this.#writing
     await draft.finish()
     return { draft, key: this.#key, contentType: this.#contentType, sha256: this.#hash.digest('hex') }
@@ -107,8 +109,8 @@ class Arrival {
     await this.#draft?.discard()
   }
 
-  /** Waits for the write before. */
-  async #write(): Promise<void> {
+  /** Begins to write what was added, after the write before. @throws insufficient_storage */
+  async write(): Promise<void> {
     await this.#writing
     const parts = this.#encrypted.splice(0)
     if (parts.length === 0 || !this.#draft) return

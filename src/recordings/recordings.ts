@@ -12,7 +12,7 @@ import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
-import type { RecordingFiles } from './files.ts'
+import type { Draft, RecordingFiles } from './files.ts'
 import { decryptRange, frameBytes } from './frames.ts'
 import { LinkTokens } from './links.ts'
 import type { KeptRecording } from './schemas.ts'
@@ -137,7 +137,7 @@ const queries = preparedQueries((db) => ({
 export class Recordings {
   readonly #options: RecordingsOptions
   readonly #tokens: LinkTokens
-  readonly #turns = new Turns()
+  readonly #turns = { uploads: new Turns(), downloads: new Turns() }
 
   constructor(options: RecordingsOptions) {
     this.#options = options
@@ -257,25 +257,24 @@ export class Recordings {
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
     const { files, config, probe } = this.#options
     if (!files) throw notKeptHere()
-    const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns }
+    const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns.uploads }
     const arrived = await receive(parts, limits)
     try {
       const told = await probe(arrived)
       return await this.#commit(projectId, id, { arrived, told, terms, files })
     } catch (error) {
-      // It may come after the commit, as when the writer ends before it answers.
-      if (!(await this.#isNamed(arrived.draft.name))) await arrived.draft.discard()
+      await this.#settle(arrived.draft, files)
       throw error
     }
   }
 
-  /** If nobody knows, the next start does. */
-  async #isNamed(file: string): Promise<boolean> {
+  /** Keeps a draft if its row was committed before an error, as when the writer ends before it answers. */
+  async #settle(draft: Draft, files: RecordingFiles): Promise<void> {
     const naming = this.#options.read.select({ seq: recordings.seq }).from(recordings)
-    return await naming.where(eq(recordings.file, file)).then(
-      (rows) => rows.length > 0,
-      () => true,
-    )
+    const rows = await naming.where(eq(recordings.file, draft.name)).catch(() => null)
+    // What cannot be known or moved now, the next start knows and moves.
+    if (rows?.length === 0) await draft.discard()
+    else if (rows) await files.keep(draft.name).catch(() => undefined)
   }
 
   async #commit(
@@ -401,10 +400,12 @@ export class Recordings {
     const opened = await this.#options.files?.open(file)
     if (!opened) throw noRecording()
     const { close } = opened
+    const { downloads } = this.#turns
     const parts = async function* (start: number, end: number) {
       try {
         for (let at = start; at < end; ) {
           const until = Math.min(end, Math.floor(at / frameBytes) * frameBytes + partBytes)
+          await downloads.next()
           yield await decryptRange({ key, bytes, read: opened.read }, at, until)
           at = until
         }

@@ -198,6 +198,27 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
       expect(Buffer.from(await answer.arrayBuffer())).toEqual(long)
     })
 
+    test('of many at once lets others have a turn after each part', async () => {
+      const { recordings, recordingFiles } = service.services
+      if (!recordingFiles) throw new Error('Nothing is kept')
+      const stored = readFileSync(join(service.dataDir, 'recordings', (await rowOf('played')).file))
+      const read = async (position: number, length: number) => stored.subarray(position, position + length)
+      const inMemory = async () => ({ read, close: async () => undefined })
+      const opening = spyOn(recordingFiles, 'open').mockImplementation(inMemory)
+      let turns = 0
+      const count = () => {
+        turns++
+        if (turns < 1_000) setImmediate(count)
+      }
+      const players = await Promise.all(
+        Array.from({ length: 20 }, () => recordings.open(project.projectId, 'played')),
+      )
+      opening.mockRestore()
+      setImmediate(count)
+      await Promise.all(players.map((player) => player.read(0, player.bytes).next()))
+      expect(turns).toBeGreaterThanOrEqual(players.length - 1)
+    })
+
     test('of a range has those bytes alone, across frames and at both ends', async () => {
       for (const [range, start, end] of [
         ['bytes=0-0', 0, 1],
