@@ -603,6 +603,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect((await fetch(url)).status).toBe(200)
     expect((await send('DELETE', '/v1/calls/sound/recording')).status).toBe(200)
     expect((await send('GET', '/v1/calls/sound/recording')).status).toBe(404)
+    expect((await send('DELETE', '/v1/calls/sound')).status).toBe(200)
   })
 
   test('signals end it with 0 after it answers what is in flight, and the next start has everything', async () => {

@@ -78,6 +78,8 @@ describe('callbook project', () => {
       membersMayDelete: true,
       timeZone: null,
       endSilentAfter: '24h',
+      recordings: 'off',
+      recordingRetainDays: null,
     }
     expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
     const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']
