@@ -11,6 +11,9 @@ import { expiryOf, SealedAddresses } from './sealed-addresses.ts'
 /** How many failed ones a request tries again. */
 const triedAgainMax = 10_000
 
+/** Half of all that are fetched at once. */
+const fetchesOfProjectMax = 2
+
 /** A recording to fetch. */
 export interface Wanted {
   /** The source whose event names it; null if a request does. */
@@ -108,13 +111,18 @@ export class FetchQueue {
     return (await queries(this.#options.read).nextDueAt.get())?.dueAt ?? null
   }
 
-  /** The next one that is due. One of a project without a fetch under way comes first. */
+  /**
+   * The next one that is due. One of a project without a fetch under way comes first. A project has only some at once,
+   * so that servers that send slowly do not keep all others waiting.
+   */
   async next(inFlight: readonly Pick<Due, 'seq' | 'projectId'>[]): Promise<Due | null> {
     const ids = inFlight.map(({ projectId }) => projectId)
+    const found = await this.#first(notInArray(recordingFetches.projectId, ids))
+    if (found || inFlight.length === 0) return found
+    const full = ids.filter((id) => ids.filter((other) => other === id).length >= fetchesOfProjectMax)
     const seqs = inFlight.map(({ seq }) => seq)
-    return (
-      (await this.#first(notInArray(recordingFetches.projectId, ids))) ??
-      (seqs.length > 0 ? await this.#first(notInArray(recordingFetches.seq, seqs)) : null)
+    return await this.#first(
+      and(notInArray(recordingFetches.seq, seqs), notInArray(recordingFetches.projectId, full)),
     )
   }
 
@@ -177,7 +185,7 @@ export class FetchQueue {
       .limit(triedAgainMax)
   }
 
-  async #first(isChosen: SQL): Promise<Due | null> {
+  async #first(isChosen: SQL | undefined): Promise<Due | null> {
     const { read, now } = this.#options
     const [found] = await read
       .select({
