@@ -4,6 +4,7 @@ import { FieldFault, instantMax, isObject } from '../fields.ts'
 import type { AttributeValue, Span } from './kept-span.ts'
 import { decodeLog, decodeLogsRequest, decodeRecordingHeader } from './protobuf.ts'
 import { callIdOf } from './session-update.ts'
+import { Slice } from './slice.ts'
 
 // What LiveKit's SDK sends at the end of a session beside its spans: livekit-agents/livekit/agents/telemetry/traces.py
 // and voice/report.py in github.com/livekit/agents. Each part becomes a span of the session, so that the parts and the
@@ -15,8 +16,6 @@ const reportScopes: readonly unknown[] = ['chat_history', 'evaluations']
 const itemTypes: readonly unknown[] = ['message', 'function_call', 'function_call_output', 'agent_handoff']
 const jobIdCharsMax = 128
 const levelsMax = 10
-/** Logs that are read before other requests get a turn. */
-const logsPerSliceMax = 500
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -36,12 +35,12 @@ export interface RecordingHeader {
  */
 export async function spansOfLogs(bytes: Uint8Array): Promise<Span[]> {
   const spans: Span[] = []
-  let count = 0
+  const slice = new Slice()
   for (const ofResource of membersIn(decodeLogsRequest(bytes).resourceLogs)) {
     for (const { scope, logRecords } of membersIn(ofResource.scopeLogs)) {
       if (!reportScopes.includes(isObject(scope) && scope.name)) continue
       for (const record of listOf(logRecords)) {
-        if (++count % logsPerSliceMax === 0) await setImmediate()
+        if (slice.add(record)) await setImmediate()
         if (record instanceof Uint8Array) spans.push(...spansOfLog(record))
       }
     }

@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
 import { type AttributeValue, isUserAttribute, type Span } from './kept-span.ts'
 import { decodeSpan, type PartialSuccess } from './protobuf.ts'
+import { Slice } from './slice.ts'
 
-/** Spans that are read before other requests get a turn. */
-const spansPerSliceMax = 500
 /** Before the names of attributes that users set on spans of their own. */
 const ownPrefix = 'callbook.'
 
@@ -22,6 +21,7 @@ export async function spansOf(
   scopes: ReadonlySet<string>,
 ): Promise<{ spans: Span[] } & PartialSuccess> {
   const spans: Span[] = []
+  const slice = new Slice()
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
   if (isNothing(body)) throw new FieldFault('body', 'must be an object')
   const request = Fields.of(body)
@@ -38,9 +38,8 @@ export async function spansOf(
     for (const ofScope of ofResource.list('scopeSpans')) {
       const scope = ofScope.object('scope').text('name') ?? ''
       const isFramework = scopes.has(scope)
-      let count = 0
       for (const sent of spansIn(ofScope)) {
-        if (++count % spansPerSliceMax === 0) await setImmediate()
+        if (slice.add(sent)) await setImmediate()
         if (!isFramework && !mayHaveUserAttributes(sent)) continue
         const fields = sent instanceof Uint8Array ? Fields.of(decodeSpan(sent)) : sent
         const span = toSpan(fields, scope, isFramework ? ofFramework : ofOtherScope)
