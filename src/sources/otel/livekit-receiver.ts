@@ -65,6 +65,7 @@ export class LiveKitReceiver {
   async takeUpload(source: OpenSource, parts: AsyncIterable<FormPart>): Promise<void> {
     let header: RecordingHeader | null = null
     let spans: Span[] = []
+    let hasHistory = false
     for await (const part of parts) {
       if ('value' in part && part.name === 'header') {
         if (part.value.byteLength > headerBytesMax) throw tooLong()
@@ -75,7 +76,11 @@ export class LiveKitReceiver {
         // Before the recording, which takes the longest and may break off.
         await this.take(source, spans.splice(0))
         await this.#takeRecording(source, header, part.chunks)
-      } else if (part.name === 'chat_history') spans.push(...spansOfHistory(header.jobId, part.value))
+      } else if (part.name === 'chat_history') {
+        if (hasHistory) throw invalidRequest([{ field: 'chat_history', message: 'must be one part' }])
+        hasHistory = true
+        spans.push(...spansOfHistory(header.jobId, part.value))
+      }
     }
     if (!header) throw invalidRequest([{ field: 'header', message: 'is required' }])
     await this.take(source, spans)

@@ -329,6 +329,15 @@ describe('a body', () => {
       formOf([['header', 'application/protobuf', new Uint8Array([255])]]),
       400,
     ],
+    [
+      'a second history',
+      formOf([
+        ['header', 'application/protobuf', new Uint8Array([0x42, 1, 0x61])],
+        ['chat_history', 'application/json', Buffer.from('{}')],
+        ['chat_history', 'application/json', Buffer.from('{}')],
+      ]),
+      400,
+    ],
     ['a history that is no JSON', uploadOf({ history: '{' }), 400],
     ['a header that is too long', uploadOf({ header: { room_id: 'a'.repeat(2 ** 20) } }), 400],
     ['a history of too many members', uploadOf({ history: `{"items":[${'1,'.repeat(300_000)}1]}` }), 413],
