@@ -38,7 +38,8 @@ export function recordingUploadRoutes({ recordings, admission, contexts }: Uploa
 
 interface Keyed {
   caller: Caller
-  params: { id: string }
+  /** Elysia gives null for an id with broken percent-encoding. */
+  params: { id: string | null }
   request: Request
 }
 
@@ -53,12 +54,12 @@ interface RecordingRoutesOptions {
 /** /v1/calls/:id/recording, and what links open. */
 export function recordingRoutes({ recordings, reading, contexts, publicUrl }: RecordingRoutesOptions) {
   const play = async ({ caller, params: { id }, request }: Keyed) => {
-    const recording = await recordings.open(caller.projectId, id)
-    void reading.listened(caller.projectId, byKey(caller), id)
+    const recording = await recordings.open(caller.projectId, id ?? '')
+    void reading.listened(caller.projectId, byKey(caller), id ?? '')
     return await answerRecording(request, recording, { contexts, check: caller.check })
   }
   const playLink = async ({ params: { id }, request }: Pick<Keyed, 'params' | 'request'>) =>
-    answerRecording(request, await recordings.openLink(id), { contexts, isLink: true })
+    answerRecording(request, await recordings.openLink(id ?? ''), { contexts, isLink: true })
   return new Elysia()
     .use(callerContext())
     .get('/v1/calls/:id/recording', play, { detail: docs.getRecording })

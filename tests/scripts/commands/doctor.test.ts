@@ -9,7 +9,7 @@ setDefaultTimeout(commandsTimeoutMs)
 afterAll(removeFolders)
 
 describe('callbook doctor', () => {
-  const all = ['configuration', 'addon', 'database', 'embedding', 'index']
+  const all = ['configuration', 'addon', 'database', 'embedding', 'index', 'recordings']
 
   test('an intact folder passes every check while the service runs', async () => {
     await withService(async (_, callbook) => {

@@ -124,7 +124,14 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
         error={errors.name}
       />
       {Object.entries(options).map(([key, choices]) => (
-        <OptionField key={key} name={key} choices={choices} value={given[key] ?? ''} onChange={give(key)} />
+        <OptionField
+          key={key}
+          name={key}
+          choices={choices}
+          value={given[key] ?? ''}
+          error={errors[key]}
+          onChange={give(key)}
+        />
       ))}
       {apiKeyName !== undefined && (
         <KeepRecordings isChosen={keeps} onChoose={setKeeps}>
@@ -160,11 +167,13 @@ function OptionField({
   name,
   choices,
   value,
+  error,
   onChange,
 }: {
   name: string
   choices: readonly string[] | null
   value: string
+  error: string | undefined
   onChange: (value: string) => void
 }) {
   const texts = optionLabels[name] ?? { label: name, description: '' }
@@ -193,6 +202,7 @@ function OptionField({
     <TextInput
       {...texts}
       value={value}
+      error={error}
       onChange={(event) => onChange(event.currentTarget.value)}
       maxLength={200}
     />
