@@ -14,7 +14,7 @@ import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
 import type { Draft, RecordingFiles } from './files.ts'
 import { decryptRange, frameBytes } from './frames.ts'
-import { LinkTokens } from './links.ts'
+import { type Link, LinkTokens } from './links.ts'
 import type { KeptRecording } from './schemas.ts'
 
 /** When holds or the recording change meanwhile so often, the answer is 503. */
@@ -120,6 +120,11 @@ const queries = preparedQueries((db) => ({
       ),
     )
     .prepare(),
+  byFile: db
+    .select({ seq: recordings.seq })
+    .from(recordings)
+    .where(eq(recordings.file, sql.placeholder('file')))
+    .prepare(),
   deleted: db
     .select({ at: erasures.requestedAt })
     .from(erasures)
@@ -207,12 +212,16 @@ export class Recordings {
 
   /** @throws not_found */
   async openLink(token: string): Promise<OpenRecording> {
-    const { read, now } = this.#options
     const link = this.#tokens.read(token)
-    const found =
-      link && link.expiresAt > now() ? await queries(read).byLink.get({ ...link, now: now() }) : undefined
-    if (!found) throw noRecording()
-    return await this.#open(found.id, found.recording)
+    if (!link || link.expiresAt <= this.#options.now()) throw noRecording()
+    const { id, recording } = await this.#linked(link)
+    return await this.#open(id, recording)
+  }
+
+  /** Whether what a link has opened may be played on. It may last longer than the link. @throws not_found */
+  async checkLink(token: string): Promise<void> {
+    const link = this.#tokens.read(token)
+    if (link) await this.#linked(link)
   }
 
   /** The bytes of all recordings, by the public id of their project. */
@@ -270,11 +279,10 @@ export class Recordings {
 
   /** Keeps a draft if its row was committed before an error, as when the writer ends before it answers. */
   async #settle(draft: Draft, files: RecordingFiles): Promise<void> {
-    const naming = this.#options.read.select({ seq: recordings.seq }).from(recordings)
-    const rows = await naming.where(eq(recordings.file, draft.name)).catch(() => null)
+    const isNamed = await this.#isNamed(draft.name).catch(() => null)
     // What cannot be known or moved now, the next start knows and moves.
-    if (rows?.length === 0) await draft.discard()
-    else if (rows) await files.keep(draft.name).catch(() => undefined)
+    if (isNamed === false) await draft.discard()
+    else if (isNamed) await files.keep(draft.name).catch(() => undefined)
   }
 
   async #commit(
@@ -396,16 +404,31 @@ export class Recordings {
     return found.recording
   }
 
+  /** @throws not_found */
+  async #linked(link: Link) {
+    const { read, now } = this.#options
+    const found = await queries(read).byLink.get({ ...link, now: now() })
+    if (!found) throw noRecording()
+    return found
+  }
+
+  async #isNamed(file: string): Promise<boolean> {
+    return (await queries(this.#options.read).byFile.get({ file })) !== undefined
+  }
+
   async #open(id: string, { file, key, contentType, bytes, sha256 }: Row): Promise<OpenRecording> {
     const opened = await this.#options.files?.open(file)
     if (!opened) throw noRecording()
     const { close } = opened
     const { downloads } = this.#turns
+    const isNamed = () => this.#isNamed(file)
     const parts = async function* (start: number, end: number) {
       try {
         for (let at = start; at < end; ) {
           const until = Math.min(end, Math.floor(at / frameBytes) * frameBytes + partBytes)
           await downloads.next()
+          // A slow listener may outlast the recording.
+          if (at > start && !(await isNamed())) throw noRecording()
           yield await decryptRange({ key, bytes, read: opened.read }, at, until)
           at = until
         }

@@ -25,7 +25,7 @@ export function recordingUploadRoutes({ recordings, admission, contexts }: Uploa
     '/ingest/calls/:id/recording',
     async ({ caller, params, request, set }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
-      const parts = eachReleased(readStream(request, limits))
+      const parts = checkedAtEnd(eachReleased(readStream(request, limits)), caller.check)
       const { kept, isNew } = await admission.whileArriving(request, () =>
         recordings.upload(caller.projectId, params.id ?? '', parts),
       )
@@ -34,6 +34,12 @@ export function recordingUploadRoutes({ recordings, admission, contexts }: Uploa
     },
     { parse: 'none', detail: docs.uploadRecording },
   )
+}
+
+/** The sender's rights may end while a recording arrives. */
+async function* checkedAtEnd(parts: AsyncIterable<Uint8Array>, check: () => Promise<unknown>) {
+  yield* parts
+  await check()
 }
 
 interface Keyed {
@@ -58,8 +64,12 @@ export function recordingRoutes({ recordings, reading, contexts, publicUrl }: Re
     void reading.listened(caller.projectId, byKey(caller), id ?? '')
     return await answerRecording(request, recording, { contexts, check: caller.check })
   }
-  const playLink = async ({ params: { id }, request }: Pick<Keyed, 'params' | 'request'>) =>
-    answerRecording(request, await recordings.openLink(id ?? ''), { contexts, isLink: true })
+  const playLink = async ({ params, request }: Pick<Keyed, 'params' | 'request'>) => {
+    const token = params.id ?? ''
+    const recording = await recordings.openLink(token)
+    const check = () => recordings.checkLink(token)
+    return await answerRecording(request, recording, { contexts, check, isLink: true })
+  }
   return new Elysia()
     .use(callerContext())
     .get('/v1/calls/:id/recording', play, { detail: docs.getRecording })

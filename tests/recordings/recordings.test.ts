@@ -84,6 +84,45 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
       expect(await bytesOf('late')).toEqual(wav)
     })
 
+    test('whose file another process has removed is 503, and can be sent again', async () => {
+      const { ingest } = service.services
+      const set = ingest.setRecording.bind(ingest)
+      spyOn(ingest, 'setRecording').mockImplementationOnce(async (...args) => {
+        await set(...args)
+        for (const name of files('incoming')) rmSync(join(service.dataDir, 'recordings/incoming', name))
+      })
+      expect((await upload('removed', wav)).status).toBe(503)
+      expect((await upload('removed', wav)).status).toBe(200)
+      expect(await bytesOf('removed')).toEqual(wav)
+    })
+
+    test('by a key that is revoked meanwhile is 401, and nothing of it is kept', async () => {
+      const own = await service.mintProject()
+      const { keys } = service.services
+      const key = await keys.create(own.projectId, {
+        name: 'brief',
+        kind: 'ingest',
+        allowedIps: [],
+        expiresAt: null,
+      })
+      const body = new ReadableStream({
+        async start(controller) {
+          controller.enqueue(wav.subarray(0, 1_000))
+          await Bun.sleep(100)
+          await keys.revoke(own.projectId, key.id)
+          controller.enqueue(wav.subarray(1_000))
+          controller.close()
+        },
+      })
+      const answer = await own.fetch('/ingest/calls/late/recording', {
+        method: 'PUT',
+        body,
+        headers: { Authorization: `Bearer ${key.key}` },
+      })
+      await expectProblem(answer, 'invalid_api_key', 'Invalid API key')
+      expect((await own.fetch('/v1/calls/late')).status).toBe(404)
+    })
+
     test('of several recordings of one call at once keeps one of them, and no file of the others', async () => {
       for (const id of ['at-once-1', 'at-once-2', 'at-once-3']) {
         const answers = await Promise.all([1, 2, 3].map(() => upload(id, madeWav())))
@@ -196,6 +235,23 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
         etag: `"${sha256(long).slice(0, 32)}"`,
       })
       expect(Buffer.from(await answer.arrayBuffer())).toEqual(long)
+    })
+
+    test('ends when the recording is deleted, or the key of its link is revoked', async () => {
+      const { recordings, keys } = service.services
+      const own = await service.mintProject()
+      await upload('slow', long, own)
+      const { keyId } = own
+      const { token } = await recordings.link(own.projectId, 'slow', { keyId })
+      const [first, second] = [await recordings.openLink(token), await recordings.open(own.projectId, 'slow')]
+      const parts = second.read(0, second.bytes)
+      await parts.next()
+      await recordings.checkLink(token)
+      await keys.revoke(own.projectId, keyId)
+      await expect(recordings.checkLink(token)).rejects.toThrow('There is no recording here')
+      await recordings.delete(own.projectId, 'slow')
+      await expect(parts.next()).rejects.toThrow('There is no recording here')
+      await first.close()
     })
 
     test('of many at once lets others have a turn after each part', async () => {
