@@ -48,7 +48,7 @@ export const notKept: Omit<RecordingState, 'state'> = {
 
 export interface Write {
   /** Written together with the state, or not at all. @param call selects the call's row number */
-  beside: { requirement?: Requirement; statements(call: SQL): SQL[] }
+  beside: { requirement?: Requirement; statements(call: SQL): SQL[]; isDeletion?: boolean }
   /** Left out where the call may be created. */
   audited?: { by?: ActedBy | undefined; actions: readonly AuditAction[] }
 }
@@ -341,6 +341,7 @@ export class Recordings {
     if (isHeld) throw callIsOnHold()
     const beside = {
       requirement,
+      isDeletion: true,
       statements: (call: SQL) => [
         this.#ledger(projectId, id, call),
         // Before the row goes, so that even a server that keeps deleted pages keeps no key.

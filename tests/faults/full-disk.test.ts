@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm'
 import { CommandLine } from '../support/command-line.ts'
 import { at, type Reached } from '../support/node.ts'
 import { expectProblem } from '../support/problem.ts'
+import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
@@ -120,6 +121,18 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect(service.services.ownsFolder).toBe(true)
     expect(await deleteCalls(at(service, project), ['last'])).toEqual({ 200: 1 })
     await until(async () => !(await isErasing(service as TestService)))
+  })
+
+  test('a recording can be deleted, and its file makes room', async () => {
+    const { project, folder } = await onSmallDisk()
+    const body = madeWav(1_000_000)
+    const upload = (id: string) => project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
+    expect((await upload('played')).status).toBe(201)
+    fillDisk(join(folder, 'filler'))
+    expect((await upload('refused')).status).toBe(507)
+    const deleted = await project.fetch('/v1/calls/played/recording', { method: 'DELETE' })
+    expect(deleted.status).toBe(200)
+    await until(() => readdirSync(join(folder, 'recordings')).join() === 'incoming')
   })
 
   test('a start in an empty folder that is full says so at once', async () => {

@@ -30,6 +30,8 @@ export interface Beside {
   requirement?: Requirement
   /** @param seq selects the call's row number */
   statements(seq: SQL): SQL[]
+  /** Whether it frees space, so that it is written even on a full disk. */
+  isDeletion?: boolean
 }
 
 /** What the audit trail records of a write. */
@@ -64,7 +66,8 @@ export class CallWriter {
   /** @returns the ids that were written. The others have changed since they were read, or were deleted. */
   async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
     if (writes.length === 0) return new Set()
-    const { write } = this.#options.store(projectId)
+    const store = this.#options.store(projectId)
+    const write = writes.every(({ beside }) => beside?.isDeletion) ? store.writeWhenFull : store.write
     const batch = { projectId, writes }
     // Only the needed statements: with so many indexes, preparing one takes as long as running it.
     const heads = [...this.#createHeads(batch), ...changeHeads(batch)]
