@@ -10,6 +10,7 @@ import type { RecordingFiles } from './files.ts'
 
 const delayMs = 100
 const retryMs = 60_000
+const failuresMax = 100
 
 interface PeaksBacklogOptions {
   /** Only the process that owns the folder computes peaks. */
@@ -64,9 +65,11 @@ export class PeaksBacklog {
         .limit(1)
       if (!row) return
       await this.#compute(row, files).catch((error) => {
-        // The others need not wait for it. It is tried again after the next start.
-        this.#failed.add(row.file)
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
+        // The others need not wait for it. So many fail only because of what they have in common, such as the bucket.
+        if (this.#failed.size === failuresMax) this.#failed.clear()
+        else return void this.#failed.add(row.file)
+        throw error
       })
     }
   }
