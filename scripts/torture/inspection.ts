@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync, statSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type Database from 'libsql'
@@ -157,7 +157,7 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
     appendFileSync(vectorFile, Buffer.concat(gone))
   }
   model.deadItems = []
-  appendFileSync(vectorFile, '')
+  await dropLive(vectorFile, dataDir)
   const words = [...planted, ...[...model.deadMarkers].flatMap((marker) => [marker, phoneNumberOf(marker)])]
   const search: ByteSearch = { folder: dataDir, words, vectorFile }
   const script = fileURLToPath(new URL('byte-search.ts', import.meta.url))
@@ -167,6 +167,20 @@ async function inspectBytes({ dataDir, model }: InspectionOptions): Promise<numb
   for (const { file, what } of found) model.violated(`${file} holds ${what}, which was deleted or redacted`)
   model.vectorsSought = Math.floor(statSync(vectorFile).size / vectorBytes)
   return bytes
+}
+
+/** Drops vectors that a passage has again, as after a text was changed and changed back. */
+async function dropLive(vectorFile: string, dataDir: string): Promise<void> {
+  const stored = 'select hex(embedding) from chunks where embedding is not null'
+  const live = new Set(await reading(dataDir, (database) => database.prepare(stored).pluck().all()))
+  appendFileSync(vectorFile, '')
+  const dead = readFileSync(vectorFile)
+  const kept: Buffer[] = []
+  for (let at = 0; at < dead.length; at += vectorBytes) {
+    const vector = dead.subarray(at, at + vectorBytes)
+    if (!live.has(vector.toString('hex').toUpperCase())) kept.push(vector)
+  }
+  writeFileSync(vectorFile, Buffer.concat(kept))
 }
 
 /** Checks that the search looks for the right vectors: for an existing item it computes those that are stored. */
