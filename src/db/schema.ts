@@ -339,7 +339,7 @@ export const recordings = sqliteTable(
   {
     seq: callSeq(),
     projectId: projectId(),
-    /** Its name in the folder or bucket, by chance. */
+    /** Its random name in the folder or bucket. */
     file: text().notNull().unique(),
     /** AES-256, of this file alone. */
     key: blob({ mode: 'buffer' }).notNull(),

@@ -17,7 +17,7 @@ export interface Draft {
   discard(): Promise<void>
 }
 
-/** Where the encrypted files of recordings are. Each has a name by chance and never changes under it. */
+/** Where the encrypted files of recordings are. Each has a random name, and what a name holds never changes. */
 export interface RecordingFiles {
   create(): Promise<Draft>
   /** Call it once the row that names a finished draft is committed. */
