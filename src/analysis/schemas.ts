@@ -1,0 +1,247 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { FieldError } from '../errors.ts'
+import { named } from '../validation.ts'
+
+const criteriaMax = 20
+const fieldsMax = 50
+const choicesMax = 50
+const questionCharsMax = 2_000
+const instructionsCharsMax = 4_000
+const listedMax = 100
+const tokensMax = 10 ** 12
+
+const nullable = <S extends TSchema>({ description, ...schema }: S, own?: string) =>
+  Type.Unsafe<Static<S> | null>({ ...schema, description: own ?? description, nullable: true })
+const idPattern = '^[a-z0-9_]{1,40}$'
+const Id = (description: string, example: string) =>
+  Type.String({
+    pattern: idPattern,
+    'x-message': 'must be 1 to 40 characters of a-z 0-9 _',
+    description,
+    example,
+  })
+const Name = Type.String({ minLength: 1, maxLength: 200, format: 'name', example: 'Confirmed the date' })
+const texts = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      minItems: 1,
+      maxItems: listedMax,
+      description,
+    }),
+  )
+
+/** A question about a call that has the answer yes or no. */
+export const Criterion = named('Criterion', {
+  id: Id('What the answer is found and filtered by.', 'confirmed_date'),
+  name: Name,
+  question: Type.String({
+    minLength: 1,
+    maxLength: questionCharsMax,
+    description: 'Yes is `pass`, no is `fail`.',
+    example: 'Did the agent repeat the date and the time, and did the caller agree?',
+  }),
+})
+export type Criterion = Static<typeof Criterion>
+
+/** A value to read out of a call. */
+export const RubricField = named('RubricField', {
+  key: Id('Its key in `callAnalysis`.', 'booking_day'),
+  type: Type.Unsafe<'string' | 'boolean' | 'integer' | 'number' | 'enum'>({
+    type: 'string',
+    enum: ['string', 'boolean', 'integer', 'number', 'enum'],
+  }),
+  description: Type.String({
+    minLength: 1,
+    maxLength: questionCharsMax,
+    example: 'The day that was booked, as the caller said it.',
+  }),
+  choices: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      minItems: 1,
+      maxItems: choicesMax,
+      uniqueItems: true,
+      description: 'Of an `enum`, and of no other type.',
+    }),
+  ),
+})
+export type RubricField = Static<typeof RubricField>
+
+const Conditions = named('RubricConditions', {
+  minUserTurns: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, example: 1 })),
+  minDuration: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds.', example: 10 })),
+  agentIds: texts('Calls in which one of these agents took part.'),
+  sources: texts('Calls of these platforms.'),
+  endedReasons: texts('Calls that ended for one of these reasons.'),
+})
+
+const rubric = {
+  summary: nullable(
+    Type.Object({
+      instructions: Type.String({
+        maxLength: instructionsCharsMax,
+        description: 'What a summary should say; may be empty.',
+        example: 'Two sentences: what the caller wanted, and how it ended.',
+      }),
+    }),
+    'Null writes no summaries.',
+  ),
+  criteria: Type.Array(Criterion, { maxItems: criteriaMax }),
+  fields: Type.Array(RubricField, { maxItems: fieldsMax }),
+  evaluation: Type.Unsafe<'all' | string[] | null>({
+    anyOf: [
+      { type: 'string', enum: ['all'] },
+      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: criteriaMax, uniqueItems: true },
+    ],
+    nullable: true,
+    'x-message': 'must be "all", a list of ids of criteria, or null',
+    description:
+      'The criteria that must all pass for `success`. One that fails makes it `fail`. Null evaluates nothing.',
+  }),
+  when: Conditions,
+  share: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: 'The share of calls that is analyzed, the same ones each time. 0 switches analysis off.',
+    example: 1,
+  }),
+  tokensPerMonth: nullable(
+    Type.Integer({ minimum: 0, maximum: tokensMax, example: 5_000_000 }),
+    'What calls may use in a calendar month (UTC), prompt and completion together. Null is no limit.',
+  ),
+}
+
+/** What a model is asked about each call. */
+export const RubricContent = Type.Object(rubric)
+export type RubricContent = Static<typeof RubricContent>
+
+/** A version of a project's rubric. It never changes. */
+export const Rubric = named('Rubric', {
+  version: Type.Integer({ minimum: 1, example: 3 }),
+  createdAt: Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }),
+  ...rubric,
+})
+export type Rubric = Static<typeof Rubric>
+
+const { criteria, ...others } = rubric
+/** A rubric as it is sent: all but its criteria may be left out. */
+export const RubricChange = Type.Composite([Type.Object({ criteria }), Type.Partial(Type.Object(others))], {
+  title: 'RubricChange',
+})
+export type RubricChange = Static<typeof RubricChange>
+
+/** The rubric that a request means. */
+export function completeRubric(change: RubricChange): RubricContent {
+  const {
+    summary = null,
+    criteria,
+    fields = [],
+    evaluation = null,
+    when = {},
+    share = 1,
+    tokensPerMonth = null,
+  } = change
+  return {
+    summary: summary && { instructions: summary.instructions },
+    criteria: criteria.map(({ id, name, question }) => ({ id, name, question })),
+    fields: fields.map(({ key, type, description, choices }) => ({
+      key,
+      type,
+      description,
+      ...(choices && { choices }),
+    })),
+    evaluation,
+    when: Object.fromEntries(
+      Object.keys(Conditions.properties).flatMap((name) => {
+        const value = when[name as keyof typeof when]
+        return value === undefined ? [] : [[name, value]]
+      }),
+    ),
+    share,
+    tokensPerMonth,
+  }
+}
+
+/** What the schema of a rubric cannot say. */
+export function rubricErrors({ criteria = [], fields = [], evaluation }: RubricChange): FieldError[] {
+  const ids = criteria.map(({ id }) => id)
+  const keys = fields.map(({ key }) => key)
+  const repeated = (names: string[], list: string, name: string) =>
+    names.flatMap((one, at) =>
+      names.indexOf(one) < at ? [{ field: `${list}.${at}.${name}`, message: `${one} is there already` }] : [],
+    )
+  const choices = fields.flatMap(({ type, choices }, at) => {
+    if ((type === 'enum') === (choices !== undefined)) return []
+    const message = type === 'enum' ? 'is required for an enum' : 'is for an enum alone'
+    return [{ field: `fields.${at}.choices`, message }]
+  })
+  const unknown = (Array.isArray(evaluation) ? evaluation : []).filter((id) => !ids.includes(id))
+  return [
+    ...repeated(ids, 'criteria', 'id'),
+    ...repeated(keys, 'fields', 'key'),
+    ...choices,
+    ...unknown.map((id) => ({ field: 'evaluation', message: `${id} is the id of no criterion` })),
+  ]
+}
+
+/** What a verdict or a value rests on. */
+const evidence = {
+  turns: Type.Array(Type.Integer({ minimum: 0 }), {
+    description: 'Indexes of turns in `transcript`.',
+    example: [4],
+  }),
+  quote: Type.String({ description: 'Occurs in one of these turns.', example: 'Friday at ten, that works.' }),
+}
+
+export const Verdict = Type.Unsafe<'pass' | 'fail' | 'unknown'>({
+  type: 'string',
+  enum: ['pass', 'fail', 'unknown'],
+  description: '`unknown` too where the quotation does not occur in the turns that were named.',
+})
+export type Verdict = Static<typeof Verdict>
+
+const JudgedCriterion = named('JudgedCriterion', {
+  id: Type.String({ example: 'confirmed_date' }),
+  result: Verdict,
+  rationale: Type.String({ description: 'Why, in a sentence of the model.' }),
+  ...evidence,
+})
+export type JudgedCriterion = Static<typeof JudgedCriterion>
+
+const FoundField = named('FoundField', {
+  key: Type.String({ example: 'booking_day' }),
+  value: Type.Unsafe<string | number | boolean | null>({
+    anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
+    nullable: true,
+    description: 'Null where the call does not say.',
+  }),
+  ...evidence,
+})
+export type FoundField = Static<typeof FoundField>
+
+/** What a model found out about a call, after all of it was checked. */
+export interface Findings {
+  summary: string | null
+  criteria: JudgedCriterion[]
+  fields: FoundField[]
+}
+
+/** What a model counts of a request and its answer; 0 where it counts nothing. */
+export const Tokens = Type.Object({ prompt: Type.Integer(), completion: Type.Integer() })
+export type Tokens = Static<typeof Tokens>
+
+/** How far the analysis of a call is, and what came of it. */
+export const Analysis = named('Analysis', {
+  state: Type.Unsafe<'none' | 'queued' | 'running' | 'done' | 'skipped' | 'failed' | 'paused'>({
+    type: 'string',
+    enum: ['none', 'queued', 'running', 'done', 'skipped', 'failed', 'paused'],
+  }),
+  reason: nullable(Type.String(), 'Why it was skipped, failed or is paused.'),
+  version: nullable(Type.Integer(), 'The version of the rubric.'),
+  model: nullable(Type.String()),
+  at: nullable(Type.String({ format: 'date-time' }), 'When it ended.'),
+  tokens: nullable(Tokens),
+  summary: nullable(Type.String()),
+  criteria: Type.Array(JudgedCriterion),
+  fields: Type.Array(FoundField),
+})
+export type Analysis = Static<typeof Analysis>
