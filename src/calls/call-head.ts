@@ -1,9 +1,10 @@
 import { getTableColumns } from 'drizzle-orm'
-import { calls } from '../db/schema.ts'
+import { calls, type ReviewMarks } from '../db/schema.ts'
 import { otherAgentsIn } from './finding/agent-names.ts'
 import { valuesOf } from './finding/call-values.ts'
 import { headText } from './finding/number-words.ts'
 import type { Call } from './schemas.ts'
+import { readAnalysis } from './writing/fills.ts'
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
@@ -41,6 +42,8 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   metadata: string | null
   /** JSON text, or null: see redaction.ts. */
   redactions: string | null
+  /** JSON text, or null: see fills.ts. */
+  analysis: string | null
 }
 
 /** The values of `writtenColumns`. */
@@ -50,6 +53,7 @@ export function toHead({
   details,
   metadata: _,
   redactions: __,
+  analysis,
   review,
   ...unserved
 }: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
@@ -66,8 +70,19 @@ export function toHead({
     calledNumber: headText(call.calledNumber),
     endedReason: headText(call.endedReason),
     documentChars: document.length,
-    valueList: toList(valuesOf(call, { ...unserved, review }, otherAgentsIn(details, unserved.agentId))),
+    valueList: toList(
+      valuesOf(
+        call,
+        { ...unserved, review, verdicts: verdictsOf(analysis, review) },
+        otherAgentsIn(details, unserved.agentId),
+      ),
+    ),
   }
+}
+
+/** By criterion, as a person says it, or else the analysis. */
+function verdictsOf(analysis: string | null, review: ReviewMarks | null): Record<string, string> {
+  return { ...readAnalysis(analysis)?.brief.criteria, ...review?.criteria }
 }
 
 function toList(values: string[]): string | null {

@@ -16,6 +16,9 @@ const noRecording: CallRecording = {
   keptAt: null,
 }
 
+/** Of a call that was not analyzed. */
+const noAnalysis: CallDetails['analysis'] = { state: 'none', version: null, criteria: {} }
+
 export const emptyDetails: StoredDetails = {
   source: null,
   agent: null,
@@ -24,6 +27,7 @@ export const emptyDetails: StoredDetails = {
   costUsd: null,
   latencyMs: null,
   recording: noRecording,
+  analysis: noAnalysis,
   timeline: [],
   review: null,
   redacted: null,

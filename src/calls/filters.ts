@@ -30,7 +30,7 @@ const trueOrFalse = ['true', 'false'] as const
 /**
  * The filters of a list of calls, in the order the console offers them. The query's parser, the SQL, the facets, the
  * OpenAPI document, the command line's options and the console's address and form are all made from this list, so the
- * page imports this file too. Beside them there is `analysis.KEY`.
+ * page imports this file too. Beside them there are `analysis.KEY` and `criterion.ID`.
  */
 export const callFilters = [
   { name: 'status', kind: 'choice', column: 'status', choices: ['live', 'completed'] },
@@ -73,10 +73,18 @@ const single: readonly CallFilter['kind'][] = ['since', 'before', 'least', 'most
 /** Whether any of several values of a filter can match. Other filters have one value. */
 export function takesSeveral(name: string): boolean {
   const filter = callFilters.find((each) => each.name === name)
-  return filter ? !single.includes(filter.kind) : name.startsWith(analysisPrefix)
+  return filter ? !single.includes(filter.kind) : prefixOf(name) !== undefined
 }
 
 /** The text that filters by value and label take for none. */
 export const noValue = 'none'
 /** Before the name of a member of `callAnalysis`. */
 export const analysisPrefix = 'analysis.'
+/** Before the id of a criterion of the project's rubric. */
+export const criterionPrefix = 'criterion.'
+export const verdicts = ['pass', 'fail', 'unknown'] as const
+
+/** The prefix of a filter that names something of the project's own; undefined for any other filter. */
+export function prefixOf(name: string): typeof analysisPrefix | typeof criterionPrefix | undefined {
+  return ([analysisPrefix, criterionPrefix] as const).find((prefix) => name.startsWith(prefix))
+}

@@ -179,6 +179,9 @@ export type TimelineEntry = Static<typeof TimelineEntry>
 export const labelsMax = 50
 export const Label = Type.String({ minLength: 1, maxLength: 100 })
 
+/** A person's verdict on a criterion of the project's rubric. */
+export const Verdict = Type.Unsafe<'pass' | 'fail'>({ type: 'string', enum: ['pass', 'fail'] })
+
 /** A person's review of a call. */
 const Review = Type.Object(
   {
@@ -193,6 +196,12 @@ const Review = Type.Object(
     ),
     flaggedTurns: Type.Optional(
       Type.Array(Type.Integer({ minimum: 0 }), { description: 'Indexes of turns in `transcript`.' }),
+    ),
+    criteria: Type.Optional(
+      Type.Record(Type.String(), Verdict, {
+        description: "A person's verdicts, by criterion. They take precedence over those of the analysis.",
+        example: { confirmed_date: 'fail' },
+      }),
     ),
     by: Name('The last person who changed the review.', 'Ada Lovelace'),
     at: Time,
@@ -249,12 +258,30 @@ export const CallRecording = Type.Object(
 )
 export type CallRecording = Static<typeof CallRecording>
 
+/** What our own analysis of a call came to. */
+const AnalysisOutcome = Type.Object(
+  {
+    state: Type.Unsafe<'none' | 'done' | 'skipped' | 'failed'>({
+      type: 'string',
+      enum: ['none', 'done', 'skipped', 'failed'],
+    }),
+    version: nullable(Type.Integer({ description: 'The version of the rubric.', example: 3 })),
+    criteria: Type.Record(
+      Type.String(),
+      Type.Unsafe<'pass' | 'fail' | 'unknown'>({ type: 'string', enum: ['pass', 'fail', 'unknown'] }),
+      { example: { confirmed_date: 'pass' } },
+    ),
+  },
+  { title: 'AnalysisOutcome' },
+)
+
 /** What is known about a call beyond its thirteen fields. */
 export const CallDetails = Type.Object(
   {
     source: Name('The platform that the call came from.', 'vapi'),
     ...commonDetails,
     recording: CallRecording,
+    analysis: AnalysisOutcome,
     timeline: Timeline,
     review: nullable(Review),
     redacted: nullable(Json, 'How many values of each kind were replaced before the call was stored.'),

@@ -124,6 +124,8 @@ export interface ReviewMarks {
   evaluation: string | null
   labels: string[]
   reviewed: boolean
+  /** A person's verdicts, by criterion. */
+  criteria: Record<string, 'pass' | 'fail'>
   /** Whether there is a note. */
   noted: boolean
   /** Whether a turn is flagged. */
@@ -328,6 +330,8 @@ export const callDetails = sqliteTable('call_details', {
   metadata: text(),
   /** How much was redacted in each part of the call, as JSON: see src/calls/writing/redaction.ts. */
   redactions: text(),
+  /** What our own analysis found out, as JSON: see src/calls/writing/fills.ts. */
+  analysis: text(),
 })
 
 /**
@@ -386,6 +390,107 @@ export const recordingFetches = sqliteTable(
     index('recording_fetches_due').on(table.dueAt).where(sql`due_at is not null`),
     index('recording_fetches_by_project').on(table.projectId),
   ],
+)
+
+/** The versions of each project's rubric; the highest one is in force. They never change. */
+export const rubrics = sqliteTable(
+  'rubrics',
+  {
+    projectId: projectId(),
+    version: integer().notNull(),
+    /** JSON: see src/analysis/schemas.ts. */
+    content: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.version] })],
+)
+
+/** Calls to analyze: see src/analysis/analysis-queue.ts. WITHOUT ROWID. */
+export const analysisQueue = sqliteTable(
+  'analysis_queue',
+  {
+    seq: integer()
+      .notNull()
+      .references(() => calls.seq, { onDelete: 'cascade' }),
+    /** The run over the past that asks for it, or nothing for a call that was completed. */
+    runId: text('run_id').notNull().default(''),
+    projectId: projectId(),
+    dueAt: integer('due_at').notNull(),
+    /** In a run, the place of the call: the newest comes first. */
+    position: integer().notNull().default(0),
+    /** The call's `change_seq` when it was completed, or its transcript changed. */
+    changeSeq: integer('change_seq').notNull().default(0),
+    /** Failed attempts that may be the call's fault. */
+    attempts: integer().notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.seq, table.runId] }),
+    index('analysis_queue_due').on(table.projectId, table.runId, table.dueAt, table.position),
+  ],
+)
+
+/** Runs over the past: see src/analysis/analysis-runs.ts. */
+export const analysisRuns = sqliteTable(
+  'analysis_runs',
+  {
+    /** `ana_…`. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    version: integer().notNull(),
+    /** Whether calls that this version has analyzed are analyzed again. */
+    isAgain: integer('is_again', { mode: 'boolean' }).notNull(),
+    calls: integer().notNull(),
+    done: integer().notNull().default(0),
+    skipped: integer().notNull().default(0),
+    failed: integer().notNull().default(0),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+    stoppedAt: integer('stopped_at'),
+  },
+  (table) => [index('analysis_runs_by_project').on(table.projectId, table.createdAt)],
+)
+
+/** The calls of a run that are not in the queue yet. A slice is deleted when they are. */
+export const analysisSlices = sqliteTable(
+  'analysis_slices',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => analysisRuns.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    /** JSON array of row numbers, which reveal nothing. */
+    seqs: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.number] })],
+)
+
+/** Projects whose analysis is paused, and why. */
+export const analysisPauses = sqliteTable('analysis_pauses', {
+  projectId: integer('project_id')
+    .primaryKey()
+    .references(() => projects.id, { onDelete: 'cascade' }),
+  reason: text({ enum: ['credentials', 'model', 'unreachable', 'budget'] }).notNull(),
+  /** A sentence that a person can act on. */
+  detail: text().notNull(),
+  since: integer().notNull(),
+  /** When it is tried again. */
+  until: integer().notNull(),
+  /** How often it was tried in vain. */
+  attempts: integer().notNull(),
+})
+
+/** The tokens that a project has used in a month. */
+export const analysisUsage = sqliteTable(
+  'analysis_usage',
+  {
+    projectId: projectId(),
+    /** Of UTC, such as `2026-01`. */
+    month: text().notNull(),
+    prompt: integer().notNull(),
+    completion: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.month] })],
 )
 
 /** The spans of a voice session so far: see src/sources/otel/sessions.ts. */

@@ -23,6 +23,7 @@ const nothing = {
   costUsd: null,
   latencyMs: null,
   recording: emptyDetails.recording,
+  analysis: emptyDetails.analysis,
   timeline: [],
   review: null,
   redacted: null,

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../errors.ts'
 import { splitValues } from '../../text/values.ts'
-import { analysisPrefix, callFilters, takesSeveral } from '../filters.ts'
-import { type Condition, joinBounds, readTime, toAnalysisCondition, toCondition } from './conditions.ts'
+import { callFilters, prefixOf, takesSeveral } from '../filters.ts'
+import { type Condition, joinBounds, readTime, toCondition, toMemberCondition } from './conditions.ts'
 import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
 import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
 
@@ -62,11 +62,11 @@ export function readCallSearch(
       return undefined
     })
   }
-  const ofAnalysis = Object.keys(query).filter((name) => name.startsWith(analysisPrefix))
+  const ofAnalysis = Object.keys(query).filter(prefixOf)
   for (const [at, name] of ofAnalysis.entries()) {
     if (at >= analysisFiltersMax)
       errors.push({ field: name, message: `is one of more than ${analysisFiltersMax}` })
-    else take(name, (values) => toSearch(toAnalysisCondition(name, values)))
+    else take(name, (values) => toSearch(toMemberCondition(name, values)))
   }
   take('cursor', ([cursor = '']) => {
     const after = readCursor(cursor, search.order)

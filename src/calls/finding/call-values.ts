@@ -9,18 +9,24 @@ const valueCharsMax = 200
 
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
- * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, the state of its recording, and the agents
- * beside its own. Triggers add what few calls have of the columns: see counts.ts.
+ * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, the verdict on each criterion, the state of
+ * its recording, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
-  { review, recording }: { review: ReviewMarks | null; recording: string | null },
+  {
+    review,
+    recording,
+    verdicts,
+  }: { review: ReviewMarks | null; recording: string | null; verdicts: Readonly<Record<string, string>> },
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
   const states = recording === null ? [] : [recordingValue(recording)]
-  return [...labels, ...marks, ...states, ...otherAgents.map(agentValue), ...analysisValues(callAnalysis)]
+  const judged = Object.entries(verdicts).map(([id, verdict]) => verdictValue(id, verdict))
+  const agents = otherAgents.map(agentValue)
+  return [...labels, ...marks, ...states, ...judged, ...agents, ...analysisValues(callAnalysis)]
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
@@ -39,6 +45,11 @@ export function recordingValue(state: string): string {
 /** The value of a label in call_values. */
 export function labelValue(label: string): string {
   return hashed('label', label)
+}
+
+/** The value in call_values of the verdict on a criterion. */
+export function verdictValue(id: string, verdict: string): string {
+  return toValue(`criterion.${id}`, verdict)
 }
 
 /** The value in call_values of an agent that took part in a call beside the call's own agent. */

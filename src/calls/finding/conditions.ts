@@ -1,7 +1,7 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
-import { type CallFilter, noValue } from '../filters.ts'
+import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
 import { agentValue, labelValue, markValue, recordingValue, toValue, valuesMeant } from './call-values.ts'
 import type { Counted } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
@@ -88,8 +88,9 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
   }
 }
 
-/** @param name `analysis.` and the key */
-export function toAnalysisCondition(name: string, texts: readonly string[]): Condition {
+/** @param name `analysis.` and the key, or `criterion.` and the id. @returns a string that says what is wrong with a value */
+export function toMemberCondition(name: string, texts: readonly string[]): Condition | string {
+  if (prefixOf(name) === criterionPrefix && !areAmong(verdicts, texts)) return oneOf(verdicts)
   return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
 }
 

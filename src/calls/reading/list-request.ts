@@ -1,5 +1,5 @@
 import { type FieldError, invalidRequest } from '../../errors.ts'
-import { analysisPrefix, callFilters } from '../filters.ts'
+import { callFilters, prefixOf } from '../filters.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from '../finding/call-query.ts'
 import { type ReadCursor, timeOrders } from '../finding/place.ts'
 import { callFields, columns, isDetailColumn } from './fields.ts'
@@ -27,7 +27,7 @@ const listParameters = new Set<string>([
 
 /** Whether a list of calls has this parameter; others have no effect. */
 export function isListParameter(name: string): boolean {
-  return listParameters.has(name) || name.startsWith(analysisPrefix)
+  return listParameters.has(name) || prefixOf(name) !== undefined
 }
 
 /**
@@ -36,7 +36,11 @@ export function isListParameter(name: string): boolean {
  */
 export function knownNames(query: CallQuery): string[] {
   const names = Object.keys(query).filter(isListParameter)
-  return [...new Set(names.map((name) => (name.startsWith(analysisPrefix) ? `${analysisPrefix}…` : name)))]
+  const known = names.map((name) => {
+    const prefix = prefixOf(name)
+    return prefix ? `${prefix}…` : name
+  })
+  return [...new Set(known)]
 }
 
 /** @throws invalid_request naming every parameter that cannot be read */

@@ -4,7 +4,7 @@ import type { ReviewMarks } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
 import { labelsMax, type Review } from '../schemas.ts'
-import { flaggedTurnsMax, type ReviewChange } from './schemas.ts'
+import { flaggedTurnsMax, type ReviewChange, verdictsMax } from './schemas.ts'
 
 /** The parts of a review that lists show. */
 export function marksOf(review: Review | null): ReviewMarks | null {
@@ -34,24 +34,28 @@ export function changeReview(
   const isEvaluated = evaluation !== null && change.evaluation !== undefined
   const reviewed = change.reviewed ?? (before.reviewed || isEvaluated)
   const flaggedTurns = changed(before.flaggedTurns, change.flagTurns, change.unflagTurns)
+  const criteria = ruled(before.criteria, change.criteria)
   if (labels.length > labelsMax) throw tooMany('addLabels', `${labelsMax} labels`)
   if (flaggedTurns.length > flaggedTurnsMax) throw tooMany('flagTurns', `${flaggedTurnsMax} flags`)
-  const after = { evaluation, note, labels, reviewed, flaggedTurns: flaggedTurns.toSorted((a, b) => a - b) }
+  if (Object.keys(criteria).length > verdictsMax) throw tooMany('criteria', `${verdictsMax} verdicts`)
+  const turnsInOrder = flaggedTurns.toSorted((a, b) => a - b)
+  const after = { evaluation, note, labels, reviewed, flaggedTurns: turnsInOrder, criteria }
   if (isDeepStrictEqual(after, contentOf(null))) return null
   return isDeepStrictEqual(after, before) ? stored : { ...after, by, at }
 }
 
 /** Fills in members that an imported review may lack. */
 function contentOf(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
-  const { evaluation = null, note = null, labels = [], flaggedTurns = [] } = stored ?? {}
-  return { evaluation, note, labels, reviewed: stored?.reviewed ?? evaluation !== null, flaggedTurns }
+  const { evaluation = null, note = null, labels = [], flaggedTurns = [], criteria = {} } = stored ?? {}
+  const reviewed = stored?.reviewed ?? evaluation !== null
+  return { evaluation, note, labels, reviewed, flaggedTurns, criteria }
 }
 
 /** The audit actions of a change: one for each kind of thing that it changes. */
 export function actionsOf(change: ReviewChange): AuditAction[] {
-  const { evaluation, note, reviewed, addLabels, removeLabels, flagTurns, unflagTurns } = change
+  const { evaluation, criteria, note, reviewed, addLabels, removeLabels, flagTurns, unflagTurns } = change
   const actions: (readonly [AuditAction, boolean])[] = [
-    ['call_evaluated', evaluation !== undefined],
+    ['call_evaluated', evaluation !== undefined || criteria !== undefined],
     ['call_noted', note !== undefined],
     ['call_labelled', (addLabels ?? removeLabels) !== undefined],
     ['call_reviewed', reviewed !== undefined],
@@ -67,6 +71,15 @@ function changed<Value>(
 ): Value[] {
   const gone = new Set(removed)
   return [...new Set([...stored, ...added])].filter((value) => !gone.has(value))
+}
+
+/** Verdicts after a change, in which null takes one back. */
+function ruled(
+  stored: Readonly<Record<string, 'pass' | 'fail'>>,
+  change: ReviewChange['criteria'] = {},
+): Record<string, 'pass' | 'fail'> {
+  const all = Object.entries({ ...stored, ...change })
+  return Object.fromEntries(all.flatMap(([id, verdict]) => (verdict ? [[id, verdict]] : [])))
 }
 
 function trimLabel(label: string): string {

@@ -4,6 +4,7 @@ import { Label, labelsMax, transcriptTurnsMax } from '../schemas.ts'
 /** Calls that one request labels. */
 const callsPerRequestMax = 1_000
 export const flaggedTurnsMax = 200
+export const verdictsMax = 100
 
 const Labels = Type.Array(Label, { maxItems: labelsMax })
 const Turns = Type.Array(Type.Integer({ minimum: 0, maximum: transcriptTurnsMax - 1 }), {
@@ -25,6 +26,13 @@ export const ReviewChange = Type.Partial(
     removeLabels: Labels,
     flagTurns: Turns,
     unflagTurns: Turns,
+    // By the criterion's id; null takes a verdict back.
+    criteria: Type.Unsafe<Record<string, 'pass' | 'fail' | null>>({
+      type: 'object',
+      maxProperties: verdictsMax,
+      propertyNames: { pattern: '^[a-z0-9_]{1,40}$' },
+      additionalProperties: { type: 'string', enum: ['pass', 'fail', null], nullable: true },
+    }),
   }),
   { title: 'ReviewChange' },
 )

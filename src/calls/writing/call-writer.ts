@@ -189,7 +189,7 @@ const removeParts = preparedSql<Given>(
 const keepWords = preparedSql<Given>(sql`
   insert or replace into calls_without_words (seq, project_id, words)
   select calls.seq, project_id, value from ${joinWritten(given)}`)
-const detailColumns = (['details', 'metadata', 'redactions'] as const).map((name) => {
+const detailColumns = (['details', 'metadata', 'redactions', 'analysis'] as const).map((name) => {
   const column = sql.raw(name)
   const write = preparedSql<Given>(sql`
     insert into call_details (seq, ${column}) select calls.seq, value from ${joinWritten(given)}

@@ -10,6 +10,7 @@ import {
   TimelineEntry,
   TurnLatency,
 } from '../schemas.ts'
+import type { CallAnalysis } from './fills.ts'
 import {
   metadataPart,
   type PartCounts,
@@ -21,6 +22,7 @@ import {
 
 /** Details that only the service sets, never a request. */
 export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 'recording'>> & {
+  analysis?: CallAnalysis
   /** The review, or a function that makes it from the stored one and the number of turns. */
   review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
 }
@@ -55,14 +57,16 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
     return { details, source, agentId, review, recording, redactions, metadata }
   }
   const details: StoredDetails = stored.details === null ? { ...emptyDetails } : JSON.parse(stored.details)
-  const { redacted: imported, ...ofService } = own ?? {}
+  const { redacted: imported, analysis, ...ofService } = own ?? {}
   const review =
     typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
-  for (const [name, value] of Object.entries({ ...given(change.details ?? {}), ...ofService, review })) {
+  const set = { ...given(change.details ?? {}), ...ofService, review, analysis: analysis?.brief }
+  for (const [name, value] of Object.entries(set)) {
     if (!replaces(value, details[name as keyof StoredDetails], isLate)) continue
     Object.assign(details, { [name]: value })
     counted[name] = redactions.parts[name] ?? {}
   }
+  if (analysis) counted.analysis = analysis.redacted
   if (imported !== undefined) counted.imported = readCounts(imported)
   const redacted = sumOf(Object.values(counted))
   details.redacted = Object.keys(redacted).length > 0 ? redacted : null

@@ -3,6 +3,7 @@ import { readInstant } from '../../text/instant.ts'
 import type { StoredCall } from '../call-head.ts'
 import { toDocument, withUpdatedAt } from '../document.ts'
 import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from '../schemas.ts'
+import { fill, readAnalysis, withoutFills } from './fills.ts'
 import {
   isMetadataTooLarge,
   mergeDetails,
@@ -68,7 +69,9 @@ export function mergeCall(
   const times = checkChange(id, change)
   const before = stored ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
-  const call = { ...before.call }
+  const analysis = readAnalysis(before.analysis)
+  // What an analysis has filled counts as empty.
+  const call = withoutFills(before.call, analysis)
   const counted: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
   let isEndedBySilence = call.status === 'completed' && before.heardAt !== null
 
@@ -101,13 +104,16 @@ export function mergeCall(
   const turns = call.transcript.length
   const beside = mergeDetails(before, { change, own, isLate, counted, redactions, turns })
   // Made only once: for a long call it takes tens of milliseconds.
-  const document = toDocument(call)
+  const served = fill(call, own?.analysis ?? analysis)
+  const document = toDocument(served.call)
   const isSameBeside = beside.metadata === before.metadata && beside.details === before.details
-  const isChanged = !stored || !isSameBeside || document !== stored.document
-  if (updatedAt !== null || isChanged) call.updatedAt = new Date(updatedAt ?? now).toISOString()
+  const isChanged =
+    !stored || !isSameBeside || document !== stored.document || served.stored !== stored.analysis
+  if (updatedAt !== null || isChanged) served.call.updatedAt = new Date(updatedAt ?? now).toISOString()
   return {
-    call,
-    document: withUpdatedAt(document, call.updatedAt),
+    call: served.call,
+    document: withUpdatedAt(document, served.call.updatedAt),
+    analysis: served.stored,
     occurredAt,
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementStated: before.engagementStated || change.isEngaged !== undefined,
@@ -194,6 +200,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     recording: null,
     redactions: null,
     metadata: null,
+    analysis: null,
   }
 }
 

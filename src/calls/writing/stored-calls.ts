@@ -23,6 +23,7 @@ const queries = preparedQueries((db) => ({
       details: callDetails.details,
       metadata: callDetails.metadata,
       redactions: callDetails.redactions,
+      analysis: callDetails.analysis,
     })
     .from(sql`json_each(${sql.placeholder('ids')}) wanted`)
     .crossJoin(calls)

@@ -16,6 +16,64 @@ CREATE TABLE `accounts` (
 );
 --> statement-breakpoint
 CREATE INDEX `accounts_by_person` ON `accounts` (`user_id`);--> statement-breakpoint
+CREATE TABLE `analysis_pauses` (
+	`project_id` integer PRIMARY KEY NOT NULL,
+	`reason` text NOT NULL,
+	`detail` text NOT NULL,
+	`since` integer NOT NULL,
+	`until` integer NOT NULL,
+	`attempts` integer NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+-- WITHOUT ROWID was added by hand, here and below: drizzle-kit does not know it.
+CREATE TABLE `analysis_queue` (
+	`seq` integer NOT NULL,
+	`run_id` text DEFAULT '' NOT NULL,
+	`project_id` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`position` integer DEFAULT 0 NOT NULL,
+	`change_seq` integer DEFAULT 0 NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`seq`, `run_id`),
+	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `analysis_queue_due` ON `analysis_queue` (`project_id`,`run_id`,`due_at`,`position`);--> statement-breakpoint
+CREATE TABLE `analysis_runs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`version` integer NOT NULL,
+	`is_again` integer NOT NULL,
+	`calls` integer NOT NULL,
+	`done` integer DEFAULT 0 NOT NULL,
+	`skipped` integer DEFAULT 0 NOT NULL,
+	`failed` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	`stopped_at` integer,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `analysis_runs_by_project` ON `analysis_runs` (`project_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `analysis_slices` (
+	`run_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`seqs` text NOT NULL,
+	PRIMARY KEY(`run_id`, `number`),
+	FOREIGN KEY (`run_id`) REFERENCES `analysis_runs`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `analysis_usage` (
+	`project_id` integer NOT NULL,
+	`month` text NOT NULL,
+	`prompt` integer NOT NULL,
+	`completion` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `month`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `audit_events` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer,
@@ -31,7 +89,6 @@ CREATE TABLE `audit_events` (
 CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `audit_events_by_number` ON `audit_events` (`project_id`,`number`);--> statement-breakpoint
 CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
--- WITHOUT ROWID was added by hand, here and below: drizzle-kit does not know it.
 CREATE TABLE `call_counts` (
 	`project_id` integer NOT NULL,
 	`until` integer NOT NULL,
@@ -52,6 +109,7 @@ CREATE TABLE `call_details` (
 	`details` text,
 	`metadata` text,
 	`redactions` text,
+	`analysis` text,
 	FOREIGN KEY (`seq`) REFERENCES `calls`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -419,6 +477,16 @@ CREATE TABLE `recordings` (
 CREATE UNIQUE INDEX `recordings_file_unique` ON `recordings` (`file`);--> statement-breakpoint
 CREATE INDEX `recordings_by_project` ON `recordings` (`project_id`,`bytes`);--> statement-breakpoint
 CREATE INDEX `recordings_without_peaks` ON `recordings` (`seq`) WHERE peaks is null;--> statement-breakpoint
+CREATE TABLE `rubrics` (
+	`project_id` integer NOT NULL,
+	`version` integer NOT NULL,
+	`content` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	PRIMARY KEY(`project_id`, `version`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,

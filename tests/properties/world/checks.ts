@@ -203,6 +203,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     details: null,
     metadata: null,
     redactions: null,
+    analysis: null,
     review: marksOf(details.review),
     recording: null,
     source: details.source,

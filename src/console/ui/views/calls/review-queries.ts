@@ -69,15 +69,33 @@ export function useUnsavedNote(id: string) {
   return { unsaved: data ?? null, forget: () => queryClient.setQueryData(queryKey, null) }
 }
 
+/** Verdicts after a change, in which null takes one back. */
+function ruled(
+  stored: Review['criteria'],
+  change: ReviewChange['criteria'],
+): NonNullable<Review['criteria']> {
+  const all = Object.entries({ ...stored, ...change })
+  return Object.fromEntries(all.flatMap(([id, verdict]) => (verdict ? [[id, verdict]] : [])))
+}
+
 /** The expected review, until the service answers. */
 function withChange(review: Review | null, change: ReviewChange, by: string): Review {
-  const { addLabels = [], removeLabels = [], flagTurns = [], unflagTurns = [], noteBefore, ...said } = change
+  const {
+    addLabels = [],
+    removeLabels = [],
+    flagTurns = [],
+    unflagTurns = [],
+    noteBefore,
+    criteria,
+    ...said
+  } = change
   const { labels = [], flaggedTurns = [], evaluation = null, note = null, reviewed = false } = review ?? {}
   return {
     evaluation,
     note,
     reviewed: reviewed || typeof said.evaluation === 'string',
     ...said,
+    criteria: ruled(review?.criteria, criteria),
     labels: [...new Set([...labels, ...addLabels])].filter((label) => !removeLabels.includes(label)),
     flaggedTurns: [...new Set([...flaggedTurns, ...flagTurns])].filter((turn) => !unflagTurns.includes(turn)),
     by,
