@@ -26,6 +26,21 @@ interface EmbeddingConfig {
   readonly token: string | null
 }
 
+interface AnalysisConfig {
+  readonly model: string
+  /** Of a server that speaks OpenAI's chat API; null for Hugging Face's providers. */
+  readonly endpoint: string | null
+  /** A secret. */
+  readonly token: string | null
+  /** How long after its completion a call is analyzed. */
+  readonly delayMs: number
+  /** What the model can read at once. */
+  readonly contextTokens: number
+  readonly requestsAtOnce: number
+  /** 0 is no limit. */
+  readonly requestsPerMinute: number
+}
+
 interface BucketConfig {
   /** Address of the bucket. */
   readonly endpoint: string
@@ -93,6 +108,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
     /** A secret. */
     metricsToken: read.secret('METRICS_TOKEN'),
+    /** The model that analyzes calls; null analyzes none. */
+    analysis: read.analysis(),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
     logFormat: read.choice('LOG_FORMAT', logFormats) ?? (isTerminal ? 'pretty' : 'json'),
   }
@@ -224,6 +241,28 @@ class Reader {
     return Object.freeze({ provider, model, endpoint, token })
   }
 
+  analysis(): AnalysisConfig | null {
+    const model = this.modelName('ANALYSIS_MODEL')
+    const endpoint =
+      this.url('ANALYSIS_ENDPOINT', ['http://…', 'https://…']) && this.text('ANALYSIS_ENDPOINT')
+    const ownToken = this.secret('ANALYSIS_TOKEN')
+    const delaySeconds = this.integer('ANALYSIS_DELAY_SECONDS', 60, [0, 86_400])
+    const limits = {
+      delayMs: delaySeconds * 1_000,
+      contextTokens: this.integer('ANALYSIS_CONTEXT_TOKENS', 32_768, [1_024, 10_000_000]),
+      requestsAtOnce: this.integer('ANALYSIS_CONCURRENCY', 4, [1, 256]),
+      requestsPerMinute: this.integer('ANALYSIS_REQUESTS_PER_MINUTE', 0, [0, 1_000_000]),
+    }
+    if (model === null) return null
+    // A token of Hugging Face's is for Hugging Face alone.
+    const token = ownToken ?? (endpoint === null ? this.text('HF_TOKEN') : null)
+    if (endpoint === null && token === null) {
+      const wrong = 'is set, but neither ANALYSIS_ENDPOINT nor ANALYSIS_TOKEN nor HF_TOKEN is'
+      return this.refuse('ANALYSIS_MODEL', wrong, 'a model with one of them')
+    }
+    return Object.freeze({ model, endpoint, token, ...limits })
+  }
+
   addresses(name: string): readonly string[] {
     const entries = this.text(name)?.split(',') ?? []
     const read = entries.map((written, index) => {
@@ -246,6 +285,17 @@ class Reader {
       name,
       `is ${quoted(text)}`,
       `a model id such as BAAI/bge-small-en-v1.5${acceptsFolder ? ', or a folder such as ./models/bge-small' : ''}`,
+    )
+  }
+
+  /** Servers give models all kinds of names, such as `llama3.1:8b` and `org/model:provider`. */
+  private modelName(name: string): string | null {
+    const text = this.text(name)
+    if (text === null || /^[\x21-\x7e]{1,200}$/.test(text)) return text
+    return this.refuse(
+      name,
+      `is ${quoted(text)}`,
+      'the name of a model, such as meta-llama/Llama-3.3-70B-Instruct',
     )
   }
 

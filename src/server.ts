@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
+import { analysisRoutes } from './analysis/routes.ts'
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
 import {
@@ -150,6 +151,7 @@ export function createServer(
     .use(callRoutes(parts))
     .use(recordingRoutes(parts))
     .use(knowledgeRoutes({ ...parts, tags: changeTags }))
+    .use(analysisRoutes(services))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(changeRoutes({ ...parts, records: { Call, Item } }))

@@ -84,6 +84,7 @@ describe('defaults', () => {
       webhookAllowPrivate: [],
       rateLimitPerMinute: 0,
       metricsToken: null,
+      analysis: null,
       logLevel: 'info',
       logFormat: 'json',
     })

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import type { FieldError } from '../errors.ts'
+import { type FieldError, invalidRequest } from '../errors.ts'
 import { named } from '../validation.ts'
 
 const criteriaMax = 20
@@ -31,7 +31,7 @@ const texts = (description: string) =>
   )
 
 /** A question about a call that has the answer yes or no. */
-export const Criterion = named('Criterion', {
+const Criterion = named('Criterion', {
   id: Id('What the answer is found and filtered by.', 'confirmed_date'),
   name: Name,
   question: Type.String({
@@ -41,7 +41,6 @@ export const Criterion = named('Criterion', {
     example: 'Did the agent repeat the date and the time, and did the caller agree?',
   }),
 })
-export type Criterion = Static<typeof Criterion>
 
 /** A value to read out of a call. */
 export const RubricField = named('RubricField', {
@@ -161,6 +160,13 @@ export function completeRubric(change: RubricChange): RubricContent {
   }
 }
 
+/** The version that a query names. @throws invalid_request */
+export function readVersion(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
+  throw invalidRequest([{ field: 'version', message: 'must be a whole number from 1' }])
+}
+
 /** What the schema of a rubric cannot say. */
 export function rubricErrors({ criteria = [], fields = [], evaluation }: RubricChange): FieldError[] {
   const ids = criteria.map(({ id }) => id)
@@ -245,3 +251,102 @@ export const Analysis = named('Analysis', {
   fields: Type.Array(FoundField),
 })
 export type Analysis = Static<typeof Analysis>
+
+/** A request to analyze past calls. */
+export const NewAnalysisRun = named('NewAnalysisRun', {
+  filters: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description:
+        'As the query of a list of calls, with numbers, booleans and lists where they fit. Left out, all completed calls.',
+      example: { from: '2026-01-01', agentId: ['front-desk'] },
+    }),
+  ),
+  version: Type.Optional(Type.Integer({ minimum: 1, description: 'By default the one in force.' })),
+  again: Type.Optional(
+    Type.Boolean({ description: 'Also calls that this version has analyzed. By default they are skipped.' }),
+  ),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),
+})
+export type NewAnalysisRun = Static<typeof NewAnalysisRun>
+
+export const PlannedRun = named('PlannedRun', {
+  calls: Type.Integer({ description: 'Completed calls that match.', example: 128 }),
+  tokens: Type.Integer({ description: 'An estimate of what they take.', example: 310_000 }),
+})
+export type PlannedRun = Static<typeof PlannedRun>
+
+export const AcceptedRun = named('AcceptedRun', {
+  id: Type.String({ example: 'ana_019a5f0c2b7e7cc0a1d2e3f405162738' }),
+  calls: Type.Integer({ example: 128 }),
+})
+export type AcceptedRun = Static<typeof AcceptedRun>
+
+/** A run over the past. Calls that are deleted meanwhile are counted nowhere. */
+export const AnalysisRun = named('AnalysisRun', {
+  id: Type.String({ example: 'ana_019a5f0c2b7e7cc0a1d2e3f405162738' }),
+  state: Type.Unsafe<'running' | 'done' | 'stopped'>({
+    type: 'string',
+    enum: ['running', 'done', 'stopped'],
+  }),
+  version: Type.Integer({ example: 3 }),
+  calls: Type.Integer({ example: 128 }),
+  done: Type.Integer({ example: 96 }),
+  skipped: Type.Integer({ example: 2 }),
+  failed: Type.Integer({ example: 0 }),
+  createdAt: Type.String({ format: 'date-time' }),
+  createdBy: nullable(Type.String()),
+})
+export type AnalysisRun = Static<typeof AnalysisRun>
+
+/** Of a project, for the console. */
+export interface AnalysisStatus {
+  /** Null if none is configured. */
+  model: string | null
+  destination: string | null
+  /** Calls in the queue, counted to 10,000. */
+  waiting: number
+  /** Used this month. */
+  tokens: Tokens
+  /** Times are ISO 8601, UTC. */
+  pause: { reason: string; detail: string; since: string; until: string } | null
+}
+
+const share = (description: string) =>
+  nullable(Type.Number({ minimum: 0, maximum: 1, example: 0.92 }), description)
+const kappa = nullable(
+  Type.Number({ minimum: -1, maximum: 1, example: 0.81 }),
+  "Cohen's kappa: 0 is as good as a guess that knows how often people say yes, 1 is perfect. Null where it is not defined.",
+)
+const agreed = {
+  calls: Type.Integer({ description: 'Calls on which both were clear.', example: 60 }),
+  agreed: Type.Integer({ example: 55 }),
+  accuracy: share('`agreed` / `calls`.'),
+  kappa,
+  baseRate: share("People's share of success, or of pass."),
+}
+
+/** How far people's reviews and the analysis agree. */
+export const Agreement = named('Agreement', {
+  version: Type.Integer({ example: 3 }),
+  ...agreed,
+  disagreements: Type.Array(
+    named('Disagreement', {
+      id: Type.String({ example: 'call-1042' }),
+      person: Type.String({ example: 'fail' }),
+      model: Type.String({ example: 'success' }),
+    }),
+    { description: 'At most 500.' },
+  ),
+  criteria: Type.Array(
+    named('CriterionAgreement', { id: Type.String({ example: 'confirmed_date' }), ...agreed }),
+  ),
+})
+export type Agreement = Static<typeof Agreement>
+
+/** A call to try a rubric on. */
+export const RubricTrial = named('RubricTrial', {
+  call: Type.String({ description: "A completed call's id.", example: 'call-1042' }),
+  rubric: Type.Optional(RubricChange),
+})

@@ -65,6 +65,11 @@ export type AuditAction =
   | 'call_labelled'
   | 'call_reviewed'
   | 'turn_flagged'
+  | 'rubric_changed'
+  | 'rubric_tried'
+  | 'call_analyzed'
+  | 'analyses_started'
+  | 'analyses_stopped'
   | 'item_deleted'
   | 'webhook_created'
   | 'webhook_secret_rotated'
@@ -113,7 +118,7 @@ export interface AuditFilter {
   from?: number | undefined
   /** Before. */
   to?: number | undefined
-  /** The keyed hash of a record's id, for entries about it. */
+  /** The keyed hash of a record's id, for entries about it. Their targets are it, or begin with it and a colon. */
   target?: string | undefined
 }
 
@@ -303,7 +308,8 @@ function conditionOf({ who, action, from, to, target }: AuditFilter) {
     action === undefined ? undefined : sql`action = ${action}`,
     from === undefined ? undefined : sql`at >= ${from}`,
     to === undefined ? undefined : sql`at < ${to}`,
-    target === undefined ? undefined : sql`target = ${target}`,
+    // What an analysis sent follows the hash.
+    target === undefined ? undefined : sql`(target = ${target} or target glob ${`${target}: *`})`,
   )
 }
 

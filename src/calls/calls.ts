@@ -10,10 +10,12 @@ import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocu
 import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages, sizesOf } from './finding/found-pages.ts'
+import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
 import { Cursors, isByDuration } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
+import { type AnalyzedCall, readForAnalysis, readLastAnalysis } from './reading/analyzed-call.ts'
 import { type CallRows, findNeighbours, findRows, type Neighbours } from './reading/call-rows.ts'
 import { type CallParts, documentsOf } from './reading/forms.ts'
 import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
@@ -22,6 +24,7 @@ import { ProjectBatches } from './writing/batches.ts'
 
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
 const deletionsPerBatchMax = 50
+const placesPerPage = 1_000
 
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
 interface DeletedCalls {
@@ -143,6 +146,38 @@ export class Calls {
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     return readFacets(this.#options.store(projectId).readForConsole, projectId)
+  }
+
+  /**
+   * The completed calls that filters of a body find, newest first, with the characters of their documents.
+   * @throws invalid_request naming each filter that cannot be read
+   */
+  async *completed(
+    projectId: number,
+    filters: GivenFilters,
+  ): AsyncGenerator<{ seq: number; chars: number }[]> {
+    const { readInBackground } = this.#options.store(projectId)
+    const pages = new FoundPages(readInBackground, projectId, readGivenFilters(filters, 'filters'))
+    for (let start: Parameters<FoundPages['page']>[1] = {}; ; ) {
+      const { places, end } = await pages.page(placesPerPage, start)
+      const seqs = JSON.stringify(places.map(({ seq }) => seq))
+      yield await readInBackground
+        .select({ seq: calls.seq, chars: calls.documentChars })
+        .from(sql`json_each(${seqs}) cross join calls on calls.seq = value and status = 'completed'`)
+        .orderBy(sql`json_each.key`)
+      if (!end) return
+      start = { after: end }
+    }
+  }
+
+  /** A call as an analysis needs it, by its row number; null if it was deleted. */
+  forAnalysis(projectId: number, seq: number): Promise<AnalyzedCall | null> {
+    return readForAnalysis(this.#options.store(projectId).read, projectId, seq)
+  }
+
+  /** What the last analysis of a call came to; null for an unknown call. */
+  lastAnalysis(projectId: number, id: string): ReturnType<typeof readLastAnalysis> {
+    return readLastAnalysis(this.#options.store(projectId).read, projectId, id)
   }
 
   /** How many calls a search finds, and whether there are more than were counted. */

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { type AnalysisParts, analysisRoutes } from './analysis-routes.ts'
 import { type CallParts, callRoutes, viewRoutes } from './call-routes.ts'
 import { type KnowledgeParts, knowledgeRoutes, questionRoutes } from './knowledge-routes.ts'
 import type { Invitations } from './people/invitations.ts'
@@ -28,7 +29,7 @@ export interface ConsoleParts {
   readonly twoFactor: TwoFactor
 }
 
-interface ConsoleApiOptions extends CallParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {
+interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {
   console: ConsoleParts
   questionGroups: QuestionGroups
   publicUrl: string | null
@@ -41,6 +42,7 @@ export function consoleApi({ console, questionGroups, publicUrl, ...parts }: Con
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
+    .use(analysisRoutes(parts))
     .use(viewRoutes(console.views))
     .use(knowledgeRoutes(parts))
     .use(questionRoutes(questionGroups))

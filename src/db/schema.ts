@@ -426,7 +426,8 @@ export const analysisQueue = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.seq, table.runId] }),
-    index('analysis_queue_due').on(table.projectId, table.runId, table.dueAt, table.position),
+    index('analysis_queue_due').on(table.projectId, table.dueAt, table.position),
+    index('analysis_queue_by_run').on(table.runId).where(sql`run_id <> ''`),
   ],
 )
 

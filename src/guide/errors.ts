@@ -19,10 +19,11 @@ const explanations: Record<ErrorCode, string> = {
   forbidden: 'Forbidden. The route is not for this caller.',
   invalid_request: 'Invalid request. <code>errors</code> names each invalid field.',
   not_found:
-    'Call not found, Knowledge item not found, or Not found. A record of another project is not found either.',
+    'Call not found, Knowledge item not found, Recording not found, Rubric not found, or Not found. A record of another project is not found either.',
   method_not_allowed: 'Method not allowed. <code>Allow</code> lists the methods that the path accepts.',
   transcript_gap:
     'Transcript does not continue. Send the turns that follow the stored transcript, or all of them.',
+  call_is_live: 'Call is live. Wait until it is completed.',
   call_on_hold: 'Call is on hold. The call cannot be deleted until an owner of the project lifts the hold.',
   note_has_changed:
     'Note has changed. Another person has changed the note on the call. Only the console answers this.',

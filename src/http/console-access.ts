@@ -11,6 +11,7 @@ const prefix = '/console/api'
 
 /** Parts of a project that all its people see. Other parts need the right to manage the project. */
 const sharedParts = [
+  'analysis',
   'call-facets',
   'calls',
   'changes',
@@ -30,6 +31,8 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
   [/^POST views$/, 'see'],
   [/^DELETE views\/[^/]+$/, 'see'],
+  // What a model is asked, and what that costs, is for owners to decide.
+  [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
   [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],
 ]
 

@@ -78,6 +78,7 @@ export class Lifecycle {
     parts.owner.stopWaiting()
     await parts.webhookSender.close()
     await parts.recordingFetcher.close()
+    await parts.analyzer?.close()
     await parts.retention.close()
     await parts.recordingExpiry.close()
     // Stops the thread that the backlog waits for.
@@ -124,6 +125,7 @@ export class Lifecycle {
       () => parts.callSessions.start(),
       () => parts.webhookSender.start(),
       () => parts.recordingFetcher.start(),
+      () => parts.analyzer?.start(),
       () => parts.projectErasure.schedule(),
       () => parts.expiry.soon(),
       () => parts.retention.schedule(),

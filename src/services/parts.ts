@@ -1,4 +1,13 @@
 import { join } from 'node:path'
+import { Agreements } from '../analysis/agreement.ts'
+import { Analyses } from '../analysis/analyses.ts'
+import { AnalysisQueue } from '../analysis/analysis-queue.ts'
+import { AnalysisRuns } from '../analysis/analysis-runs.ts'
+import { Analyzer } from '../analysis/analyzer.ts'
+import { Budget } from '../analysis/budget.ts'
+import { CallJudge } from '../analysis/call-judge.ts'
+import { Outcomes } from '../analysis/outcomes.ts'
+import { Rubrics } from '../analysis/rubrics.ts'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { ReadingNotes } from '../audit/reading.ts'
 import { compileIpRules } from '../auth/ip-rules.ts'
@@ -72,6 +81,7 @@ import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
 import { WebhookSender } from '../webhooks/sender.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
+import { createChatModel } from './chat-model.ts'
 import { openConfigured } from './database.ts'
 import { createEmbedder } from './embedder.ts'
 import { openFolder, refuseReadOnly } from './folder.ts'
@@ -143,7 +153,7 @@ export async function openCommon({
   }
 }
 
-/** The embedder and the vector index. */
+/** The models, and the vector index. */
 export async function openIndexing({ config, log, database, owner }: Common, role: ServicesOptions['role']) {
   const metrics = new Metrics()
   const textThreads = new TextThreads()
@@ -157,7 +167,7 @@ export async function openIndexing({ config, log, database, owner }: Common, rol
     log: (level, message, fields) =>
       log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
   })
-  return { metrics, textThreads, embedder, index }
+  return { metrics, textThreads, embedder, index, chat: await createChatModel(config.analysis) }
 }
 
 export function createParts(common: Common, indexing: Indexing, role: ServicesOptions['role']) {
@@ -166,10 +176,11 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const { dataVersion, generation, now, log } = common
   const { metrics, index } = indexing
   const erasers = createErasers(common, indexing)
-  const ofCalls = createCalls(common, erasers)
+  const ofCalls = createCalls(common, erasers, role)
   const ofKnowledge = createKnowledge(common, { ...indexing, ...erasers, ...ofCalls }, role)
   const ofWebhooks = createWebhooks(common, { ...erasers, ...ofCalls, ...ofKnowledge })
   const ofSources = createSources(common, { ...erasers, ...ofCalls, ...ofKnowledge, ...ofWebhooks })
+  const ofAnalysis = createAnalysis(common, { ...indexing, ...ofCalls, ...ofWebhooks })
   const { changeWatch, erasureRequests } = ofWebhooks
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
@@ -182,6 +193,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofKnowledge,
     ...ofWebhooks,
     ...ofSources,
+    ...ofAnalysis,
     follower: new Follower({
       config,
       owner,
@@ -243,14 +255,25 @@ function createErasers(common: Common, { index }: Indexing) {
   }
 }
 
-function createCalls(common: Common, { erasure, recordingFiles }: Erasers) {
+function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role: ServicesOptions['role']) {
   const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
     common
   const holds = new Holds({ store, audit, settingsOf, erasure, now })
   const deletion = new CallDeletion({ store, recordHash, now })
   const textMatcher = openTextMatcher()
   const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
-  const ingest = new Ingest({ config, store, recordHash, audit, settingsOf, wordBacklog, now })
+  // What a command imports is history: people ask for its analysis.
+  const analysisDelayMs = role === 'service' ? (config.analysis?.delayMs ?? null) : null
+  const ingest = new Ingest({
+    config,
+    analysisDelayMs,
+    store,
+    recordHash,
+    audit,
+    settingsOf,
+    wordBacklog,
+    now,
+  })
   const audioThreads = new AudioThreads()
   const peaksBacklog = new PeaksBacklog({
     owner,
@@ -428,6 +451,56 @@ function createWebhooks(
       now,
       log,
     }),
+  }
+}
+
+/** What asks a model about calls. Without a model, it only reads. */
+function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Indexing & OfCalls & OfWebhooks) {
+  const { database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } = common
+  const rubrics = new Rubrics({ store, audit, now })
+  const budget = new Budget({ read, write, now })
+  const queue = new AnalysisQueue({ read, write, now })
+  const judge = new CallJudge({ rubrics, calls, settingsOf, askModel: chat?.ask ?? null })
+  const analyzer = chat
+    ? new Analyzer({
+        database,
+        queue,
+        budget,
+        judge,
+        outcomes: new Outcomes({
+          write,
+          queue,
+          budget,
+          ingest,
+          webhooks,
+          audit,
+          recordHash,
+          model: chat,
+          now,
+        }),
+        requestsAtOnce: chat.requestsAtOnce,
+        lease: leaseOf('analyses'),
+        now,
+        log,
+      })
+    : null
+  return {
+    rubrics,
+    analyzer,
+    analyses: new Analyses({
+      store,
+      rubrics,
+      budget,
+      judge,
+      model: chat,
+      calls,
+      isRunning: (seq) => analyzer?.isRunning(seq) ?? false,
+      audit,
+      recordHash,
+      now,
+    }),
+    analysisRuns: new AnalysisRuns({ store, rubrics, calls, audit, now }),
+    agreements: new Agreements({ store, rubrics }),
   }
 }
 

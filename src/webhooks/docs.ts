@@ -67,6 +67,10 @@ const eventDocs: Record<WebhookEvent, EventDocs> = {
     about: 'An erasure request is done: no byte of its calls is left.',
     example: { erasure: { id: 'era_019a5f0c2b7e7cc0a1d2e3f405162738', calls: 3 } },
   },
+  'call.analyzed': {
+    about: 'The analysis of a completed call is done: by the rubric of the project.',
+    example: ofCall(completedCall),
+  },
 }
 
 const parameters = [

@@ -8,6 +8,7 @@ export const webhookEvents = [
   'knowledge.ready',
   'knowledge.deleted',
   'erasure.done',
+  'call.analyzed',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 

@@ -77,6 +77,8 @@ const replayed: Record<WebhookEvent, string | null> = {
   'call.started': isCall,
   // Changes no record: who asked for the erasure asks for its receipt.
   'erasure.done': null,
+  // What an analysis finds out is in the call, of which the other events tell.
+  'call.analyzed': null,
 }
 
 const choices = Object.entries(replayed).map(([event, condition]) =>

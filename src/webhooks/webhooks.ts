@@ -4,7 +4,7 @@ import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject } from '../db/requirements.ts'
-import { projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
+import { calls, projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
@@ -237,6 +237,15 @@ export class Webhooks {
       from ${webhooks} cross join ${projects} on projects.id = project_id
       where project_id = ${projectId} and disabled_at is null and instr(events, '"erasure.done"') > 0
         and changes() > 0`
+  }
+
+  /** The statement that queues the event of an analysis. @param seq selects the call's row number */
+  callAnalyzed(projectId: number, seq: SQL): SQL {
+    return sql`
+      insert into ${webhookQueue} (webhook_id, kind, record, event, seq, at)
+      select webhooks.id, 'call', calls.seq, 'call.analyzed', change_seq, ${this.#options.now()}
+      from ${webhooks} cross join ${calls} on calls.seq = ${seq}
+      where webhooks.project_id = ${projectId} and disabled_at is null and instr(events, '"call.analyzed"') > 0`
   }
 
   /** The project that a webhook belongs to. @throws not_found */

@@ -364,6 +364,7 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
     settingsOf: createSettingsReader(database),
     wordBacklog,
     config: { callBytesMax: 8_388_608 },
+    analysisDelayMs: null,
     now: Date.now,
   })
   for (const { projectId } of [project, other]) {

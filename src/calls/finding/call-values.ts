@@ -48,7 +48,7 @@ export function labelValue(label: string): string {
 }
 
 /** The value in call_values of the verdict on a criterion. */
-export function verdictValue(id: string, verdict: string): string {
+function verdictValue(id: string, verdict: string): string {
   return toValue(`criterion.${id}`, verdict)
 }
 

@@ -2,7 +2,7 @@ import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction, AuditTrail } from '../../audit/audit-trail.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import type { Requirement } from '../../db/requirements.ts'
-import { calls, erasures, projects } from '../../db/schema.ts'
+import { analysisQueue, calls, erasures, projects, rubrics } from '../../db/schema.ts'
 import { preparedSql, type StoreOf } from '../../db/store.ts'
 import type { ActedBy } from '../../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
@@ -53,6 +53,8 @@ interface CallWriterOptions {
   words: CallWords
   wordBacklog: { schedule(): void }
   audit: Pick<AuditTrail, 'entries'>
+  analysisDelayMs: number | null
+  now: () => number
 }
 
 /** Writes calls with their documents, details and words, many in one transaction. */
@@ -79,6 +81,7 @@ export class CallWriter {
       parts: deleteParts(batch),
       details: writeDetails(batch),
       words: this.#writeWords(batch),
+      analyses: this.#queueAnalyses(batch),
       entries: this.#recordActions(batch),
       beside: writeBeside(batch),
     })
@@ -121,6 +124,14 @@ export class CallWriter {
         ),
       )
     })
+  }
+
+  #queueAnalyses(batch: Batch): SQL[] {
+    const { analysisDelayMs, now } = this.#options
+    if (analysisDelayMs === null) return []
+    const dueAt = String(now() + analysisDelayMs)
+    const due = batch.writes.filter(isForAnalysis).map(({ id }) => [id, dueAt] as const)
+    return written(batch, due, queueAnalyses)
   }
 
   /** Long calls are cut into words in the background: that is slow, and a growing call would be cut at every turn. */
@@ -189,6 +200,13 @@ const removeParts = preparedSql<Given>(
 const keepWords = preparedSql<Given>(sql`
   insert or replace into calls_without_words (seq, project_id, words)
   select calls.seq, project_id, value from ${joinWritten(given)}`)
+/** For projects whose rubric is not switched off. */
+const queueAnalyses = preparedSql<Given>(sql`
+  insert into ${analysisQueue} (seq, project_id, due_at, change_seq)
+  select calls.seq, calls.project_id, value, calls.change_seq from ${joinWritten(given)}
+  where (select content ->> '$.share' from ${rubrics} where rubrics.project_id = ${given.projectId}
+    order by version desc limit 1) > 0
+  on conflict (seq, run_id) do update set due_at = excluded.due_at, change_seq = excluded.change_seq, attempts = 0`)
 const detailColumns = (['details', 'metadata', 'redactions', 'analysis'] as const).map((name) => {
   const column = sql.raw(name)
   const write = preparedSql<Given>(sql`
@@ -282,6 +300,13 @@ function written(
 
 function withoutValue({ id }: PendingWrite): [string, null] {
   return [id, null]
+}
+
+/** Whether the call is completed now, or its transcript has changed since. */
+function isForAnalysis({ before, after }: PendingWrite): boolean {
+  if (after.call.status !== 'completed') return false
+  if (before?.call.status !== 'completed') return true
+  return !isSameTranscript(before.call.transcript, after.call.transcript)
 }
 
 /** Whether the indexed texts or numbers have changed. The words of parts are elsewhere. */

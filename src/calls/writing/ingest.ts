@@ -23,6 +23,7 @@ import { CallWords } from '../finding/call-words.ts'
 import { CallChange, type CallRecording } from '../schemas.ts'
 import { ProjectBatches } from './batches.ts'
 import { type Audited, type Beside, CallWriter, type PendingWrite } from './call-writer.ts'
+import type { CallAnalysis } from './fills.ts'
 import { changeErrors, checkChange, endSilently, mergeCall } from './merge.ts'
 import type { OwnDetails } from './merge-details.ts'
 import { type Redactions, redactChange } from './redaction.ts'
@@ -45,6 +46,8 @@ interface IngestOptions {
   wordBacklog: { schedule(): void }
   /** The most bytes that a call's document and details may have. */
   config: { readonly callBytesMax: number }
+  /** How long after its completion a call is analyzed, for the platform to say more; null analyzes none. */
+  analysisDelayMs: number | null
   now: () => number
 }
 
@@ -140,6 +143,16 @@ export class Ingest {
       ...(beside && { beside }),
       ...(audited && { audited }),
     }
+    const [result] = await this.putAll(projectId, [input])
+    if (result instanceof AppError) throw result
+  }
+
+  /**
+   * Sets what our analysis found out about a call that exists, together with `beside`.
+   * @throws as `put`; not_found; what `beside` requires
+   */
+  async setAnalysis(projectId: number, id: string, analysis: CallAnalysis, beside: Beside): Promise<void> {
+    const input = { id, change: {}, own: { analysis }, beside, audited: { actions: [] } }
     const [result] = await this.putAll(projectId, [input])
     if (result instanceof AppError) throw result
   }

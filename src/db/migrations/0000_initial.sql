@@ -40,7 +40,8 @@ CREATE TABLE `analysis_queue` (
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `analysis_queue_due` ON `analysis_queue` (`project_id`,`run_id`,`due_at`,`position`);--> statement-breakpoint
+CREATE INDEX `analysis_queue_due` ON `analysis_queue` (`project_id`,`due_at`,`position`);--> statement-breakpoint
+CREATE INDEX `analysis_queue_by_run` ON `analysis_queue` (`run_id`) WHERE run_id <> '';--> statement-breakpoint
 CREATE TABLE `analysis_runs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,

@@ -53,6 +53,11 @@ export const actionWords: Record<AuditAction, string> = {
   call_labelled: 'Call labels changed',
   call_reviewed: 'Call review changed',
   turn_flagged: 'Turn flag changed',
+  rubric_changed: 'Rubric changed',
+  rubric_tried: 'Rubric tried on a call',
+  call_analyzed: 'Call sent for analysis',
+  analyses_started: 'Analysis of past calls started',
+  analyses_stopped: 'Analysis of past calls stopped',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
   webhook_secret_rotated: 'Webhook secret rotated',
@@ -64,6 +69,6 @@ export const actionWords: Record<AuditAction, string> = {
 
 /** Who acts where no person and no key does. */
 export function nobodyWords(action: AuditAction): string {
-  const isOurs = action.endsWith('_expired') || action === 'calls_ended'
+  const isOurs = action.endsWith('_expired') || action === 'calls_ended' || action === 'call_analyzed'
   return isOurs ? 'Callbook itself' : 'Command line'
 }

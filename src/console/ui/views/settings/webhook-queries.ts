@@ -34,6 +34,7 @@ const eventWords = {
   'knowledge.ready': 'Vector search can find an item',
   'knowledge.deleted': 'An item was deleted',
   'erasure.done': 'An erasure request was completed',
+  'call.analyzed': 'A call was analyzed',
 } as const satisfies Record<WebhookEvent, string>
 
 export const events = Object.entries(eventWords)

@@ -1,0 +1,160 @@
+import { sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { analysisQueue } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { AppError, callNotFound, unavailable } from '../errors.ts'
+import type { ActedBy } from '../identity.ts'
+import type { Budget } from './budget.ts'
+import type { CallJudge, ReadCall } from './call-judge.ts'
+import { ModelUnavailable } from './chat-failures.ts'
+import { type AnalysisRecord, recordOf, sentence } from './outcomes.ts'
+import { type Rubrics, readRubric } from './rubrics.ts'
+import type { Analysis, AnalysisStatus } from './schemas.ts'
+
+/** What analyzes calls; null if none is configured. */
+export interface Model {
+  name: string
+  /** For people: where texts are sent. */
+  destination: string
+}
+
+interface AnalysesOptions {
+  store: StoreOf
+  rubrics: Rubrics
+  budget: Budget
+  judge: CallJudge
+  model: Model | null
+  calls: {
+    lastAnalysis(
+      projectId: number,
+      id: string,
+    ): Promise<{ seq: number; analysis: { brief: Brief; record: unknown } | null } | null>
+    forAnalysis(projectId: number, seq: number): Promise<ReadCall | null>
+  }
+  /** Whether this process analyzes a call just now. */
+  isRunning: (seq: number) => boolean
+  audit: Pick<AuditTrail, 'entry'>
+  recordHash: RecordHash
+  now: () => number
+}
+
+type Brief = Pick<Analysis, 'version'> & { state: 'none' | 'done' | 'skipped' | 'failed' }
+
+const trialMsMax = 150_000
+const nothing: Analysis = {
+  state: 'none',
+  reason: null,
+  version: null,
+  model: null,
+  at: null,
+  tokens: null,
+  summary: null,
+  criteria: [],
+  fields: [],
+}
+
+/** What the analyses of a project's calls came to. */
+export class Analyses {
+  readonly #options: AnalysesOptions
+
+  constructor(options: AnalysesOptions) {
+    this.#options = options
+  }
+
+  /** The state of a call's analysis. While it waits for another one, what the last one found out is there. @throws not_found */
+  async get(projectId: number, id: string): Promise<Analysis> {
+    const { store, budget, calls, isRunning } = this.#options
+    const found = await calls.lastAnalysis(projectId, id)
+    if (!found) throw callNotFound()
+    const { seq, analysis } = found
+    // What is stored was made by Outcomes.
+    const told: Analysis = analysis
+      ? {
+          ...(analysis.record as AnalysisRecord),
+          state: analysis.brief.state,
+          version: analysis.brief.version,
+        }
+      : nothing
+    const [waiting] = await store(projectId).read.all(
+      sql`select 1 from ${analysisQueue} where seq = ${seq} limit 1`,
+    )
+    if (!waiting) return told
+    if (isRunning(seq)) return { ...told, state: 'running', reason: null }
+    const pause = await budget.pauseOf(projectId)
+    return pause
+      ? { ...told, state: 'paused', reason: pause.reason }
+      : { ...told, state: 'queued', reason: null }
+  }
+
+  /** What the console shows: the model, what was used this month, and why nothing happens if nothing does. */
+  async status(projectId: number): Promise<AnalysisStatus> {
+    const { store, budget, model } = this.#options
+    const [counted] = await store(projectId).read.all<{ waiting: number }>(sql`
+      select count(*) as waiting from (select 1 from ${analysisQueue} where project_id = ${projectId} limit 10000)`)
+    const pause = await budget.pauseOf(projectId)
+    return {
+      model: model?.name ?? null,
+      destination: model?.destination ?? null,
+      waiting: counted?.waiting ?? 0,
+      tokens: await budget.usedBy(projectId),
+      pause: pause && {
+        ...pause,
+        since: new Date(pause.since).toISOString(),
+        until: new Date(pause.until).toISOString(),
+      },
+    }
+  }
+
+  /**
+   * Analyzes one call and stores nothing of it.
+   * @param rubric by default the one in force
+   * @throws unavailable without a model, or if it does not answer; not_found; call_is_live; invalid_request
+   */
+  async try(projectId: number, id: string, rubric: unknown, by?: ActedBy): Promise<Analysis> {
+    const { rubrics, calls, judge, model, now } = this.#options
+    if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
+    const isGiven = rubric !== undefined
+    const asked = isGiven
+      ? { version: 0, createdAt: '', ...readRubric(rubric) }
+      : await rubrics.get(projectId)
+    const seq = (await calls.lastAnalysis(projectId, id))?.seq
+    const call = seq === undefined ? null : await calls.forAnalysis(projectId, seq)
+    if (!call) throw callNotFound()
+    if (call.status === 'live') throw callIsLive()
+    const question = { call, rubric: asked, tokensPerMonth: null, skippedFor: null }
+    try {
+      const { judgement } = await judge.ask(projectId, question, AbortSignal.timeout(trialMsMax))
+      await this.#noteSpent(projectId, id, { ...judgement, by, model })
+      const record = recordOf(judgement, { model: model.name, at: now() })
+      return { ...record, state: judgement.state, version: isGiven ? null : asked.version }
+    } catch (error) {
+      if (!(error instanceof ModelUnavailable)) throw error
+      await this.#noteSpent(projectId, id, { ...error, by, model })
+      throw unavailable(error.detail, 30)
+    }
+  }
+
+  async #noteSpent(
+    projectId: number,
+    id: string,
+    {
+      tokens,
+      requests,
+      by,
+      model,
+    }: Pick<ModelUnavailable, 'tokens' | 'requests'> & { by: ActedBy | undefined; model: Model },
+  ): Promise<void> {
+    const { store, budget, audit, recordHash } = this.#options
+    if (requests === 0) return
+    const target = `${recordHash(projectId, 'call', id)}: ${sentence(model, { tokens, requests })}`
+    await store(projectId).write.batch({
+      spent: budget.spending(projectId, tokens),
+      entry: audit.entry({ by, projectId, action: 'rubric_tried', target }),
+    })
+  }
+}
+
+function callIsLive(): AppError {
+  return new AppError('call_is_live', 'Call is live', { detail: 'A call is analyzed once it is completed.' })
+}

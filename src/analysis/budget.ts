@@ -1,0 +1,124 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../db/reader.ts'
+import { analysisPauses, analysisQueue, analysisUsage } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
+import type { Tokens } from './schemas.ts'
+
+/** Why a project's analysis is paused. */
+export interface Pause {
+  reason: (typeof analysisPauses.$inferSelect)['reason']
+  /** A sentence that a person can act on. */
+  detail: string
+  /** Milliseconds since 1970. */
+  since: number
+  /** When it is tried again. */
+  until: number
+}
+
+const secondMs = 1_000
+const firstPauseMs = 30 * secondMs
+const pauseMsMax = 300 * secondMs
+/** A person has to change something first. */
+const settingsPauseMs = 600 * secondMs
+
+interface BudgetOptions {
+  read: ReadDatabase
+  write: WriteDatabase
+  now: () => number
+}
+
+/** What the analysis of each project has used, and why it is paused. */
+export class Budget {
+  readonly #options: BudgetOptions
+  /** Tokens of the calls under way, by project. */
+  readonly #reserved = new Map<number, number>()
+
+  constructor(options: BudgetOptions) {
+    this.#options = options
+  }
+
+  async pauseOf(projectId: number): Promise<Pause | null> {
+    const [row] = await this.#options.read.all<Pause>(sql`
+      select reason, detail, since, until from ${analysisPauses} where project_id = ${projectId}`)
+    return row ?? null
+  }
+
+  /** What was used this month. */
+  async usedBy(projectId: number): Promise<Tokens> {
+    const [row] = await this.#options.read.all<Tokens>(sql`
+      select prompt, completion from ${analysisUsage}
+      where project_id = ${projectId} and month = ${monthOf(this.#options.now())}`)
+    return row ?? noTokens
+  }
+
+  /** The statement that adds to what was used this month. */
+  spending(projectId: number, { prompt, completion }: Tokens): SQL {
+    return sql`
+      insert into ${analysisUsage} (project_id, month, prompt, completion)
+      values (${projectId}, ${monthOf(this.#options.now())}, ${prompt}, ${completion})
+      on conflict do update set prompt = prompt + excluded.prompt, completion = completion + excluded.completion`
+  }
+
+  /** Pauses a project, each time for longer. */
+  async pause(projectId: number, reason: Pause['reason'], detail: string): Promise<void> {
+    const { write, now } = this.#options
+    const longest = sql`min(${pauseMsMax}, ${firstPauseMs} << min(attempts, 10))`
+    const first =
+      reason === 'budget'
+        ? nextMonthAfter(now())
+        : now() + (reason === 'unreachable' ? firstPauseMs : settingsPauseMs)
+    const again = reason === 'unreachable' ? sql`${now()} + ${longest}` : sql`excluded.until`
+    await write.run(sql`
+      insert into ${analysisPauses} (project_id, reason, detail, since, until, attempts)
+      values (${projectId}, ${reason}, ${detail}, ${now()}, ${first}, 1)
+      on conflict do update set since = case reason when excluded.reason then since else excluded.since end,
+        until = ${again}, attempts = case reason when excluded.reason then attempts + 1 else 1 end,
+        reason = excluded.reason, detail = excluded.detail`)
+  }
+
+  /** Ends a pause, since a request has succeeded. */
+  async resume(projectId: number): Promise<void> {
+    if ((await this.pauseOf(projectId)) === null) return
+    await this.#options.write.run(sql`delete from ${analysisPauses} where project_id = ${projectId}`)
+  }
+
+  /**
+   * Sets tokens aside while a call is analyzed, so that many at once do not use more than the budget.
+   * @param limit tokens a month; null for no limit
+   * @returns null if they are not left
+   */
+  async reserve(
+    projectId: number,
+    limit: number | null,
+    tokens: number,
+  ): Promise<{ release(): void } | null> {
+    const used = limit === null ? noTokens : await this.usedBy(projectId)
+    const reserved = this.#reserved.get(projectId) ?? 0
+    if (limit !== null && used.prompt + used.completion + reserved + tokens > limit) return null
+    this.#reserved.set(projectId, reserved + tokens)
+    const release = () => {
+      const left = (this.#reserved.get(projectId) ?? 0) - tokens
+      if (left > 0) this.#reserved.set(projectId, left)
+      else this.#reserved.delete(projectId)
+    }
+    return { release }
+  }
+
+  /** Lets each paused project be tried at once, as at a start. */
+  async tryAll(): Promise<void> {
+    await this.#options.write.run(sql`update ${analysisPauses} set until = ${this.#options.now()}
+      where until > ${this.#options.now()} and exists (select 1 from ${analysisQueue}
+        where analysis_queue.project_id = analysis_pauses.project_id)`)
+  }
+}
+
+const noTokens: Tokens = { prompt: 0, completion: 0 }
+
+function monthOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 7)
+}
+
+function nextMonthAfter(time: number): number {
+  const date = new Date(time)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+}

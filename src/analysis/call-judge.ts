@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import type { SettingsOf } from '../db/project-settings.ts'
+import type { RedactionCounts } from '../redaction/kinds.ts'
+import { type RedactText, redactor } from '../redaction/settings.ts'
+import { TimeSlices, type Work } from '../threads/time-slices.ts'
+import type { DueCall } from './analysis-queue.ts'
+import type { Judgement } from './judge.ts'
+import type { Rubrics } from './rubrics.ts'
+import type { Findings, Rubric, RubricContent } from './schemas.ts'
+
+interface Turn {
+  role: 'user' | 'assistant'
+  content: string
+}
+
+/** A call as this room needs it. */
+export interface ReadCall {
+  seq: number
+  id: string
+  status: 'live' | 'completed'
+  duration: number
+  endedReason: string | null
+  source: string | null
+  agentIds: readonly string[]
+  transcript: readonly Turn[]
+  analysis: { brief: { state: string; version: number | null } } | null
+}
+
+/** What to ask about a call. */
+export interface Question {
+  call: ReadCall
+  rubric: Rubric
+  /** Of the rubric in force. */
+  tokensPerMonth: number | null
+  /** Why the model is not asked; null if it is. */
+  skippedFor: string | null
+}
+
+/** A call with what came of it. */
+export interface JudgedCall extends Pick<Question, 'call' | 'rubric'> {
+  judgement: Judgement
+  redacted: RedactionCounts
+}
+
+/** Asks a model about a call. @throws ModelUnavailable, or the signal's reason */
+export type AskModel = (
+  rubric: RubricContent,
+  transcript: readonly Turn[],
+  signal: AbortSignal,
+) => Promise<Judgement>
+
+interface CallJudgeOptions {
+  rubrics: Rubrics
+  calls: { forAnalysis(projectId: number, seq: number): Promise<ReadCall | null> }
+  settingsOf: SettingsOf
+  /** Null if no model is configured. */
+  askModel: AskModel | null
+}
+
+/** Decides whether the model is asked about a call, asks it, and redacts what it says. */
+export class CallJudge {
+  readonly #options: CallJudgeOptions
+  readonly #slices = new TimeSlices()
+
+  constructor(options: CallJudgeOptions) {
+    this.#options = options
+  }
+
+  /** What to ask about a call of the queue; null for nothing, since it is done, live or deleted. */
+  async question({ projectId, seq, version, runId, isAgain }: DueCall): Promise<Question | null> {
+    const { rubrics, calls } = this.#options
+    const inForce = await rubrics.find(projectId)
+    const rubric = version === null ? inForce : await rubrics.find(projectId, version)
+    const call = await calls.forAnalysis(projectId, seq)
+    if (!inForce || !rubric || call?.status !== 'completed') return null
+    const isDone = call.analysis?.brief.state === 'done' && call.analysis.brief.version === rubric.version
+    if (runId !== '' && isDone && !isAgain) return null
+    const { tokensPerMonth } = inForce
+    return { call, rubric, tokensPerMonth, skippedFor: skippedFor(call, rubric) }
+  }
+
+  /** @throws ModelUnavailable */
+  async ask(projectId: number, { call, rubric }: Question, signal: AbortSignal): Promise<JudgedCall> {
+    const { askModel, settingsOf } = this.#options
+    if (!askModel) throw new Error('Nothing is analyzed without a model')
+    const redact = await redactor(await settingsOf(projectId))
+    // Redaction may have been switched on after the call was stored.
+    const transcript = await this.#slices.run(redactTurns(call.transcript, redact))
+    const judgement = await askModel(rubric, transcript, signal)
+    const redacted: RedactionCounts = {}
+    if (judgement.state !== 'done') return { call, rubric, judgement, redacted }
+    const findings = await this.#slices.run(redactFindings(judgement.findings, redact, redacted))
+    return { call, rubric, judgement: { ...judgement, findings }, redacted }
+  }
+}
+
+const charsPerToken = 4
+/** Of the rules and an answer. */
+const tokensPerCall = 800
+
+/** About how many tokens a call takes with its questions. */
+export function estimateOf({ call, rubric }: Pick<Question, 'call' | 'rubric'>): number {
+  const chars = call.transcript.reduce((sum, { content }) => sum + content.length, 0)
+  return estimate(chars, rubric)
+}
+
+/** @param chars of the transcript */
+export function estimate(chars: number, rubric: RubricContent): number {
+  return Math.ceil((chars + JSON.stringify(rubric).length) / charsPerToken) + tokensPerCall
+}
+
+/** Why a rubric leaves a call out; null if it does not. */
+function skippedFor(call: ReadCall, { when, share }: Rubric): string | null {
+  const userTurns = call.transcript.filter(({ role }) => role === 'user').length
+  const isMeant =
+    userTurns >= (when.minUserTurns ?? 0) &&
+    call.duration >= (when.minDuration ?? 0) &&
+    isAmong(when.agentIds, call.agentIds) &&
+    isAmong(when.sources, [call.source]) &&
+    isAmong(when.endedReasons, [call.endedReason])
+  if (!isMeant) return 'when'
+  if (call.transcript.length === 0) return 'no transcript'
+  return isInShare(call.id, share) ? null : 'share'
+}
+
+function isAmong(wanted: readonly string[] | undefined, values: readonly (string | null)[]): boolean {
+  return wanted === undefined || values.some((value) => value !== null && wanted.includes(value))
+}
+
+/** The same calls each time, and with a larger share these and others. */
+function isInShare(id: string, share: number): boolean {
+  return createHash('sha256').update(id).digest().readUInt32BE() < share * 2 ** 32
+}
+
+function* redactTurns(turns: readonly Turn[], redact: RedactText): Work<Turn[]> {
+  const redacted: Turn[] = []
+  for (const { role, content } of turns)
+    redacted.push({ role, content: yield* redact(content, 'content', {}) })
+  return redacted
+}
+
+function* redactFindings(findings: Findings, redact: RedactText, counts: RedactionCounts): Work<Findings> {
+  const text = (value: string, label: string) => redact(value, label, counts)
+  const criteria: Findings['criteria'] = []
+  for (const one of findings.criteria) {
+    const [rationale, quote] = [yield* text(one.rationale, 'rationale'), yield* text(one.quote, 'quote')]
+    criteria.push({ ...one, rationale, quote })
+  }
+  const fields: Findings['fields'] = []
+  for (const one of findings.fields) {
+    const value = typeof one.value === 'string' ? yield* text(one.value, one.key) : one.value
+    fields.push({ ...one, value, quote: yield* text(one.quote, 'quote') })
+  }
+  const summary = findings.summary === null ? null : yield* text(findings.summary, 'summary')
+  return { summary, criteria, fields }
+}

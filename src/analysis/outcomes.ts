@@ -1,0 +1,167 @@
+import type { SQL } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import type { Requirement } from '../db/requirements.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
+import { AppError } from '../errors.ts'
+import type { RedactionCounts } from '../redaction/kinds.ts'
+import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
+import type { Budget } from './budget.ts'
+import type { JudgedCall } from './call-judge.ts'
+import { evaluationOf } from './evaluation.ts'
+import type { Judgement } from './judge.ts'
+import type { Analysis, Findings, Tokens } from './schemas.ts'
+
+/** What an analysis gives its call. */
+interface GivenAnalysis {
+  brief: {
+    state: 'done' | 'skipped' | 'failed'
+    version: number
+    criteria: Record<string, 'pass' | 'fail' | 'unknown'>
+  }
+  fills: {
+    summary: string | null
+    evaluation: string | null
+    fields: Record<string, string | number | boolean>
+  }
+  redacted: RedactionCounts
+  record: AnalysisRecord
+}
+
+/** The rest of it, which is stored for this room. */
+export type AnalysisRecord = Pick<
+  Analysis,
+  'reason' | 'model' | 'at' | 'tokens' | 'summary' | 'criteria' | 'fields'
+>
+
+interface OutcomesOptions {
+  write: WriteDatabase
+  queue: AnalysisQueue
+  budget: Budget
+  ingest: {
+    setAnalysis(
+      projectId: number,
+      id: string,
+      analysis: GivenAnalysis,
+      beside: { requirement: Requirement; statements: (seq: SQL) => SQL[] },
+    ): Promise<void>
+  }
+  /** The statement that queues `call.analyzed`. @param seq selects the call's row number */
+  webhooks: { callAnalyzed(projectId: number, seq: SQL): SQL }
+  audit: Pick<AuditTrail, 'entry'>
+  recordHash: RecordHash
+  /** What is asked, and where: both for people. */
+  model: { name: string; destination: string }
+  now: () => number
+}
+
+/** Stores what comes of analyses: with the call, in one transaction with its place in the queue, its tokens and its audit entry. */
+export class Outcomes {
+  readonly #options: OutcomesOptions
+
+  constructor(options: OutcomesOptions) {
+    this.#options = options
+  }
+
+  /** Ends an analysis. Nothing is stored if the call was deleted or has changed, or if the run was stopped. */
+  async store(due: DueCall, judged: JudgedCall): Promise<void> {
+    const { queue, ingest, webhooks, write } = this.#options
+    const { call, judgement } = judged
+    const { projectId, runId } = due
+    const spent = this.#spent(projectId, call.id, judgement)
+    const ending = queue.ending(due, judgement.state)
+    // A run that finds out nothing takes nothing away.
+    if (runId !== '' && judgement.state !== 'done' && call.analysis?.brief.state === 'done') {
+      await write.batch({ ending, spent })
+      return
+    }
+    const requirement = { condition: queue.isWaiting(due), otherwise: () => new Overtaken() }
+    const statements = (seq: SQL) => [
+      ...ending,
+      ...(judgement.state === 'done' ? [webhooks.callAnalyzed(projectId, seq)] : []),
+      ...spent,
+    ]
+    try {
+      await ingest.setAnalysis(projectId, call.id, this.#toGiven(judged), { requirement, statements })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'payload_too_large') return await this.fail(due, judged, 'too large')
+      const isOver = error instanceof Overtaken || ['not_found', 'call_was_deleted'].includes(error.code)
+      if (!isOver) throw error
+      // It was sent and paid for all the same.
+      if (spent.length > 0) await write.batch({ spent })
+    }
+  }
+
+  /** Stores that a call could not be analyzed. */
+  async fail(
+    due: DueCall,
+    { call, rubric }: Pick<JudgedCall, 'call' | 'rubric'>,
+    reason: string,
+  ): Promise<void> {
+    const judgement = { state: 'failed', reason, tokens: { prompt: 0, completion: 0 }, requests: 0 } as const
+    await this.store(due, { call, rubric, judgement, redacted: {} })
+  }
+
+  /** Notes what was sent of a call without an outcome. */
+  async spend(projectId: number, id: string, sent: { tokens: Tokens; requests: number }): Promise<void> {
+    const spent = this.#spent(projectId, id, sent)
+    if (spent.length > 0) await this.#options.write.batch({ spent })
+  }
+
+  /** What left this machine: the model, where it is, and how much; never a text. */
+  #spent(projectId: number, id: string, { tokens, requests }: { tokens: Tokens; requests: number }): SQL[] {
+    const { budget, audit, recordHash, model } = this.#options
+    if (requests === 0) return []
+    const target = `${recordHash(projectId, 'call', id)}: ${sentence(model, { tokens, requests })}`
+    // The entry follows a statement that always changes a row.
+    return [budget.spending(projectId, tokens), audit.entry({ projectId, action: 'call_analyzed', target })]
+  }
+
+  #toGiven({ rubric, judgement, redacted }: JudgedCall): GivenAnalysis {
+    const { model, now } = this.#options
+    const findings = judgement.state === 'done' ? judgement.findings : noFindings
+    const verdicts = Object.fromEntries(findings.criteria.map(({ id, result }) => [id, result]))
+    const found = findings.fields.flatMap(({ key, value }) => (value === null ? [] : [[key, value] as const]))
+    return {
+      brief: { state: judgement.state, version: rubric.version, criteria: verdicts },
+      fills: {
+        summary: findings.summary,
+        evaluation: evaluationOf(rubric, findings.criteria),
+        fields: Object.fromEntries(found),
+      },
+      redacted,
+      record: recordOf(judgement, { model: model.name, at: now() }),
+    }
+  }
+}
+
+/** A judgement as it is stored and served. @param at milliseconds since 1970 */
+export function recordOf(judgement: Judgement, { model, at }: { model: string; at: number }): AnalysisRecord {
+  const { state, tokens, requests } = judgement
+  return {
+    reason: state === 'done' ? null : judgement.reason,
+    model,
+    at: new Date(at).toISOString(),
+    tokens: requests === 0 ? null : tokens,
+    ...(state === 'done' ? judgement.findings : noFindings),
+  }
+}
+
+const noFindings: Findings = { summary: null, criteria: [], fields: [] }
+
+/** What was sent, for the audit trail. */
+export function sentence(
+  { name, destination }: { name: string; destination: string },
+  { tokens, requests }: { tokens: Tokens; requests: number },
+): string {
+  const counted = tokens.prompt + tokens.completion
+  return `${name} at ${destination}, ${requests} ${requests === 1 ? 'request' : 'requests'}, ${counted} tokens`
+}
+
+/** The call has changed, or somebody has stopped its analysis. */
+class Overtaken extends AppError {
+  constructor() {
+    super('unavailable', 'Service unavailable')
+  }
+}

@@ -1,0 +1,122 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import { ownsProject } from '../db/requirements.ts'
+import { analysisPauses, rubrics } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import { AppError } from '../errors.ts'
+import type { ActedBy } from '../identity.ts'
+import { compileCheck } from '../validation.ts'
+import { completeRubric, type Rubric, RubricChange, type RubricContent, rubricErrors } from './schemas.ts'
+
+const rubricsCachedMax = 200
+
+interface RubricsOptions {
+  store: StoreOf
+  audit: Pick<AuditTrail, 'entry'>
+  now: () => number
+}
+
+/** A version as a list shows it. */
+export interface RubricVersion {
+  version: number
+  /** ISO 8601, UTC. */
+  createdAt: string
+  createdBy: string | null
+}
+
+const check = compileCheck(RubricChange, rubricErrors)
+
+/** @throws invalid_request naming each bad field */
+export function readRubric(change: unknown): RubricContent {
+  return completeRubric(check(change))
+}
+
+/** The rubrics of projects, in versions that never change. The newest one is in force. */
+export class Rubrics {
+  readonly #options: RubricsOptions
+  readonly #cached = new LRUCache<string, Rubric>({ max: rubricsCachedMax })
+
+  constructor(options: RubricsOptions) {
+    this.#options = options
+  }
+
+  /** A version, by default the one in force. @throws not_found */
+  async get(projectId: number, version?: number): Promise<Rubric> {
+    const found = await this.find(projectId, version)
+    if (!found) throw noRubric(version)
+    return found
+  }
+
+  async find(projectId: number, version?: number): Promise<Rubric | null> {
+    const known = version === undefined ? undefined : this.#cached.get(`${projectId} ${version}`)
+    if (known) return known
+    const [row] = await this.#options
+      .store(projectId)
+      .read.select()
+      .from(rubrics)
+      .where(sql`project_id = ${projectId} and (${version ?? null} is null or version = ${version ?? null})`)
+      .orderBy(desc(rubrics.version))
+      .limit(1)
+    if (!row) return null
+    const rubric = {
+      version: row.version,
+      createdAt: new Date(row.createdAt).toISOString(),
+      ...contentOf(row.content),
+    }
+    this.#cached.set(`${projectId} ${row.version}`, rubric)
+    return rubric
+  }
+
+  /** All versions, the newest first. */
+  async versions(projectId: number): Promise<RubricVersion[]> {
+    const rows = await this.#options
+      .store(projectId)
+      .read.select({ version: rubrics.version, at: rubrics.createdAt, createdBy: rubrics.createdBy })
+      .from(rubrics)
+      .where(eq(rubrics.projectId, projectId))
+      .orderBy(desc(rubrics.version))
+    return rows.map(({ at, ...row }) => ({ ...row, createdAt: new Date(at).toISOString() }))
+  }
+
+  /**
+   * Adds a version, unless nothing differs from the one in force.
+   * @throws invalid_request naming each bad field; forbidden for a person who does not own the project
+   */
+  async put(projectId: number, change: unknown, by?: ActedBy): Promise<{ rubric: Rubric; isNew: boolean }> {
+    const { store, audit, now } = this.#options
+    const content = JSON.stringify(readRubric(change))
+    const { write } = store(projectId)
+    const newest = sql`select version, content from ${rubrics} where project_id = ${projectId}
+      order by version desc limit 1`
+    const person = by && 'id' in by.actor ? by.actor : null
+    const { added } = await write.batchIf(person ? [ownsProject(projectId, by)] : [], {
+      added: write.all<{ version: number }>(sql`
+        insert into ${rubrics} (project_id, version, content, created_at, created_by)
+        select ${projectId}, coalesce((select version from (${newest})), 0) + 1, ${content}, ${now()}, ${person?.name ?? null}
+        where (select content from (${newest})) is not ${content} returning version`),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'rubric_changed',
+        target: sql`'version ' || (select version from (${newest}))`,
+      }),
+      // Another budget may be enough.
+      pause: sql`delete from ${analysisPauses} where changes() > 0 and project_id = ${projectId} and reason = 'budget'`,
+    })
+    return { rubric: await this.get(projectId, added[0]?.version), isNew: added.length > 0 }
+  }
+}
+
+/** What is stored was checked before. */
+function contentOf(content: Record<string, unknown>): RubricContent {
+  return content as RubricContent
+}
+
+function noRubric(version: number | undefined): AppError {
+  const detail =
+    version === undefined
+      ? 'This project has no rubric yet.'
+      : `This project's rubric has no version ${version}.`
+  return new AppError('not_found', 'Rubric not found', { detail })
+}

@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { preparedQueries } from '../../db/store.ts'
+import { servedDocument } from '../document.ts'
+import { otherAgentsIn } from '../finding/agent-names.ts'
+import type { Call } from '../schemas.ts'
+import { readAnalysis } from '../writing/fills.ts'
+
+/** A call as an analysis needs it. */
+export interface AnalyzedCall
+  extends Pick<Call, 'id' | 'status' | 'duration' | 'endedReason' | 'transcript'> {
+  seq: number
+  source: string | null
+  /** All agents that took part. */
+  agentIds: string[]
+  /** What the last analysis came to, if there was one. */
+  analysis: ReturnType<typeof readAnalysis>
+}
+
+const queries = preparedQueries((db) => ({
+  bySeq: db
+    .select({
+      seq: sql<number>`calls.seq`,
+      source: sql<string | null>`calls.source`,
+      agentId: sql<string | null>`calls.agent_id`,
+      document: servedDocument,
+      details: sql<string | null>`details`,
+      analysis: sql<string | null>`analysis`,
+    })
+    .from(sql`calls join call_documents on call_documents.seq = calls.seq
+      left join call_details on call_details.seq = calls.seq`)
+    .where(sql`calls.project_id = ${sql.placeholder('projectId')} and calls.seq = ${sql.placeholder('seq')}`)
+    .prepare(),
+  analysisById: db
+    .select({ seq: sql<number>`calls.seq`, analysis: sql<string | null>`analysis` })
+    .from(sql`calls left join call_details on call_details.seq = calls.seq`)
+    .where(sql`calls.project_id = ${sql.placeholder('projectId')} and calls.id = ${sql.placeholder('id')}`)
+    .prepare(),
+}))
+
+/** A call by its row number; null if it was deleted. */
+export async function readForAnalysis(
+  db: ReadDatabase,
+  projectId: number,
+  seq: number,
+): Promise<AnalyzedCall | null> {
+  const row = await queries(db).bySeq.get({ projectId, seq })
+  if (!row) return null
+  const { agentId, details, source } = row
+  const { id, status, duration, endedReason, transcript }: Call = JSON.parse(row.document)
+  const agentIds = [...(agentId === null ? [] : [agentId]), ...otherAgentsIn(details, agentId)]
+  const analysis = readAnalysis(row.analysis)
+  return { seq, id, status, duration, endedReason, transcript, source, agentIds, analysis }
+}
+
+/** What the last analysis of a call came to; null for an unknown call. */
+export async function readLastAnalysis(
+  db: ReadDatabase,
+  projectId: number,
+  id: string,
+): Promise<Pick<AnalyzedCall, 'seq' | 'analysis'> | null> {
+  const row = await queries(db).analysisById.get({ projectId, id })
+  return row ? { seq: row.seq, analysis: readAnalysis(row.analysis) } : null
+}

@@ -1,0 +1,32 @@
+import type { AskModel } from '../analysis/call-judge.ts'
+import { judge } from '../analysis/judge.ts'
+import type { Config } from '../config.ts'
+import { createLimit } from '../threads/limit.ts'
+
+/** What analyzes calls, and how it is asked. */
+export interface ConfiguredModel {
+  name: string
+  /** For people: where texts are sent. */
+  destination: string
+  requestsAtOnce: number
+  ask: AskModel
+}
+
+/** The model that the configuration names; null for none. */
+export async function createChatModel(analysis: Config['analysis']): Promise<ConfiguredModel | null> {
+  if (!analysis) return null
+  const { contextTokens, requestsAtOnce, requestsPerMinute } = analysis
+  // Loaded only when it is used: Hugging Face's client is large.
+  const { ChatModel } = await import('../analysis/chat-model.ts')
+  const model = new ChatModel(analysis)
+  const limited = createLimit({ atOnce: requestsAtOnce, perMinute: requestsPerMinute })
+  const asked: Pick<typeof model, 'ask'> = {
+    ask: (request, signal) => limited(() => model.ask(request, signal), signal),
+  }
+  return {
+    name: model.model,
+    destination: model.destination,
+    requestsAtOnce,
+    ask: (rubric, transcript, signal) => judge({ rubric, transcript, model: asked, contextTokens, signal }),
+  }
+}
