@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { analysisRoutes } from './analysis/routes.ts'
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
+import { callTools } from './calls/mcp-tools.ts'
 import {
   CallAnswers,
   callRoutes,
@@ -37,12 +38,14 @@ import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
 import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
-import { mcpRoutes } from './knowledge/protocols/mcp-routes.ts'
+import { knowledgeTools } from './knowledge/protocols/mcp-tools.ts'
 import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
 import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
+import { callIdOf } from './knowledge/questions/recorded-search.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
+import { mcpRoutes } from './mcp/mcp-routes.ts'
 import type { RequestRecord } from './observability/log.ts'
 import { consoleRecordingRoutes, recordingRoutes, recordingUploadRoutes } from './recordings/routes.ts'
 import type { Services } from './services/services.ts'
@@ -111,7 +114,13 @@ export function createServer(
     .use(problems(answerError))
     .use(authenticate(parts))
     // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
-    .use(mcpRoutes(parts))
+    .use(
+      mcpRoutes({
+        ...parts,
+        callIdOf,
+        tools: [...knowledgeTools(services.knowledge, recordedSearch), ...callTools(services.calls)],
+      }),
+    )
     .use(ingestLinesRoutes({ ...parts, ingest: services.requestIngest }))
     .use(recordingUploadRoutes(parts))
     .use(otlpRoutes(parts))

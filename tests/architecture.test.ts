@@ -163,6 +163,7 @@ describe('who may import whom', () => {
       'validation',
       'text',
       'redaction',
+      'mcp',
       ...features,
     ]
     expect(
@@ -243,8 +244,8 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test("only the protocols know the SDK of the models' protocol", () => {
-    const others = source.filter(({ path }) => !path.startsWith('src/knowledge/protocols/'))
+  test("only its own room knows the SDK of the models' protocol", () => {
+    const others = source.filter(({ path }) => !path.startsWith('src/mcp/'))
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 

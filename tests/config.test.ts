@@ -35,6 +35,13 @@ const variables = [
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_REGION',
+  'ANALYSIS_MODEL',
+  'ANALYSIS_ENDPOINT',
+  'ANALYSIS_TOKEN',
+  'ANALYSIS_DELAY_SECONDS',
+  'ANALYSIS_CONTEXT_TOKENS',
+  'ANALYSIS_CONCURRENCY',
+  'ANALYSIS_REQUESTS_PER_MINUTE',
   'METRICS_TOKEN',
   'KEEP_ALIVE_SECONDS',
   'WEBHOOK_ALLOW_PRIVATE',
@@ -136,6 +143,13 @@ describe('problems', () => {
       TRUSTED_PROXIES: '10.0.0',
       RATE_LIMIT_PER_MINUTE: '٣',
       METRICS_TOKEN: 'ü',
+      ANALYSIS_MODEL: 'a b',
+      ANALYSIS_ENDPOINT: 'localhost:8080',
+      ANALYSIS_TOKEN: 'x y',
+      ANALYSIS_DELAY_SECONDS: '1m',
+      ANALYSIS_CONTEXT_TOKENS: '10',
+      ANALYSIS_CONCURRENCY: '0',
+      ANALYSIS_REQUESTS_PER_MINUTE: '-1',
       LOG_LEVEL: 'verbose',
       LOG_FORMAT: 'xml',
     }
@@ -179,6 +193,8 @@ describe('problems', () => {
       DATABASE_AUTH_TOKEN: `${secret} `,
       HF_TOKEN: ` ${secret}`,
       METRICS_TOKEN: `${secret}\u0000`,
+      ANALYSIS_ENDPOINT: `https://user:${secret}@models.example.com`,
+      ANALYSIS_TOKEN: `${secret} `,
       PORT: 'x',
     })
     expect(shown.length).toBeGreaterThanOrEqual(8)
@@ -376,5 +392,30 @@ describe('trusted proxies', () => {
       }),
       { numRuns: 2000 },
     )
+  })
+})
+
+describe('the analysis', () => {
+  const endpoint = 'http://127.0.0.1:8080/v1'
+
+  test('is off without a model, and with one takes an endpoint or a token of Hugging Face', () => {
+    expect(load({ ANALYSIS_ENDPOINT: endpoint }).analysis).toBeNull()
+    expect(problems({ ANALYSIS_MODEL: 'llama3.1:8b' })).toHaveLength(1)
+    expect(load({ ANALYSIS_MODEL: 'llama3.1:8b', ANALYSIS_ENDPOINT: endpoint }).analysis).toEqual({
+      model: 'llama3.1:8b',
+      endpoint,
+      token: null,
+      delayMs: 60_000,
+      contextTokens: 32_768,
+      requestsAtOnce: 4,
+      requestsPerMinute: 0,
+    })
+  })
+
+  test("never sends Hugging Face's token to an endpoint", () => {
+    const env = { ANALYSIS_MODEL: 'org/model', HF_TOKEN: 'hf_x' }
+    expect(load(env).analysis?.token).toBe('hf_x')
+    expect(load({ ...env, ANALYSIS_ENDPOINT: endpoint }).analysis?.token).toBeNull()
+    expect(load({ ...env, ANALYSIS_TOKEN: 'own', ANALYSIS_ENDPOINT: endpoint }).analysis?.token).toBe('own')
   })
 })

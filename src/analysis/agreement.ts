@@ -15,24 +15,21 @@ interface AgreementsOptions {
   rubrics: Rubrics
 }
 
-/** What a person and the analysis say of a call. */
-interface Compared {
-  seq: number
-  id: string
-  /** The person's evaluation. */
-  evaluation: string | null
-  /** The person's verdicts, by criterion, as JSON. */
-  ruled: string | null
-  /** Those of the analysis. */
-  verdicts: string
+/** What a person and the analysis say of a call: verdicts by criterion, as JSON. */
+const comparedColumns = {
+  seq: sql<number>`seq`,
+  id: sql<string>`id`,
+  evaluation: sql<string | null>`evaluation`,
+  ruled: sql<string | null>`ruled`,
+  verdicts: sql<string>`verdicts`,
 }
 
-/** A call that tells most when a person reviews it. */
-export interface CallToReview {
-  id: string
-  unknown: number
-  passed: number
-  failed: number
+/** A call that tells most when a person reviews it, and how many of its verdicts are of each kind. */
+const columnsToReview = {
+  id: sql<string>`id`,
+  unknown: sql<number>`unknown`,
+  passed: sql<number>`passed`,
+  failed: sql<number>`failed`,
 }
 
 /** How far people and the analysis agree. */
@@ -72,9 +69,9 @@ export class Agreements {
    * Of the newest analyzed calls that nobody has reviewed, those with most unknown verdicts, then with both passed and
    * failed ones, then those of the agents and reasons that were reviewed least.
    */
-  async next(projectId: number): Promise<CallToReview[]> {
+  async next(projectId: number) {
     const { readForConsole } = this.#options.store(projectId)
-    return await readForConsole.all<CallToReview>(sql`
+    return await readForConsole.select(columnsToReview).from(sql`(
       with newest as materialized (
         select seq, id, agent_id, ended_reason, coalesce(review ->> '$.reviewed', 0) as reviewed from calls
         where project_id = ${projectId} order by created_at desc limit ${lookedAtMax}),
@@ -89,19 +86,19 @@ export class Agreements {
       select id, unknown, passed, failed from judged
         left join agents on agents.agent_id is judged.agent_id
         left join reasons on reasons.ended_reason is judged.ended_reason
-      order by unknown desc, passed > 0 and failed > 0 desc, agents.reviewed + reasons.reviewed, seq desc limit ${nextMax}`)
+      order by unknown desc, passed > 0 and failed > 0 desc, agents.reviewed + reasons.reviewed, seq desc limit ${nextMax})`)
   }
 
-  async *#reviewed(projectId: number, { version }: Rubric): AsyncGenerator<Compared> {
+  async *#reviewed(projectId: number, { version }: Rubric) {
     const { readInBackground } = this.#options.store(projectId)
     for (let last = 0; ; ) {
-      const rows = await readInBackground.all<Compared>(sql`
+      const rows = await readInBackground.select(comparedColumns).from(sql`(
         select calls.seq as seq, id, review ->> '$.evaluation' as evaluation, review -> '$.criteria' as ruled,
           analysis -> '$.brief.criteria' as verdicts
         from calls join call_details using (seq)
         where project_id = ${projectId} and calls.seq > ${last} and review is not null
           and analysis ->> '$.brief.state' = 'done' and analysis ->> '$.brief.version' = ${version}
-        order by calls.seq limit ${callsPerSlice}`)
+        order by calls.seq limit ${callsPerSlice})`)
       yield* rows
       const end = rows.at(-1)
       if (!end || rows.length < callsPerSlice) return

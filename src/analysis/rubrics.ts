@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { analysisPauses, rubrics } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
-import { AppError } from '../errors.ts'
+import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { compileCheck } from '../validation.ts'
 import { completeRubric, type Rubric, RubricChange, type RubricContent, rubricErrors } from './schemas.ts'
@@ -29,7 +29,10 @@ const check = compileCheck(RubricChange, rubricErrors)
 
 /** @throws invalid_request naming each bad field */
 export function readRubric(change: unknown): RubricContent {
-  return completeRubric(check(change))
+  const read = check(change)
+  const errors = rubricErrors(read)
+  if (errors.length > 0) throw invalidRequest(errors)
+  return completeRubric(read)
 }
 
 /** The rubrics of projects, in versions that never change. The newest one is in force. */

@@ -88,10 +88,10 @@ const rubric = {
   fields: Type.Array(RubricField, { maxItems: fieldsMax }),
   evaluation: Type.Unsafe<'all' | string[] | null>({
     anyOf: [
-      { type: 'string', enum: ['all'] },
+      // OpenAPI 3.0 needs null among the values too.
+      { type: 'string', enum: ['all', null], nullable: true },
       { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: criteriaMax, uniqueItems: true },
     ],
-    nullable: true,
     'x-message': 'must be "all", a list of ids of criteria, or null',
     description:
       'The criteria that must all pass for `success`. One that fails makes it `fail`. Null evaluates nothing.',
@@ -216,8 +216,7 @@ export type JudgedCriterion = Static<typeof JudgedCriterion>
 const FoundField = named('FoundField', {
   key: Type.String({ example: 'booking_day' }),
   value: Type.Unsafe<string | number | boolean | null>({
-    anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
-    nullable: true,
+    anyOf: [{ type: 'string', nullable: true }, { type: 'number' }, { type: 'boolean' }],
     description: 'Null where the call does not say.',
   }),
   ...evidence,

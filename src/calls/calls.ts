@@ -162,9 +162,11 @@ export class Calls {
       const { places, end } = await pages.page(placesPerPage, start)
       const seqs = JSON.stringify(places.map(({ seq }) => seq))
       yield await readInBackground
-        .select({ seq: calls.seq, chars: calls.documentChars })
-        .from(sql`json_each(${seqs}) cross join calls on calls.seq = value and status = 'completed'`)
-        .orderBy(sql`json_each.key`)
+        .select({ seq: sql<number>`calls.seq`, chars: sql<number>`document_chars` })
+        .from(
+          sql`json_each(${seqs}) as wanted cross join calls on calls.seq = wanted.value and status = 'completed'`,
+        )
+        .orderBy(sql`wanted.key`)
       if (!end) return
       start = { after: end }
     }

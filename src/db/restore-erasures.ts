@@ -18,6 +18,7 @@ const replacedTables = [
   'sources',
   'webhooks',
   'holds',
+  'rubrics',
 ]
 /** Tables of which rows that the later backup no longer has were erased. */
 const shrunkTables = { questions: 'seq', source_failures: 'seq', audit_events: 'seq', call_views: 'id' }

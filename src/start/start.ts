@@ -161,7 +161,7 @@ async function run(
  * @param address where the server listens, such as `http://127.0.0.1:3000`
  */
 function startBanner(
-  { config, embedder, ownsFolder }: Pick<Services, 'config' | 'embedder' | 'ownsFolder'>,
+  { config, embedder, chat, ownsFolder }: Pick<Services, 'config' | 'embedder' | 'chat' | 'ownsFolder'>,
   first: FirstStart,
   address: string,
 ): string {
@@ -172,6 +172,10 @@ function startBanner(
     `Data        ${config.dataDir}`,
     `Embeddings  texts are sent to ${embedder.destination}`,
   ]
+  if (chat)
+    lines.push(
+      `Analysis    texts are sent to ${chat.name} at ${chat.destination}, for projects with a rubric`,
+    )
   if (!ownsFolder) lines.push('Note        another process owns this folder; this one saves no index files')
   const { firstKey, setupToken } = first
   // Otherwise the set-up link is below.

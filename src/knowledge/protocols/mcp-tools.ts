@@ -1,9 +1,6 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
-import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { AppError } from '../../errors.ts'
-import type { KeyScope } from '../../identity.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { type McpTool, toolOf } from '../../mcp/tool.ts'
 import { graphemeStart } from '../../text/graphemes.ts'
-import { compileCheck } from '../../validation.ts'
 import type { Knowledge } from '../knowledge.ts'
 import type { RecordedSearch } from '../questions/recorded-search.ts'
 import {
@@ -16,18 +13,6 @@ import {
   SearchRequest,
 } from '../schemas.ts'
 import { warningsOf } from './tool.ts'
-
-export interface McpTool {
-  readonly definition: Tool
-  /** The scope that a key needs for this tool. */
-  readonly scope: KeyScope
-  /**
-   * A mistake of the model becomes a result that explains it, so that the model can try again.
-   * @param callId the id of the phone call in which the model asks, if the request has it
-   * @throws errors that are not the caller's fault
-   */
-  call(projectId: number, input: unknown, callId: string | null): Promise<CallToolResult>
-}
 
 const sliceCharsDefault = 20_000
 
@@ -62,8 +47,8 @@ const ItemSlice = Type.Object({
 })
 type ItemSlice = Static<typeof ItemSlice>
 
-/** The tools of a model: they only read a project's knowledge. */
-export function mcpTools(knowledge: Knowledge, search: Pick<RecordedSearch, 'search'>): McpTool[] {
+/** The tools that read a project's knowledge. */
+export function knowledgeTools(knowledge: Knowledge, search: Pick<RecordedSearch, 'search'>): McpTool[] {
   return [
     toolOf({
       name: 'search_knowledge',
@@ -111,64 +96,6 @@ export function mcpTools(knowledge: Knowledge, search: Pick<RecordedSearch, 'sea
       toTexts: (item) => [document(item)],
     }),
   ]
-}
-
-interface ToolOptions<Input extends TObject, Output extends TObject> {
-  name: string
-  scope: KeyScope
-  title: string
-  description: string
-  input: Input
-  output: Output
-  run: (projectId: number, input: Static<Input>, callId: string | null) => Promise<Static<Output>>
-  /** The answer as text for the model. */
-  toTexts: (answer: Static<Output>) => string[]
-}
-
-function toolOf<Input extends TObject, Output extends TObject>(options: ToolOptions<Input, Output>): McpTool {
-  const { name, scope, title, description, input, output, run, toTexts } = options
-  const check = compileCheck(input)
-  return {
-    scope,
-    definition: {
-      name,
-      title,
-      description,
-      inputSchema: toJsonSchema(input),
-      outputSchema: toJsonSchema(output),
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
-    async call(projectId, value, callId) {
-      try {
-        const answer = await run(projectId, check(value), callId)
-        return { content: toTexts(answer).map(toBlock), structuredContent: answer }
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        return { content: [toBlock(toSentence(error))], isError: true }
-      }
-    },
-  }
-}
-
-/** Converts an OpenAPI 3.0 schema to plain JSON Schema (2020-12). */
-function toJsonSchema(schema: TObject): Tool['inputSchema'] {
-  return JSON.parse(JSON.stringify(schema), (_, part) => {
-    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
-    // The keywords that differ. No property has one of these names.
-    const { nullable, example, title, 'x-message': message, 'x-documented': more, ...shared } = part
-    if (nullable) shared.type = [shared.type, 'null']
-    if (example !== undefined) shared.examples = [example]
-    return shared
-  })
-}
-
-function toBlock(text: string): { type: 'text'; text: string } {
-  return { type: 'text', text }
-}
-
-function toSentence({ title, errors }: AppError): string {
-  if (!errors) return title
-  return `Invalid arguments: ${errors.map(({ field, message }) => `${field} ${message}`).join('; ')}`
 }
 
 function passage(hit: SearchHit): string {

@@ -1,17 +1,16 @@
 import { Elysia } from 'elysia'
-import { type AppError, forbidden } from '../../errors.ts'
-import type { Admission } from '../../http/admission.ts'
-import { callerContext } from '../../http/caller.ts'
-import { isTrustedOrigin } from '../../http/origins.ts'
-import type { RequestContexts } from '../../http/request-context.ts'
-import { scopeAllows } from '../../identity.ts'
-import type { Knowledge } from '../knowledge.ts'
-import { callIdOf, type RecordedSearch } from '../questions/recorded-search.ts'
-import { mcpTools } from './mcp-tools.ts'
+import { type AppError, forbidden } from '../errors.ts'
+import type { Admission } from '../http/admission.ts'
+import { callerContext } from '../http/caller.ts'
+import { isTrustedOrigin } from '../http/origins.ts'
+import type { RequestContexts } from '../http/request-context.ts'
+import { scopeAllows } from '../identity.ts'
+import type { McpTool } from './tool.ts'
 
 interface McpRoutesOptions {
-  knowledge: Knowledge
-  search: Pick<RecordedSearch, 'search'>
+  tools: readonly McpTool[]
+  /** The id of the phone call in which a model asks, from the headers of its request; null if they have none. */
+  callIdOf: (request: Request) => string | null
   version: string
   publicUrl: string | null
   contexts: RequestContexts
@@ -24,8 +23,7 @@ interface McpRoutesOptions {
  * Without sessions and streams, so that any replica can answer any POST.
  */
 export function mcpRoutes(options: McpRoutesOptions) {
-  const { knowledge, search, version, publicUrl, contexts, admission, onUnexpected } = options
-  const tools = mcpTools(knowledge, search)
+  const { tools, callIdOf, version, publicUrl, contexts, admission, onUnexpected } = options
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
 
   return new Elysia().use(callerContext()).post(

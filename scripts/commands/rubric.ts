@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { jsonOf } from '../../src/validation.ts'
+import { shown } from './sentences.ts'
+import type { Shell } from './shell.ts'
+
+interface ShowOptions {
+  project: string
+  version?: string
+  json?: true
+}
+
+export function addRubricCommands(program: Command, shell: Shell): void {
+  const rubric = program.command('rubric').description('What a model is asked about each completed call.')
+
+  rubric
+    .command('show')
+    .description('Print the rubric as JSON, which `rubric set` reads.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--version <version>', 'a version (default: the one in force)')
+    .option('--json', 'the same')
+    .action(async ({ project, version, json }: ShowOptions) => {
+      const found = await shell.inProject(project, ({ rubrics }, projectId) =>
+        rubrics.get(projectId, version === undefined ? undefined : wholeNumber(version)),
+      )
+      await shell.answer(json, found, JSON.stringify(found, null, 2))
+    })
+
+  rubric
+    .command('set')
+    .description('Add a version: the newest one is in force. The JSON has the members of PUT /v1/rubric.')
+    .argument('<file>', 'a file of JSON, or - for standard input')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--json', 'print the version')
+    .action(async (file: string, { project, json }: { project: string; json?: true }) => {
+      const change = jsonOf(readFileSync(file === '-' ? 0 : file, 'utf8'))
+      if (change === undefined) throw new Error(`${shown(file)} is not JSON.`)
+      const { rubric, isNew } = await shell.inProject(project, ({ rubrics }, projectId) =>
+        rubrics.put(projectId, change),
+      )
+      const sentence = isNew ? `Version ${rubric.version} is in force.` : `Nothing differs from version ${rubric.version}.`
+      await shell.answer(json, rubric, sentence)
+    })
+
+  rubric
+    .command('versions')
+    .description('List the versions, the newest first.')
+    .requiredOption('--project <project>', 'id or name of the project')
+    .option('--json', 'print an array')
+    .action(async ({ project, json }: { project: string; json?: true }) => {
+      const all = await shell.inProject(project, ({ rubrics }, projectId) => rubrics.versions(projectId))
+      const rows = all.map(({ version, createdAt, createdBy }) => [String(version), createdAt, createdBy ?? ''])
+      const head = ['VERSION', 'CREATED', 'BY']
+      await shell.answerList(json, all, { head, rows, none: 'There is no rubric.' })
+    })
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
+  throw new Error('--version must be a whole number from 1.')
+}
