@@ -1,3 +1,4 @@
+import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
 import { benchFind } from './find.ts'
 import { benchPlayer } from './player.ts'
@@ -15,6 +16,7 @@ await runSuite({
   cases: [
     { name: 'console', run: benchConsole },
     { name: 'recordings', run: benchRecordings },
+    { name: 'analyses', run: benchAnalyses },
     { name: 'player', run: benchPlayer, isLarge: true },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },

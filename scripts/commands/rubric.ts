@@ -38,7 +38,9 @@ export function addRubricCommands(program: Command, shell: Shell): void {
       const { rubric, isNew } = await shell.inProject(project, ({ rubrics }, projectId) =>
         rubrics.put(projectId, change),
       )
-      const sentence = isNew ? `Version ${rubric.version} is in force.` : `Nothing differs from version ${rubric.version}.`
+      const sentence = isNew
+        ? `Version ${rubric.version} is in force.`
+        : `Nothing differs from version ${rubric.version}.`
       await shell.answer(json, rubric, sentence)
     })
 
@@ -49,7 +51,11 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .option('--json', 'print an array')
     .action(async ({ project, json }: { project: string; json?: true }) => {
       const all = await shell.inProject(project, ({ rubrics }, projectId) => rubrics.versions(projectId))
-      const rows = all.map(({ version, createdAt, createdBy }) => [String(version), createdAt, createdBy ?? ''])
+      const rows = all.map(({ version, createdAt, createdBy }) => [
+        String(version),
+        createdAt,
+        createdBy ?? '',
+      ])
       const head = ['VERSION', 'CREATED', 'BY']
       await shell.answerList(json, all, { head, rows, none: 'There is no rubric.' })
     })

@@ -116,7 +116,10 @@ export class Analyzer {
       })
       .finally(() => {
         this.#inFlight.delete(due)
-        if (!this.#aborting.signal.aborted) this.#background.soon(0)
+        // Some at a time, since the queue is read for each look.
+        const { requestsAtOnce } = this.#options
+        if (!this.#aborting.signal.aborted && this.#inFlight.size <= 1.5 * requestsAtOnce)
+          this.#background.soon(0)
       })
     this.#inFlight.set(due, running)
   }
