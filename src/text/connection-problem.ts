@@ -16,3 +16,11 @@ export function connectionProblem(error: Error): string {
   const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
   return text.slice(0, charsMax)
 }
+
+/** A code such as `ECONNREFUSED`, wherever the runtime keeps it; null if there is none. */
+export function networkCode(error: unknown): string | null {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && /^[A-Za-z_]{1,60}$/.test(at.code)) return at.code
+  }
+  return null
+}

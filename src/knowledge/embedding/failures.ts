@@ -1,6 +1,5 @@
+import { boundedWaitMs, retryAfter } from '../../text/retry-after.ts'
 import { EmbeddingError } from './embedder.ts'
-
-const retryAfterMsMax = 86_400_000
 
 interface FailureOptions {
   /** What exactly was wrong. Never anything that was sent or received, since it is logged. */
@@ -71,20 +70,10 @@ function kindOfStatus(status: number): FailureKind {
   return status >= 500 || status === 424 ? 'failed' : 'rejected'
 }
 
-/** Milliseconds by `Retry-After`, seconds or an HTTP date (RFC 9110, section 10.2.3). */
-function retryAfter(header: string | null, nowMs: number): number | undefined {
-  if (header === null) return undefined
-  return waitMs(/^\d+(?:\.\d+)?$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - nowMs)
-}
-
 /** While it loads a model, the hosted service answers how many seconds that will take. */
 async function loadingMs(response: Response): Promise<number | undefined> {
   // If the body is not JSON, the status has to do.
   const body: unknown = await response.json().catch(() => null)
   const seconds = typeof body === 'object' && body !== null && 'estimated_time' in body && body.estimated_time
-  return typeof seconds === 'number' ? waitMs(seconds * 1_000) : undefined
-}
-
-function waitMs(ms: number): number | undefined {
-  return Number.isFinite(ms) ? Math.min(Math.max(0, Math.ceil(ms)), retryAfterMsMax) : undefined
+  return typeof seconds === 'number' ? boundedWaitMs(seconds * 1_000) : undefined
 }

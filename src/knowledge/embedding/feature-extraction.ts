@@ -1,4 +1,6 @@
 import { InferenceClient, InferenceClientProviderOutputError } from '@huggingface/inference'
+import { networkCode } from '../../text/connection-problem.ts'
+import { readWhole } from '../../text/whole-answer.ts'
 import { failureOf, RequestFailure } from './failures.ts'
 
 /** 32 token-level answers of 512 tokens x 384 numbers are some 75 MB of JSON. */
@@ -60,30 +62,9 @@ function checkedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
     const response = await fetch(input, { ...init, redirect: 'manual' }).catch((error) => {
       throw new RequestFailure('network', { detail: networkCode(error) })
     })
-    const answer = await readWhole(response)
+    const answer = await readWhole(response, answerBytesMax, () => new RequestFailure('tooLong'))
     if (!answer.ok) throw await failureOf(answer)
     return answer
   }
   return Object.assign(checked, { preconnect: fetch.preconnect })
-}
-
-async function readWhole(response: Response): Promise<Response> {
-  if (!response.body) return response
-  const { status, headers } = response
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let bytes = 0
-  for await (const part of response.body) {
-    bytes += part.byteLength
-    if (bytes > answerBytesMax) throw new RequestFailure('tooLong')
-    parts.push(part)
-  }
-  return new Response(new Blob(parts), { status, headers })
-}
-
-/** A code such as `ECONNREFUSED`, wherever the runtime keeps it. */
-function networkCode(error: unknown): string | null {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && typeof at.code === 'string' && /^[A-Za-z_]{1,60}$/.test(at.code)) return at.code
-  }
-  return null
 }

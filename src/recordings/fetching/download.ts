@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { connectionProblem } from '../../text/connection-problem.ts'
+import { retryAfter } from '../../text/retry-after.ts'
 import { FetchFailure, failureOf } from './failure.ts'
 
 const redirectsMax = 3
@@ -57,7 +58,7 @@ export async function download(wanted: Download, options: DownloadOptions): Prom
     if (status === 200) return answerOf(answer, { who, close, idleMs: options.idleMs })
     close()
     if (!redirects.includes(status)) {
-      const waitMs = waitMsOf(answer.headers['retry-after'], options.now())
+      const waitMs = retryAfter(answer.headers['retry-after'], options.now()) ?? 0
       throw failureOf(status, { who, waitMs, hasKey: isOwn && wanted.headers !== undefined })
     }
     url = urlOf(answer.headers.location, url)
@@ -152,11 +153,4 @@ async function* partsOf(
     close()
   }
   if (bytes !== null && arrived !== bytes) throw brokenOff()
-}
-
-/** What `Retry-After` says, which is seconds or a date (RFC 9110, 10.2.3). */
-function waitMsOf(text: string | undefined, now: number): number {
-  if (text === undefined) return 0
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now
-  return Math.max(waitMs || 0, 0)
 }
