@@ -253,6 +253,14 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+/** The value at a path within what another program sent; undefined where nothing is. */
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return valueAt(Reflect.get(value, name), ...rest)
+}
+
 /** Levels of nesting a field's value may have. */
 const depthMax = 100
 const fieldCharsMax = 200

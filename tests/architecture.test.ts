@@ -16,6 +16,7 @@ const features = [
   'sources',
   'webhooks',
   'recordings',
+  'analysis',
 ]
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 
