@@ -1,0 +1,134 @@
+import { graphemeStart } from '../text/graphemes.ts'
+import { valueAt, withoutHidden } from '../validation.ts'
+import type { Transcript } from './prompt.ts'
+import type { Findings, FoundField, RubricContent, RubricField } from './schemas.ts'
+
+const summaryCharsMax = 4_000
+const valueCharsMax = 2_000
+const rationaleCharsMax = 1_000
+const quoteCharsMax = 1_000
+const verdicts = ['pass', 'fail', 'unknown'] as const
+
+export interface Reading {
+  /**
+   * Exactly what the rubric asks, in its order; `unknown` or null where the answer is missing, has another form, or is
+   * not supported by the transcript.
+   */
+  findings: Findings
+  /** What has another form. Nothing of the answer is in these sentences. */
+  problems: string[]
+  /** Criteria and fields without an answer, as sentences. */
+  missing: string[]
+}
+
+/** Reads the object that a model answered. */
+export function readFindings(answer: unknown, rubric: RubricContent, transcript: Transcript): Reading {
+  const problems: string[] = []
+  const missing: string[] = []
+  /** A part of the answer; undefined where it has another form. */
+  const read = <T>(value: unknown, path: string, as: (value: unknown) => T | undefined, form: string) => {
+    const part = as(value)
+    if (part === undefined) problems.push(`${path} must be ${form}`)
+    return part
+  }
+  const entriesOf = (section: 'criteria' | 'fields') => {
+    const entries = valueAt(answer, section)
+    if (rubric[section].length > 0) read(entries, section, asObject, 'an object')
+    return (name: string) => {
+      const path = `${section}.${name}`
+      const entry = valueAt(entries, name)
+      if (entry === undefined) missing.push(`${path} is missing`)
+      const part = <T>(of: string, as: (value: unknown) => T | undefined, form: string) =>
+        entry === undefined ? undefined : read(valueAt(entry, of), `${path}.${of}`, as, form)
+      const turns = part('turns', asIntegers, 'a list of integers') ?? []
+      // Invisible characters stay, since the turn has them too.
+      const quote = (part('quote', asText, 'a text') ?? '').replace(/\p{Cc}+/gu, ' ').trim()
+      const isSupported = supports({ turns, quote }, transcript)
+      const evidence = isSupported
+        ? { turns: [...new Set(turns)], quote: cut(quote, quoteCharsMax) }
+        : { turns: [], quote: '' }
+      return { part, isSupported, evidence }
+    }
+  }
+
+  const criterion = entriesOf('criteria')
+  const criteria = rubric.criteria.map(({ id }) => {
+    const { part, isSupported, evidence } = criterion(id)
+    const result = part('result', asVerdict, 'pass, fail or unknown')
+    const rationale = prose(part('rationale', asText, 'a text') ?? '', rationaleCharsMax)
+    return { id, result: (isSupported && result) || 'unknown', rationale, ...evidence }
+  })
+  const field = entriesOf('fields')
+  const fields = rubric.fields.map((asked) => {
+    const { part, isSupported, evidence } = field(asked.key)
+    const value = part('value', (value) => asValue(value, asked), `${forms[asked.type]} or null`)
+    return { key: asked.key, value: (isSupported ? value : null) ?? null, ...evidence }
+  })
+  const summary = rubric.summary && read(valueAt(answer, 'summary'), 'summary', asText, 'a text')
+  return {
+    findings: { summary: prose(summary ?? '', summaryCharsMax) || null, criteria, fields },
+    problems,
+    missing,
+  }
+}
+
+const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const asVerdict = (value: unknown) => verdicts.find((verdict) => verdict === value)
+const asObject = (value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+
+function asIntegers(value: unknown): number[] | undefined {
+  const isList = Array.isArray(value) && value.every((each) => Number.isInteger(each))
+  return isList ? value : undefined
+}
+
+const forms: Record<RubricField['type'], string> = {
+  string: 'a text',
+  boolean: 'true or false',
+  integer: 'an integer',
+  number: 'a number',
+  enum: 'one of the choices',
+}
+
+/** A value as the field has it; undefined where it is of another type. */
+function asValue(value: unknown, { type, choices = [] }: RubricField): FoundField['value'] | undefined {
+  if (value === null) return null
+  if (type === 'enum') return choices.find((choice) => choice === value)
+  if (typeof value === 'string') return type === 'string' ? plain(value, valueCharsMax) || null : undefined
+  if (typeof value === 'boolean') return type === 'boolean' ? value : undefined
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
+  return type === 'number' || (type === 'integer' && Number.isSafeInteger(value)) ? value : undefined
+}
+
+/** Whether all turns exist, and the quotation has a letter or a number, no half of a character, and occurs in one of them. */
+function supports({ turns, quote }: { turns: number[]; quote: string }, transcript: Transcript): boolean {
+  const named = turns.map((turn) => transcript[turn])
+  return (
+    quote.isWellFormed() &&
+    /[\p{L}\p{N}]/u.test(quote) &&
+    named.every((turn) => turn !== undefined) &&
+    named.some(({ content }) => folded(content).includes(folded(quote)))
+  )
+}
+
+/** Case, white space and control characters aside. Σ has two lower cases, depending on what follows it. */
+function folded(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
+    .replace(/[\s\p{Cc}]+/gu, '')
+}
+
+/** What a model wrote in its own words, without anything that HTML would take for a tag. */
+function prose(text: string, charsMax: number): string {
+  return plain(text, charsMax).replace(/<(?=[a-z/!?])/gi, '‹')
+}
+
+/** On one line, without invisible characters. */
+function plain(text: string, charsMax: number): string {
+  return cut(withoutHidden(text), charsMax)
+}
+
+function cut(text: string, charsMax: number): string {
+  return text.toWellFormed().slice(0, graphemeStart(text, 0, charsMax))
+}

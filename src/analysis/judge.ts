@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { jsonOf } from '../validation.ts'
+import { contextTooSmall, ModelUnavailable, RequestRefused } from './chat-failures.ts'
+import type { ChatAnswer, ChatMessage, ChatModel } from './chat-model.ts'
+import { readFindings } from './evidence.ts'
+import { answerSchema, estimatedTokens, promptOf, type Transcript } from './prompt.ts'
+import type { Findings, RubricContent, Tokens } from './schemas.ts'
+
+const answerTokensBase = 1_000
+const answerTokensOfQuestion = 200
+/** A shorter prompt says too little about how a server counts. */
+const countedCharsMin = 2_000
+/** How many objects of an answer are looked at. */
+const objectsMax = 20
+const problemsToldMax = 5
+
+interface JudgeOptions {
+  rubric: RubricContent
+  transcript: Transcript
+  model: Pick<ChatModel, 'ask'>
+  /** Prompt and answer together. */
+  contextTokens: number
+  signal: AbortSignal
+  /** A new random value for each request. */
+  fence?: () => string
+}
+
+/** What came of a call, and what it took: the tokens that the server counted in all requests. */
+export type Judgement = { tokens: Tokens; requests: number } & (
+  | { state: 'done'; findings: Findings }
+  | { state: 'skipped' | 'failed'; reason: string }
+)
+
+/** Asks a model what a rubric asks about a call. @throws ModelUnavailable, or the signal's reason */
+export async function judge(options: JudgeOptions): Promise<Judgement> {
+  const { rubric, transcript, contextTokens, fence = () => randomBytes(16).toString('hex') } = options
+  const used = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
+  const questions = rubric.criteria.length + rubric.fields.length
+  if (rubric.summary === null && questions === 0)
+    return { state: 'done', findings: { summary: null, criteria: [], fields: [] }, ...used }
+  const tokensMax = answerTokensBase + answerTokensOfQuestion * questions
+  const ask = asking(options, tokensMax, used)
+  let problem: string | null = null
+  for (const isLast of [false, true]) {
+    const messages = promptOf({ rubric, transcript, fence: fence(), problem })
+    if (!isLast && estimatedTokens(messages) + tokensMax > contextTokens)
+      return { state: 'skipped', reason: 'too long', ...used }
+    const answer = await ask(messages)
+    if (typeof answer === 'string') return { state: 'failed', reason: answer, ...used }
+    const findings = findingsIn(answer, options, isLast)
+    if (typeof findings !== 'string') return { state: 'done', findings, ...used }
+    problem = findings
+  }
+  return { state: 'failed', reason: `no usable answer: ${problem}`, ...used }
+}
+
+/** Asks, and adds up what is used. The answer is a text where the server refused, or read only a part: the reason. */
+function asking(
+  { rubric, model, signal }: JudgeOptions,
+  tokensMax: number,
+  used: { tokens: Tokens; requests: number },
+) {
+  let schema: ReturnType<typeof answerSchema> | null = answerSchema(rubric)
+  return async function ask(messages: ChatMessage[]): Promise<ChatAnswer | string> {
+    used.requests++
+    try {
+      const answer = await model.ask({ messages, schema, tokensMax }, signal)
+      used.tokens.prompt += answer.tokens.prompt
+      used.tokens.completion += answer.tokens.completion
+      return isOfPart(messages, answer.tokens.prompt) ? contextTooSmall : answer
+    } catch (error) {
+      if (error instanceof ModelUnavailable) throw Object.assign(error, used)
+      if (!(error instanceof RequestRefused)) throw error
+      if (!error.isOfFormat || schema === null) return error.message
+      // The form is in the prompt too, and the answer is checked in any case.
+      schema = null
+      return ask(messages)
+    }
+  }
+}
+
+/** Whether the server counted far fewer tokens than it was sent: Ollama drops what its context does not hold. */
+function isOfPart(messages: ChatMessage[], counted: number): boolean {
+  const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
+  return chars > countedCharsMin && counted > 0 && counted < chars / 4 / 2
+}
+
+/** The one object in an answer that has its form, or what is wrong: nothing of the answer is in that sentence. */
+function findingsIn({ text, isCut }: ChatAnswer, options: JudgeOptions, isLast: boolean): Findings | string {
+  const readings = objectsIn(text).map((object) => readFindings(object, options.rubric, options.transcript))
+  // What is still missing after a second request has no answer.
+  const fitting = readings.filter(
+    ({ problems, missing }) => problems.length === 0 && (isLast || missing.length === 0),
+  )
+  const [only, another] = fitting
+  if (another) return 'it held more than one object'
+  if (only) return only.findings
+  if (isCut) return 'it was too long'
+  const [reading] = readings
+  if (!reading) return 'it held no JSON object'
+  return [...reading.problems, ...reading.missing].slice(0, problemsToldMax).join(', ')
+}
+
+/** The JSON objects in a text that may hold more, such as prose or a code fence. */
+function objectsIn(text: string): unknown[] {
+  const objects: unknown[] = []
+  let from = text.indexOf('{')
+  while (from >= 0 && objects.length < objectsMax) {
+    const end = objectEnd(text, from)
+    const object = jsonOf(text.slice(from, end))
+    if (object !== undefined) objects.push(object)
+    from = text.indexOf('{', end)
+  }
+  return objects
+}
+
+/** Where the braces are closed that are opened at `from`; the end of the text if they are not. */
+function objectEnd(text: string, from: number): number {
+  // A text without an end is a mark too: looking for its end again from each quote within it would take long.
+  const marks = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]/gs
+  marks.lastIndex = from
+  let depth = 0
+  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
+    if (mark[0] === '{') depth++
+    else if (mark[0] === '}' && --depth === 0) return marks.lastIndex
+  }
+  return text.length
+}
