@@ -85,10 +85,8 @@ export async function failureOf(
   // With any status: one version of llama.cpp has 500 here.
   if (complaints.context.test(complaint)) return new RequestRefused(contextTooSmall)
   if (status === 400 || status === 413 || status === 422) {
-    const isOfFormat = complaints.format.test(complaint)
-    if (!isOfFormat && complaints.model.test(complaint))
-      return unavailable('model', 'does not know the model')
-    return new RequestRefused(`request refused (${status})`, isOfFormat)
+    if (complaints.model.test(complaint)) return unavailable('model', 'does not know the model')
+    return new RequestRefused(`request refused (${status})`, complaints.format.test(complaint))
   }
   // A gateway says 502 and 503 when there is no server behind it, LiteLLM 408 when its server was too slow, and
   // text-generation-inference 424 when the model failed.

@@ -121,7 +121,7 @@ function readAnswer(answer: unknown): ChatAnswer {
   const choice = valueAt(answer, 'choices', 0)
   if (valueAt(choice, 'message') === undefined) throw noChatAnswer()
   // A model that refuses, or only thinks, says nothing.
-  const content = valueAt(choice, 'message', 'content') ?? ''
+  const content = valueAt(choice, 'message', 'content')
   const count = (name: string) => {
     const tokens = valueAt(answer, 'usage', name)
     return typeof tokens === 'number' && Number.isSafeInteger(tokens) ? Math.max(0, tokens) : 0
@@ -140,7 +140,12 @@ function checkedFetch(fetch: typeof globalThis.fetch, now: () => number): typeof
       // Calls and the token go to the configured address and nowhere else.
       const response = await fetch(input, { ...init, redirect: 'manual' })
       const isJson = response.headers.get('content-type')?.startsWith('application/json')
-      if (!response.ok || !isJson) throw await failureOf(response, now())
+      if (!response.ok || !isJson) {
+        const failure = await failureOf(response, now())
+        // Closes the connection if not all was read; if it is closed already, that is as well.
+        await response.body?.cancel().catch(() => undefined)
+        throw failure
+      }
       return await readWhole(response, answerBytesMax, () => new RequestRefused('answer too long'))
     } catch (error) {
       throw isOurs(error) ? error : networkFailure(networkCode(error))

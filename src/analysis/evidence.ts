@@ -41,9 +41,12 @@ export function readFindings(answer: unknown, rubric: RubricContent, transcript:
       const part = <T>(of: string, as: (value: unknown) => T | undefined, form: string) =>
         entry === undefined ? undefined : read(valueAt(entry, of), `${path}.${of}`, as, form)
       const turns = part('turns', asIntegers, 'a list of integers') ?? []
-      const quote = quoteOf(part('quote', asText, 'a text') ?? '')
+      // Invisible characters stay, since the turn has them too.
+      const quote = (part('quote', asText, 'a text') ?? '').replace(/\p{Cc}+/gu, ' ').trim()
       const isSupported = supports({ turns, quote }, transcript)
-      const evidence = isSupported ? { turns: [...new Set(turns)], quote } : { turns: [], quote: '' }
+      const evidence = isSupported
+        ? { turns: [...new Set(turns)], quote: cut(quote, quoteCharsMax) }
+        : { turns: [], quote: '' }
       return { part, isSupported, evidence }
     }
   }
@@ -97,10 +100,11 @@ function asValue(value: unknown, { type, choices = [] }: RubricField): FoundFiel
   return type === 'number' || (type === 'integer' && Number.isSafeInteger(value)) ? value : undefined
 }
 
-/** Whether all turns exist, and the quotation has a letter or a number and occurs in one of them. */
+/** Whether all turns exist, and the quotation has a letter or a number, no half of a character, and occurs in one of them. */
 function supports({ turns, quote }: { turns: number[]; quote: string }, transcript: Transcript): boolean {
   const named = turns.map((turn) => transcript[turn])
   return (
+    quote.isWellFormed() &&
     /[\p{L}\p{N}]/u.test(quote) &&
     named.every((turn) => turn !== undefined) &&
     named.some(({ content }) => folded(content).includes(folded(quote)))
@@ -115,17 +119,12 @@ function folded(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, '')
 }
 
-/** A quotation keeps even what shows nothing, since the turn has it too. */
-function quoteOf(text: string): string {
-  return cut(text.replace(/\p{Cc}+/gu, ' ').trim(), quoteCharsMax)
-}
-
-/** What a model wrote in its own words. No reader of HTML finds a tag in it. */
+/** What a model wrote in its own words, without anything that HTML would take for a tag. */
 function prose(text: string, charsMax: number): string {
   return plain(text, charsMax).replace(/<(?=[a-z/!?])/gi, '‹')
 }
 
-/** On one line, without characters that show nothing. */
+/** On one line, without invisible characters. */
 function plain(text: string, charsMax: number): string {
   return cut(withoutHidden(text), charsMax)
 }

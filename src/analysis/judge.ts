@@ -8,10 +8,10 @@ import type { Findings, RubricContent, Tokens } from './schemas.ts'
 
 const answerTokensBase = 1_000
 const answerTokensOfQuestion = 200
-/** Servers count tokens differently, and shorter prompts by too few to tell. */
+/** A shorter prompt says too little about how a server counts. */
 const countedCharsMin = 2_000
-/** Where an object is looked for in an answer that is more than one. */
-const objectStartsMax = 20
+/** How many objects of an answer are looked at. */
+const objectsMax = 20
 const problemsToldMax = 5
 
 interface JudgeOptions {
@@ -97,30 +97,29 @@ function findingsIn({ text, isCut }: ChatAnswer, options: JudgeOptions, isLast: 
   if (only) return only.findings
   if (isCut) return 'it was too long'
   const [reading] = readings
-  return (
-    (reading && [...reading.problems, ...reading.missing].slice(0, problemsToldMax).join(', ')) ||
-    'it held no JSON object'
-  )
+  if (!reading) return 'it held no JSON object'
+  return [...reading.problems, ...reading.missing].slice(0, problemsToldMax).join(', ')
 }
 
 /** The JSON objects in a text that may hold more, such as prose or a code fence. */
 function objectsIn(text: string): unknown[] {
   const objects: unknown[] = []
   let from = text.indexOf('{')
-  for (let tries = 0; from >= 0 && tries < objectStartsMax; tries++) {
+  while (from >= 0 && objects.length < objectsMax) {
     const end = objectEnd(text, from)
     const object = jsonOf(text.slice(from, end))
     if (object !== undefined) objects.push(object)
-    from = text.indexOf('{', object === undefined ? from + 1 : end)
+    from = text.indexOf('{', end)
   }
   return objects
 }
 
-/** Where the object that starts at `from` ends; where the text ends if it does not. */
+/** Where the braces are closed that are opened at `from`; the end of the text if they are not. */
 function objectEnd(text: string, from: number): number {
-  let depth = 0
-  const marks = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/gs
+  // A text without an end is a mark too: looking for its end again from each quote within it would take long.
+  const marks = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]/gs
   marks.lastIndex = from
+  let depth = 0
   for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
     if (mark[0] === '{') depth++
     else if (mark[0] === '}' && --depth === 0) return marks.lastIndex

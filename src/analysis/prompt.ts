@@ -22,7 +22,7 @@ Answer with one JSON object and nothing else:
 - "rationale": why, in one sentence.
 - "result": "pass" where the answer to a question is yes, "fail" where it is no, "unknown" where the call does not say.
 - "value": what the call says, of the type that the field has; null where the call does not say.
-Who answers that something was left out names and quotes the turn where it was due. An answer whose quote is in none of the turns that it names does not count. Write in the language of the questions.`
+To say that something was left out, name and quote the turn where it was due. An answer whose quote is in none of the turns that it names does not count. Write in the language of the questions.`
 
 const forms = {
   summary: '"summary": text',
@@ -56,25 +56,25 @@ export function promptOf({ rubric, transcript, fence, problem }: PromptOptions):
   ]
 }
 
-// What shows nothing, and the brackets of control tokens such as `<|im_end|>` and `[INST]`, which tokenizers find
-// anywhere. Joiners and variation selectors are part of how words are spelled.
+// Invisible characters, and the brackets that open control tokens such as `<|im_end|>` and `[INST]`: tokenizers find
+// these anywhere in a text. Joiners and variation selectors are part of how words are spelled.
 const harmful = /(?!\u200c|\u200d|\ufe0f)[<[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** The same JSON, with characters escaped that could mean something outside of it. */
+/** The same JSON, with everything escaped that a model could read as more than a text within it. */
 function harmless(json: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return json.replace(harmful, (character) => character.split('').map(escaped).join(''))
 }
 
-const charsOfTokenMin = 3
-const bytesOfTokenMin = 2
+const asciiCharsOfToken = 3
+const otherBytesOfToken = 2
 
-/** How many tokens a prompt has at most, by any tokenizer in use: fewer characters a token in scripts beyond ASCII. */
+/** How many tokens a prompt has, rather too many than too few. Tokens hold fewer characters of scripts beyond ASCII. */
 export function estimatedTokens(messages: readonly ChatMessage[]): number {
   const text = messages.map(({ content }) => content).join('')
   const others = text.replace(/[\x00-\x7f]+/g, '')
   return Math.ceil(
-    (text.length - others.length) / charsOfTokenMin + Buffer.byteLength(others) / bytesOfTokenMin,
+    (text.length - others.length) / asciiCharsOfToken + Buffer.byteLength(others) / otherBytesOfToken,
   )
 }
 

@@ -99,7 +99,7 @@ export async function startFakeChat(options: FakeChatOptions = {}): Promise<Fake
     const delayMs = misbehaviour.delayMs ?? options.delayMs ?? 0
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     if (misbehaviour.cut === 'before') return void request.socket.destroy()
-    if (misbehaviour.isEndless) return sendWithoutEnd(response)
+    if (misbehaviour.isEndless) return sendWithoutEnd(response, misbehaviour.status)
     const { status, headers, body } = replyTo(recorded, misbehaviour, options)
     response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers })
     if (!misbehaviour.cut) return void response.end(body)
@@ -395,8 +395,8 @@ function answerOf(server: ChatServer, { text, finishReason, model }: Answer): ob
   }
 }
 
-function sendWithoutEnd(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' })
+function sendWithoutEnd(response: ServerResponse, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
   response.write('{"choices":[{"index":0,"message":{"role":"assistant","content":"')
   const more = 'and so on '.repeat(6_000)
   const send = () => {
