@@ -11,6 +11,7 @@ import { addKnowledgeCommands } from './knowledge.ts'
 import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import { addRecordingCommands } from './recording.ts'
+import { addRubricCommands } from './rubric.ts'
 import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
@@ -30,6 +31,7 @@ export function commandLine(shell: Shell): Command {
   addEraseCommand(program, shell)
   addHoldCommands(program, shell)
   addRecordingCommands(program, shell)
+  addRubricCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
   addWebhookCommands(program, shell)

@@ -4,9 +4,8 @@ import { jsonOf } from '../../src/validation.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
-interface ShowOptions {
+interface ProjectOptions {
   project: string
-  version?: string
   json?: true
 }
 
@@ -16,10 +15,10 @@ export function addRubricCommands(program: Command, shell: Shell): void {
   rubric
     .command('show')
     .description('Print the rubric as JSON, which `rubric set` reads.')
+    .argument('[version]', 'a version (default: the one in force)')
     .requiredOption('--project <project>', 'id or name of the project')
-    .option('--version <version>', 'a version (default: the one in force)')
-    .option('--json', 'the same')
-    .action(async ({ project, version, json }: ShowOptions) => {
+    .option('--json', 'print it on one line')
+    .action(async (version: string | undefined, { project, json }: ProjectOptions) => {
       const found = await shell.inProject(project, ({ rubrics }, projectId) =>
         rubrics.get(projectId, version === undefined ? undefined : wholeNumber(version)),
       )
@@ -32,7 +31,7 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .argument('<file>', 'a file of JSON, or - for standard input')
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print the version')
-    .action(async (file: string, { project, json }: { project: string; json?: true }) => {
+    .action(async (file: string, { project, json }: ProjectOptions) => {
       const change = jsonOf(readFileSync(file === '-' ? 0 : file, 'utf8'))
       if (change === undefined) throw new Error(`${shown(file)} is not JSON.`)
       const { rubric, isNew } = await shell.inProject(project, ({ rubrics }, projectId) =>
@@ -49,7 +48,7 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .description('List the versions, the newest first.')
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print an array')
-    .action(async ({ project, json }: { project: string; json?: true }) => {
+    .action(async ({ project, json }: ProjectOptions) => {
       const all = await shell.inProject(project, ({ rubrics }, projectId) => rubrics.versions(projectId))
       const rows = all.map(({ version, createdAt, createdBy }) => [
         String(version),
@@ -63,5 +62,5 @@ export function addRubricCommands(program: Command, shell: Shell): void {
 
 function wholeNumber(text: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
-  throw new Error('--version must be a whole number from 1.')
+  throw new Error('The version must be a whole number from 1.')
 }

@@ -12,7 +12,8 @@ const tokensMax = 10 ** 12
 
 const nullable = <S extends TSchema>({ description, ...schema }: S, own?: string) =>
   Type.Unsafe<Static<S> | null>({ ...schema, description: own ?? description, nullable: true })
-const idPattern = '^[a-z0-9_]{1,40}$'
+/** Without the one name that objects of JavaScript do not take. */
+const idPattern = '^(?!__proto__$)[a-z0-9_]{1,40}$'
 const Id = (description: string, example: string) =>
   Type.String({
     pattern: idPattern,

@@ -139,8 +139,8 @@ describe('the tools of /mcp', () => {
 
   test.each([
     ['search', ['search_knowledge']],
-    ['read', ['search_knowledge', 'list_knowledge', 'get_knowledge']],
-    ['full', ['search_knowledge', 'list_knowledge', 'get_knowledge']],
+    ['read', ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call']],
+    ['full', ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call']],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {
     const { result } = await rpc(keys[scope], 'tools/list')
     expect(result.tools.map(({ name }: { name: string }) => name)).toEqual([...names])

@@ -88,9 +88,15 @@ describe('a client of the protocol', () => {
     }
   })
 
-  test('finds three tools that only read, each described for a model, with schemas any JSON Schema reader takes', async () => {
+  test('finds tools that only read, each described for a model, with schemas any JSON Schema reader takes', async () => {
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['search_knowledge', 'list_knowledge', 'get_knowledge'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'search_knowledge',
+      'list_knowledge',
+      'get_knowledge',
+      'list_calls',
+      'get_call',
+    ])
     for (const tool of tools) {
       expect(tool.title).toBeString()
       expect(tool.description).toMatch(/^[A-Z].{60,}\.$/)

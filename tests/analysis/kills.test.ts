@@ -1,0 +1,82 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
+import { startService, type TestProject } from '../support/service.ts'
+import { freshFolder, spawnService } from '../support/spawned.ts'
+import { ofFilesOnly } from '../support/test-mode.ts'
+import { findTraces } from '../support/traces.ts'
+
+setDefaultTimeout(180_000)
+const calls = 120
+const kills = 6
+const requestsAtOnce = 2
+const dataDir = freshFolder()
+let chat: FakeChat
+afterAll(async () => {
+  await chat.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+describe.skipIf(ofFilesOnly)('a run over the past', () => {
+  test('survives kills: each call is counted once, and only what was under way is asked again', async () => {
+    chat = await startFakeChat({ delayMs: 30 })
+    const settings = {
+      DATA_DIR: dataDir,
+      ANALYSIS_MODEL: 'judge-1',
+      ANALYSIS_ENDPOINT: chat.url,
+      ANALYSIS_CONCURRENCY: String(requestsAtOnce),
+      ERASE_WITHIN_MS: '400',
+    }
+    const { key } = await fillWithCalls()
+    let service = await spawnService(settings)
+    const ask = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const answer = await fetch(service.url + path, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return await answer.json()
+    }
+    const criteria = [{ id: 'greeted', name: 'Greeted', question: 'Did the agent greet the caller?' }]
+    await ask('PUT', '/v1/rubric', { summary: { instructions: '' }, criteria, evaluation: 'all' })
+    const { id } = await ask('POST', '/v1/analyses', {})
+    for (let kill = 0; kill < kills; kill++) {
+      await sleep(100 + Math.random() * 250)
+      await service.stop('SIGKILL')
+      service = await spawnService(settings)
+    }
+    let run = await ask('GET', `/v1/analyses/${id}`)
+    while (run.state === 'running') {
+      await sleep(50)
+      run = await ask('GET', `/v1/analyses/${id}`)
+    }
+    expect(run).toMatchObject({ state: 'done', calls, done: calls, skipped: 0, failed: 0 })
+    expect((await ask('GET', '/v1/calls?criterion.greeted=pass&limit=0')).pagination.total).toBe(calls)
+    // In each kill: a request under way, and an answer that was not stored yet, for each place.
+    expect(chat.requests.length).toBeGreaterThan(calls)
+    expect(chat.requests.length).toBeLessThanOrEqual(calls + kills * 2 * requestsAtOnce)
+    expect(await ask('DELETE', '/v1/calls/c7')).toEqual({ id: 'c7', deleted: true })
+    while ((await ask('GET', '/v1/erasures/c7')).status === 'pending') await sleep(50)
+    await service.stop()
+    // The quotation of the deleted call is in no file; that of another one is, since the search would find it.
+    const traces = [7, 8].map((n) => ({ name: String(n), bytes: Buffer.from(said(n)) }))
+    expect((await findTraces(dataDir, traces)).map((found) => found.slice(0, 1))).toEqual(['8'])
+  })
+})
+
+function said(n: number): string {
+  return `quizzical marmoset number ${n} calls.`
+}
+
+async function fillWithCalls(): Promise<TestProject> {
+  const service = await startService({ dataDir })
+  const project = await service.mintProject()
+  for (let n = 0; n < calls; n++) {
+    const transcript = [{ role: 'user', content: said(n) }]
+    await project.send('PUT', `/ingest/calls/c${n}`, { status: 'completed', transcript })
+  }
+  await service.stop()
+  return project
+}
