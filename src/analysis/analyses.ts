@@ -127,7 +127,7 @@ export class Analyses {
       const { judgement } = await judge.ask(projectId, question, AbortSignal.timeout(trialMsMax))
       await this.#noteSpent(projectId, id, { ...judgement, by, model })
       const record = recordOf(judgement, { model: model.name, at: now() })
-      return { ...record, state: judgement.state, version: isGiven ? null : asked.version }
+      return { ...nothing, ...record, state: judgement.state, version: isGiven ? null : asked.version }
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error
       await this.#noteSpent(projectId, id, { ...error, by, model })

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { asOpenApi, jsonAnswer, keyedAnswers, pathParameter, queryParameter } from '../http/openapi.ts'
-import { AcceptedRun, Agreement, Analysis, AnalysisRun, PlannedRun, Rubric } from './schemas.ts'
+import { AcceptedRun, Agreement, Analysis, AnalysisRun, PlannedRun, Rubric, versionMax } from './schemas.ts'
 
 // The routes of analyses in the OpenAPI document.
 
@@ -9,7 +9,7 @@ const sent = ['payload_too_large', 'unsupported_media_type', 'insufficient_stora
 const version = queryParameter(
   'version',
   'By default the version in force.',
-  asOpenApi(Type.Integer({ minimum: 1 })),
+  asOpenApi(Type.Integer({ minimum: 1, maximum: versionMax })),
   1,
 )
 const run = pathParameter('id', 'Of a run.', 'ana_019a5f0c2b7e7cc0a1d2e3f405162738')

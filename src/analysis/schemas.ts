@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type FieldError, invalidRequest } from '../errors.ts'
-import { named } from '../validation.ts'
+import { named, plainNamePattern } from '../validation.ts'
 
 const criteriaMax = 20
 const fieldsMax = 50
@@ -9,6 +9,7 @@ const questionCharsMax = 2_000
 const instructionsCharsMax = 4_000
 const listedMax = 100
 const tokensMax = 10 ** 12
+export const versionMax = 999_999_999
 
 const nullable = <S extends TSchema>({ description, ...schema }: S, own?: string) =>
   Type.Unsafe<Static<S> | null>({ ...schema, description: own ?? description, nullable: true })
@@ -21,7 +22,14 @@ const Id = (description: string, example: string) =>
     description,
     example,
   })
-const Name = Type.String({ minLength: 1, maxLength: 200, format: 'name', example: 'Confirmed the date' })
+const time = Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' })
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  format: 'name',
+  'x-documented': { pattern: plainNamePattern },
+  example: 'Confirmed the date',
+})
 const texts = (description: string) =>
   Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
@@ -76,7 +84,7 @@ const Conditions = named('RubricConditions', {
 
 const rubric = {
   summary: nullable(
-    Type.Object({
+    named('SummaryRequest', {
       instructions: Type.String({
         maxLength: instructionsCharsMax,
         description: 'What a summary should say; may be empty.',
@@ -88,11 +96,13 @@ const rubric = {
   criteria: Type.Array(Criterion, { maxItems: criteriaMax }),
   fields: Type.Array(RubricField, { maxItems: fieldsMax }),
   evaluation: Type.Unsafe<'all' | string[] | null>({
+    title: 'RubricEvaluation',
     anyOf: [
-      // OpenAPI 3.0 needs null among the values too.
-      { type: 'string', enum: ['all', null], nullable: true },
+      { type: 'string', enum: ['all'] },
       { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: criteriaMax, uniqueItems: true },
+      { type: 'null' },
     ],
+    example: ['confirmed_date'],
     'x-message': 'must be "all", a list of ids of criteria, or null',
     description:
       'The criteria that must all pass for `success`. One that fails makes it `fail`. Null evaluates nothing.',
@@ -117,7 +127,7 @@ export type RubricContent = Static<typeof RubricContent>
 /** A version of a project's rubric. It never changes. */
 export const Rubric = named('Rubric', {
   version: Type.Integer({ minimum: 1, example: 3 }),
-  createdAt: Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }),
+  createdAt: time,
   ...rubric,
 })
 export type Rubric = Static<typeof Rubric>
@@ -217,7 +227,7 @@ export type JudgedCriterion = Static<typeof JudgedCriterion>
 const FoundField = named('FoundField', {
   key: Type.String({ example: 'booking_day' }),
   value: Type.Unsafe<string | number | boolean | null>({
-    anyOf: [{ type: 'string', nullable: true }, { type: 'number' }, { type: 'boolean' }],
+    anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }],
     description: 'Null where the call does not say.',
   }),
   ...evidence,
@@ -232,7 +242,7 @@ export interface Findings {
 }
 
 /** What a model counts of a request and its answer; 0 where it counts nothing. */
-export const Tokens = Type.Object({ prompt: Type.Integer(), completion: Type.Integer() })
+export const Tokens = named('Tokens', { prompt: Type.Integer(), completion: Type.Integer() })
 export type Tokens = Static<typeof Tokens>
 
 /** How far the analysis of a call is, and what came of it. */
@@ -244,7 +254,7 @@ export const Analysis = named('Analysis', {
   reason: nullable(Type.String(), 'Why it was skipped, failed or is paused.'),
   version: nullable(Type.Integer(), 'The version of the rubric.'),
   model: nullable(Type.String()),
-  at: nullable(Type.String({ format: 'date-time' }), 'When it ended.'),
+  at: nullable(time, 'When it ended.'),
   tokens: nullable(Tokens),
   summary: nullable(Type.String()),
   criteria: Type.Array(JudgedCriterion),
@@ -253,9 +263,10 @@ export const Analysis = named('Analysis', {
 export type Analysis = Static<typeof Analysis>
 
 /** A request to analyze past calls. */
-export const NewAnalysisRun = named('NewAnalysisRun', {
+export const NewAnalysisRun = named('AnalysisRunRequest', {
   filters: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
+      title: 'CallFilters',
       type: 'object',
       additionalProperties: true,
       description:
@@ -263,7 +274,14 @@ export const NewAnalysisRun = named('NewAnalysisRun', {
       example: { from: '2026-01-01', agentId: ['front-desk'] },
     }),
   ),
-  version: Type.Optional(Type.Integer({ minimum: 1, description: 'By default the one in force.' })),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: versionMax,
+      example: 1,
+      description: 'By default the one in force.',
+    }),
+  ),
   again: Type.Optional(
     Type.Boolean({ description: 'Also calls that this version has analyzed. By default they are skipped.' }),
   ),
@@ -295,7 +313,7 @@ export const AnalysisRun = named('AnalysisRun', {
   done: Type.Integer({ example: 96 }),
   skipped: Type.Integer({ example: 2 }),
   failed: Type.Integer({ example: 0 }),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: time,
   createdBy: nullable(Type.String()),
 })
 export type AnalysisRun = Static<typeof AnalysisRun>

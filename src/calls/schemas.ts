@@ -199,6 +199,7 @@ const Review = Type.Object(
     ),
     criteria: Type.Optional(
       Type.Record(Type.String(), Verdict, {
+        title: 'ReviewVerdicts',
         description: "A person's verdicts, by criterion. They take precedence over those of the analysis.",
         example: { confirmed_date: 'fail' },
       }),
@@ -269,7 +270,7 @@ const AnalysisOutcome = Type.Object(
     criteria: Type.Record(
       Type.String(),
       Type.Unsafe<'pass' | 'fail' | 'unknown'>({ type: 'string', enum: ['pass', 'fail', 'unknown'] }),
-      { example: { confirmed_date: 'pass' } },
+      { title: 'Verdicts', example: { confirmed_date: 'pass' } },
     ),
   },
   { title: 'AnalysisOutcome' },

@@ -9,6 +9,7 @@ export const guidePages = [
   'sources',
   'opentelemetry',
   'recordings',
+  'analysis',
   'files',
   'finding',
   'knowledge',

@@ -197,7 +197,7 @@ describe('settings', () => {
 
   test('that are named anywhere are ones that the service or somebody else reads', () => {
     const ofOthers =
-      /^(CALLBOOK|KEY|INGEST_KEY|SEARCH_KEY|VAPI_KEY|SQLD_\w+|OTEL_\w+|LIVEKIT_\w+|ADDON_PORTABLE|SO_REUSEPORT|ERR_DLOPEN_FAILED)$/
+      /^(CALLBOOK|KEY|INGEST_KEY|SEARCH_KEY|VAPI_KEY|SQLD_\w+|OTEL_\w+|OLLAMA_\w+|LIVEKIT_\w+|ADDON_PORTABLE|SO_REUSEPORT|ERR_DLOPEN_FAILED)$/
     const named = found(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)
     expect(named.length).toBeGreaterThan(20)
     const unknown = named.filter(({ match: [name] }) => !settings.has(name) && !ofOthers.test(name))
