@@ -125,11 +125,14 @@ const refusals: Refusal[] = [
 describe('a key is judged before anything else about a request', () => {
   test('the routes that take keys are those of the contract', () => {
     expect(keyed.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      'DELETE /v1/analyses/some-id',
       'DELETE /v1/calls/some-id',
       'DELETE /v1/calls/some-id/recording',
       'DELETE /v1/knowledge/some-id',
+      'GET /v1/analyses/some-id',
       'GET /v1/calls',
       'GET /v1/calls/some-id',
+      'GET /v1/calls/some-id/analysis',
       'GET /v1/calls/some-id/details',
       'GET /v1/calls/some-id/recording',
       'GET /v1/changes',
@@ -137,19 +140,24 @@ describe('a key is judged before anything else about a request', () => {
       'GET /v1/key',
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
+      'GET /v1/rubric',
+      'GET /v1/rubric/agreement',
       'PATCH /v1/knowledge/some-id',
       'POST /ingest/calls',
       'POST /ingest/otlp/v1/traces',
       'POST /mcp',
+      'POST /v1/analyses',
       'POST /v1/calls/some-id/recording/links',
       'POST /v1/erasures',
       'POST /v1/knowledge',
       'POST /v1/knowledge/files',
       'POST /v1/knowledge/preview',
       'POST /v1/knowledge/search',
+      'POST /v1/rubric/trial',
       'PUT /ingest/calls/some-id',
       'PUT /ingest/calls/some-id/recording',
       'PUT /v1/knowledge/some-id',
+      'PUT /v1/rubric',
     ])
   })
 
@@ -178,7 +186,11 @@ describe('a key is judged before anything else about a request', () => {
       // Take lines, a form and sound, not one JSON value.
       if (['/ingest/calls', '/ingest/calls/some-id/recording', '/v1/knowledge/files'].includes(path)) continue
       const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
-      const expected = ['POST', 'PUT', 'PATCH'].includes(method) ? 400 : path.includes('some-id') ? 404 : 200
+      const expected = ['POST', 'PUT', 'PATCH'].includes(method)
+        ? 400
+        : /some-id|rubric/.test(path)
+          ? 404
+          : 200
       expect([method, path, answer.status]).toEqual([method, path, expected])
     }
   })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Ajv } from 'ajv'
 import { webhookEvents } from '../../src/webhooks/events.ts'
 import { readDocument, resolved } from '../support/document.ts'
+import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import { type Received, type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -10,16 +11,23 @@ const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': tr
 const itemId = 'kn_019a5f0c2b7e7cc0a1d2e3f405162738'
 let service: TestService
 let receiver: Receiver
+let chat: FakeChat
 let project: TestProject
 const taken = new Set<Received>()
 beforeAll(async () => {
-  service = await startService({ env: receiverEnv })
+  chat = await startFakeChat()
+  const ofAnalysis = { ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
+  service = await startService({ env: { ...receiverEnv, ...ofAnalysis } })
   receiver = await startReceiver()
   project = await service.mintProject()
   await service.services.webhooks.create(project.projectId, { url: receiver.url, events: undefined })
+  // What the platform says stays as it is.
+  const criteria = [{ id: 'greeted', name: 'Greeted', question: 'Did the agent greet?' }]
+  await project.send('PUT', '/v1/rubric', { criteria })
 })
 afterAll(async () => {
   await service.stop()
+  await chat.stop()
   await receiver.close()
 })
 
@@ -49,6 +57,7 @@ test('every event is documented as it is sent: the record of its example is deli
   events.push(await next('call.changed'))
   await put(recordOf('call.completed', 'call'))
   events.push(await next('call.completed'))
+  events.push(await next('call.analyzed'))
   await project.fetch('/v1/calls/call-1042', { method: 'DELETE' })
   events.push(await next('call.deleted'))
 
