@@ -6,7 +6,7 @@ import type { StoreOf } from '../db/store.ts'
 import { AppError, callNotFound, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Budget } from './budget.ts'
-import type { CallJudge, ReadCall } from './call-judge.ts'
+import { type CallJudge, unreadable } from './call-judge.ts'
 import { ModelUnavailable } from './chat-failures.ts'
 import { type AnalysisRecord, recordOf, sentence } from './outcomes.ts'
 import { type Rubrics, readRubric } from './rubrics.ts'
@@ -30,7 +30,6 @@ interface AnalysesOptions {
       projectId: number,
       id: string,
     ): Promise<{ seq: number; analysis: { brief: Brief; record: unknown } | null } | null>
-    forAnalysis(projectId: number, seq: number): Promise<ReadCall | null>
   }
   /** Whether this process analyzes a call just now. */
   isRunning: (seq: number) => boolean
@@ -41,7 +40,8 @@ interface AnalysesOptions {
 
 type Brief = Pick<Analysis, 'version'> & { state: 'none' | 'done' | 'skipped' | 'failed' }
 
-const trialMsMax = 150_000
+const trialMsMax = 60_000
+const trialRetrySeconds = 30
 const nothing: Analysis = {
   state: 'none',
   reason: null,
@@ -119,19 +119,24 @@ export class Analyses {
       ? { version: 0, createdAt: '', ...readRubric(rubric) }
       : await rubrics.get(projectId)
     const seq = (await calls.lastAnalysis(projectId, id))?.seq
-    const call = seq === undefined ? null : await calls.forAnalysis(projectId, seq)
+    const call = seq === undefined ? null : await judge.read(projectId, seq)
     if (!call) throw callNotFound()
     if (call.status === 'live') throw callIsLive()
+    const version = isGiven ? null : asked.version
+    const reason = unreadable(call)
+    if (reason !== null) return { ...nothing, state: 'skipped', reason, version }
     const question = { call, rubric: asked, tokensPerMonth: null, skippedFor: null }
+    const signal = AbortSignal.timeout(trialMsMax)
     try {
-      const { judgement } = await judge.ask(projectId, question, AbortSignal.timeout(trialMsMax))
+      const { judgement } = await judge.ask(projectId, question, signal)
       await this.#noteSpent(projectId, id, { ...judgement, by, model })
       const record = recordOf(judgement, { model: model.name, at: now() })
-      return { ...nothing, ...record, state: judgement.state, version: isGiven ? null : asked.version }
+      return { ...nothing, ...record, state: judgement.state, version }
     } catch (error) {
+      if (signal.aborted) throw unavailable('The model did not answer within a minute.', trialRetrySeconds)
       if (!(error instanceof ModelUnavailable)) throw error
       await this.#noteSpent(projectId, id, { ...error, by, model })
-      throw unavailable(error.detail, 30)
+      throw unavailable(`${error.detail}.`, trialRetrySeconds)
     }
   }
 

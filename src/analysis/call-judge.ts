@@ -22,7 +22,8 @@ export interface ReadCall {
   endedReason: string | null
   source: string | null
   agentIds: readonly string[]
-  transcript: readonly Turn[]
+  /** Null if it is too long to be read. */
+  transcript: readonly Turn[] | null
   analysis: { brief: { state: string; version: number | null } } | null
 }
 
@@ -51,10 +52,12 @@ export type AskModel = (
 
 interface CallJudgeOptions {
   rubrics: Rubrics
-  calls: { forAnalysis(projectId: number, seq: number): Promise<ReadCall | null> }
+  calls: { forAnalysis(projectId: number, seq: number, charsMax: number): Promise<ReadCall | null> }
   settingsOf: SettingsOf
   /** Null if no model is configured. */
   askModel: AskModel | null
+  /** A longer document is in no case what the model can read at once. */
+  charsMax: number
 }
 
 /** Decides whether the model is asked about a call, asks it, and redacts what it says. */
@@ -68,15 +71,21 @@ export class CallJudge {
 
   /** What to ask about a call of the queue; null for nothing, since it is done, live or deleted. */
   async question({ projectId, seq, version, runId, isAgain }: DueCall): Promise<Question | null> {
-    const { rubrics, calls } = this.#options
+    const { rubrics } = this.#options
     const inForce = await rubrics.find(projectId)
     const rubric = version === null ? inForce : await rubrics.find(projectId, version)
-    const call = await calls.forAnalysis(projectId, seq)
+    const call = await this.read(projectId, seq)
     if (!inForce || !rubric || call?.status !== 'completed') return null
     const isDone = call.analysis?.brief.state === 'done' && call.analysis.brief.version === rubric.version
     if (runId !== '' && isDone && !isAgain) return null
     const { tokensPerMonth } = inForce
     return { call, rubric, tokensPerMonth, skippedFor: skippedFor(call, rubric) }
+  }
+
+  /** The call; null if it was deleted. */
+  read(projectId: number, seq: number): Promise<ReadCall | null> {
+    const { calls, charsMax } = this.#options
+    return calls.forAnalysis(projectId, seq, charsMax)
   }
 
   /** @throws ModelUnavailable */
@@ -85,7 +94,7 @@ export class CallJudge {
     if (!askModel) throw new Error('Nothing is analyzed without a model')
     const redact = await redactor(await settingsOf(projectId))
     // Redaction may have been switched on after the call was stored.
-    const transcript = await this.#slices.run(redactTurns(call.transcript, redact))
+    const transcript = await this.#slices.run(redactTurns(call.transcript ?? [], redact))
     const judgement = await askModel(rubric, transcript, signal)
     const redacted: RedactionCounts = {}
     if (judgement.state !== 'done') return { call, rubric, judgement, redacted }
@@ -100,7 +109,7 @@ const tokensPerCall = 800
 
 /** About how many tokens a call takes with its questions. */
 export function estimateOf({ call, rubric }: Pick<Question, 'call' | 'rubric'>): number {
-  const chars = call.transcript.reduce((sum, { content }) => sum + content.length, 0)
+  const chars = (call.transcript ?? []).reduce((sum, { content }) => sum + content.length, 0)
   return estimate(chars, rubric)
 }
 
@@ -111,16 +120,21 @@ export function estimate(chars: number, rubric: RubricContent): number {
 
 /** Why a rubric leaves a call out; null if it does not. */
 function skippedFor(call: ReadCall, { when, share }: Rubric): string | null {
-  const userTurns = call.transcript.filter(({ role }) => role === 'user').length
+  const userTurns = (call.transcript ?? []).filter(({ role }) => role === 'user').length
   const isMeant =
     userTurns >= (when.minUserTurns ?? 0) &&
     call.duration >= (when.minDuration ?? 0) &&
     isAmong(when.agentIds, call.agentIds) &&
     isAmong(when.sources, [call.source]) &&
     isAmong(when.endedReasons, [call.endedReason])
-  if (!isMeant) return 'when'
-  if (call.transcript.length === 0) return 'no transcript'
-  return isInShare(call.id, share) ? null : 'share'
+  const reason = unreadable(call) ?? (isMeant ? null : 'when')
+  return reason ?? (isInShare(call.id, share) ? null : 'share')
+}
+
+/** Why no model can be asked about a call; null if one can. */
+export function unreadable({ transcript }: ReadCall): string | null {
+  if (transcript === null) return 'too long'
+  return transcript.length === 0 ? 'no transcript' : null
 }
 
 function isAmong(wanted: readonly string[] | undefined, values: readonly (string | null)[]): boolean {

@@ -172,9 +172,9 @@ export class Calls {
     }
   }
 
-  /** A call as an analysis needs it, by its row number; null if it was deleted. */
-  forAnalysis(projectId: number, seq: number): Promise<AnalyzedCall | null> {
-    return readForAnalysis(this.#options.store(projectId).read, projectId, seq)
+  /** A call as an analysis needs it, by its row number; null if it was deleted. @param charsMax a longer one has no transcript */
+  forAnalysis(projectId: number, seq: number, charsMax: number): Promise<AnalyzedCall | null> {
+    return readForAnalysis(this.#options.store(projectId).read, projectId, seq, charsMax)
   }
 
   /** What the last analysis of a call came to; null for an unknown call. */

@@ -9,8 +9,12 @@ export interface ConfiguredModel {
   /** For people: where texts are sent. */
   destination: string
   requestsAtOnce: number
+  /** A document with more characters is longer than its context, whatever the language. */
+  charsMax: number
   ask: AskModel
 }
+
+const charsPerTokenMax = 16
 
 /** The model that the configuration names; null for none. */
 export async function createChatModel(analysis: Config['analysis']): Promise<ConfiguredModel | null> {
@@ -27,6 +31,7 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
     name: model.model,
     destination: model.destination,
     requestsAtOnce,
+    charsMax: contextTokens * charsPerTokenMax,
     ask: (rubric, transcript, signal) => judge({ rubric, transcript, model: asked, contextTokens, signal }),
   }
 }

@@ -460,7 +460,13 @@ function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Index
   const rubrics = new Rubrics({ store, audit, now })
   const budget = new Budget({ read, write, now })
   const queue = new AnalysisQueue({ read, write, now })
-  const judge = new CallJudge({ rubrics, calls, settingsOf, askModel: chat?.ask ?? null })
+  const judge = new CallJudge({
+    rubrics,
+    calls,
+    settingsOf,
+    askModel: chat?.ask ?? null,
+    charsMax: chat?.charsMax ?? 0,
+  })
   const analyzer = chat
     ? new Analyzer({
         database,

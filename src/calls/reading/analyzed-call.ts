@@ -3,13 +3,14 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { servedDocument } from '../document.ts'
 import { otherAgentsIn } from '../finding/agent-names.ts'
-import type { Call } from '../schemas.ts'
+import type { Call, Turn } from '../schemas.ts'
 import { readAnalysis } from '../writing/fills.ts'
 
 /** A call as an analysis needs it. */
-export interface AnalyzedCall
-  extends Pick<Call, 'id' | 'status' | 'duration' | 'endedReason' | 'transcript'> {
+export interface AnalyzedCall extends Pick<Call, 'id' | 'status' | 'duration' | 'endedReason'> {
   seq: number
+  /** Null if the call is longer than asked for. */
+  transcript: Turn[] | null
   source: string | null
   /** All agents that took part. */
   agentIds: string[]
@@ -20,10 +21,15 @@ export interface AnalyzedCall
 const queries = preparedQueries((db) => ({
   bySeq: db
     .select({
-      seq: sql<number>`calls.seq`,
-      source: sql<string | null>`calls.source`,
-      agentId: sql<string | null>`calls.agent_id`,
-      document: servedDocument,
+      id: sql<string>`calls.id`,
+      status: sql<Call['status']>`status`,
+      duration: sql<number>`duration`,
+      endedReason: sql<string | null>`ended_reason`,
+      source: sql<string | null>`source`,
+      agentId: sql<string | null>`agent_id`,
+      document: sql<
+        string | null
+      >`case when document_chars <= ${sql.placeholder('charsMax')} then ${servedDocument} end`,
       details: sql<string | null>`details`,
       analysis: sql<string | null>`analysis`,
     })
@@ -38,19 +44,19 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-/** A call by its row number; null if it was deleted. */
+/** A call by its row number; null if it was deleted. @param charsMax a longer document is not read */
 export async function readForAnalysis(
   db: ReadDatabase,
   projectId: number,
   seq: number,
+  charsMax: number,
 ): Promise<AnalyzedCall | null> {
-  const row = await queries(db).bySeq.get({ projectId, seq })
+  const row = await queries(db).bySeq.get({ projectId, seq, charsMax })
   if (!row) return null
-  const { agentId, details, source } = row
-  const { id, status, duration, endedReason, transcript }: Call = JSON.parse(row.document)
+  const { agentId, document, details, ...call } = row
   const agentIds = [...(agentId === null ? [] : [agentId]), ...otherAgentsIn(details, agentId)]
-  const analysis = readAnalysis(row.analysis)
-  return { seq, id, status, duration, endedReason, transcript, source, agentIds, analysis }
+  const transcript = document === null ? null : (JSON.parse(document) as Call).transcript
+  return { ...call, seq, transcript, agentIds, analysis: readAnalysis(row.analysis) }
 }
 
 /** What the last analysis of a call came to; null for an unknown call. */
