@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { copyDataset } from '../dataset.ts'
 import { processOf } from '../process-use.ts'
 import { type Running, startProgram } from '../processes.ts'
 import { repository } from '../repository.ts'
@@ -31,7 +32,7 @@ export async function benchAnalyses({ start, texts }: Options): Promise<Row[]> {
   const program = join(repository, 'scripts/bench/peers/chat-model.ts')
   const model = await startProgram(process.execPath, [program, String(delayMs)], { address: /(http\S+)/ })
   try {
-    const { folder, key, ingestKey } = await callsDataset({ texts }, calls)
+    const { folder, key, ingestKey } = copyDataset(await callsDataset({ texts }, calls))
     const service = await start(folder, {
       ANALYSIS_MODEL: 'bench',
       ANALYSIS_ENDPOINT: model.url,

@@ -9,7 +9,7 @@ import { estimate } from './call-judge.ts'
 import type { Rubrics } from './rubrics.ts'
 import type { AcceptedRun, AnalysisRun, NewAnalysisRun, PlannedRun } from './schemas.ts'
 
-const callsPerSlice = 200
+const callsPerSlice = 40
 const runsShownMax = 50
 
 interface AnalysisRunsOptions {
