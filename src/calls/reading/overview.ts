@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
-import { clockOf } from '../../text/zone.ts'
+import { clockOf, partsOf, type ZonePart } from '../../text/zone.ts'
 import { readAgentNames } from '../finding/agent-names.ts'
 import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from '../finding/counts.ts'
 
@@ -109,7 +109,10 @@ export class Overview {
     { zone = 'UTC', ...texts }: PeriodTexts & { zone?: string | undefined },
   ): Promise<{ data: CallsOfDay[] }> {
     const period = readPeriod(texts)
-    const parts = partsOfZone(period, zone)
+    const aheadAt = clockOf(zone)
+    if (!aheadAt)
+      throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
+    const parts = partsOf(period, aheadAt)
     // Not parameters, which would be floats and make the days floats.
     const isIn = parts.map(({ to, ahead }) => sql.raw(`when until <= ${to} then ${ahead}`))
     const ahead = sql`case ${sql.join(isIn, sql` `)} else ${sql.raw(`${parts.at(-1)?.ahead ?? 0}`)} end`
@@ -290,40 +293,4 @@ function readPeriodBefore(text: string, { from }: Period): Period {
 function isShort({ from, to }: Period): boolean {
   // Days in a time zone may be an hour longer.
   return (to - from - msPerHour) / dayMs <= periodDaysMax
-}
-
-/** A part of a period during which a time zone's offset is constant. */
-interface ZonePart {
-  from: number
-  to: number
-  /** How far local time is ahead of UTC, in milliseconds. */
-  ahead: number
-}
-
-/** The parts of a period, earliest first. @throws invalid_request for an unknown time zone */
-function partsOfZone({ from, to }: Period, zone: string): ZonePart[] {
-  const aheadAt = clockOf(zone)
-  if (!aheadAt)
-    throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
-  const parts: ZonePart[] = []
-  let start = from
-  for (let at = from; at < to; at += dayMs) {
-    const next = Math.min(at + dayMs, to)
-    if (aheadAt(at) === aheadAt(next)) continue
-    const change = changeBetween(at, next, aheadAt)
-    parts.push({ from: start, to: change, ahead: aheadAt(start) })
-    start = change
-  }
-  return start < to ? [...parts, { from: start, to, ahead: aheadAt(start) }] : parts
-}
-
-/** The instant at which the offset changes to that at the end. */
-function changeBetween(from: number, to: number, aheadAt: (at: number) => number): number {
-  let [before, after] = [from, to]
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    if (aheadAt(middle) === aheadAt(to)) after = middle
-    else before = middle
-  }
-  return after
 }
