@@ -3,9 +3,17 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
-import { clockOf, partsOf, type ZonePart } from '../../text/zone.ts'
+import { clockOf } from '../../text/zone.ts'
+import { TimeGroups } from '../figures/time-groups.ts'
 import { readAgentNames } from '../finding/agent-names.ts'
-import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from '../finding/counts.ts'
+import {
+  type CountedName,
+  countsByQuarter,
+  countsByValue,
+  dayMs,
+  type Period,
+  quarterStart,
+} from '../finding/counts.ts'
 
 const msPerHour = 3_600_000
 const periodDaysMax = 366
@@ -112,13 +120,10 @@ export class Overview {
     const aheadAt = clockOf(zone)
     if (!aheadAt)
       throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
-    const parts = partsOf(period, aheadAt)
-    // Not parameters, which would be floats and make the days floats.
-    const isIn = parts.map(({ to, ahead }) => sql.raw(`when until <= ${to} then ${ahead}`))
-    const ahead = sql`case ${sql.join(isIn, sql` `)} else ${sql.raw(`${parts.at(-1)?.ahead ?? 0}`)} end`
+    const time = new TimeGroups('day', period, aheadAt)
     const rows = await this.#read(projectId)
       .select({
-        day: sql<number>`(until - 1 + ${ahead}) / ${sql.raw(`${dayMs}`)} as day`,
+        day: sql<number>`${time.nameOf(quarterStart)} as day`,
         success: sql<number>`sum(success)`,
         fail: sql<number>`sum(fail)`,
         other: sql<number>`sum(calls - success - fail - unevaluated)`,
@@ -127,10 +132,7 @@ export class Overview {
       .from(sql`(${countsByQuarter(projectId, period)})`)
       .groupBy(sql`day`)
     const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
-    const data = daysOf(parts).map((day) => ({
-      day: new Date(day * dayMs).toISOString().slice(0, 10),
-      ...(byDay.get(day) ?? noCalls),
-    }))
+    const data = time.names.map((day) => ({ day: time.textOf(day), ...(byDay.get(day) ?? noCalls) }))
     return { data }
   }
 
@@ -258,15 +260,6 @@ async function readMedian(db: ReadDatabase, projectId: number, { from, to }: Per
     order by duration limit ${completed % 2 === 0 ? 2 : 1}
     offset ${((completed - 1) >> 1) - (shorter - around.calls)})`)
   return row?.median ?? null
-}
-
-/** Days since 1970. */
-function daysOf(parts: ZonePart[]): number[] {
-  const [start, end] = [parts[0], parts.at(-1)]
-  if (!start || !end) return []
-  const first = Math.floor((start.from + start.ahead) / dayMs)
-  const last = Math.floor((end.to - 1 + end.ahead) / dayMs)
-  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
 /** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */
