@@ -61,6 +61,12 @@ include-name = "GET /v1/calls"
 [operations.checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "429", "431", "5xx"]
 
+# What can be shown depends on what it is of, and the number of groups on the calls.
+[[operations]]
+include-path = "/v1/metrics"
+[operations.checks.positive_data_acceptance]
+expected-statuses = ["2xx", "400", "401", "403", "429", "431", "5xx"]
+
 # Records lack the other fields, although their schema requires these.
 [[operations]]
 include-name = "GET /v1/calls"

@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { analysisRoutes } from './analysis/routes.ts'
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
+import { figureRoutes } from './calls/figures/routes.ts'
 import { callTools } from './calls/mcp-tools.ts'
 import {
   CallAnswers,
@@ -158,6 +159,7 @@ export function createServer(
       }),
     )
     .use(callRoutes(parts))
+    .use(figureRoutes(services))
     .use(recordingRoutes(parts))
     .use(knowledgeRoutes({ ...parts, tags: changeTags }))
     .use(analysisRoutes(services))

@@ -1,6 +1,7 @@
 import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
 import { benchFind } from './find.ts'
+import { benchMetrics } from './metrics.ts'
 import { benchPlayer } from './player.ts'
 import { benchRecordings } from './recordings.ts'
 import { benchRedaction } from './redaction.ts'
@@ -12,7 +13,7 @@ await runSuite({
   title: 'Calls and the console',
   about:
     'the real service, with a browser that opens the console, an endpoint that takes webhooks, and projects with and ' +
-    'without redaction. `--all` finds calls among a million. Reading and writing calls is measured by `bench:peers`.',
+    'without redaction. `--all` finds calls among a million, and counts them. Reading and writing calls is measured by `bench:peers`.',
   cases: [
     { name: 'console', run: benchConsole },
     { name: 'recordings', run: benchRecordings },
@@ -21,5 +22,6 @@ await runSuite({
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
     { name: 'find', run: benchFind, isLarge: true },
+    { name: 'metrics', run: benchMetrics, isLarge: true },
   ],
 })

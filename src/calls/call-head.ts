@@ -9,7 +9,8 @@ import { readAnalysis } from './writing/fills.ts'
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
   getTableColumns(calls)
 const { documentChars, valueList, ...known } = written
-const { occurredAt, createdOnArrival, engagementStated, completedAt, heardAt, ...shown } = known
+const { occurredAt, createdOnArrival, engagementStated, completedAt, heardAt, costUsd, latencyMs, ...shown } =
+  known
 const { source, agentId, review, recording } = shown
 
 /**
@@ -29,6 +30,8 @@ export const unservedColumns = {
   agentId,
   review,
   recording,
+  costUsd,
+  latencyMs,
 }
 
 /** A stored call, including what the API does not return. */

@@ -11,7 +11,15 @@ import {
   queryParameter,
 } from '../http/openapi.ts'
 import { certainTimeOrDayPattern } from '../text/instant.ts'
-import { analysisPrefix, type CallFilter, callFilters, type FilterName, takesSeveral } from './filters.ts'
+import {
+  analysisPrefix,
+  type CallFilter,
+  callFilters,
+  criterionPrefix,
+  type FilterName,
+  takesSeveral,
+  verdicts,
+} from './filters.ts'
 import { callFields } from './reading/fields.ts'
 import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
 
@@ -81,6 +89,32 @@ const offset = queryParameter(
   0,
 )
 
+/** The filters of a list of calls. */
+export const filterParameters = [
+  ...callFilters.map((filter) => {
+    const { about, example } = filterDocs[filter.name]
+    const parameterOf = takesSeveral(filter.name) ? listParameter : queryParameter
+    return parameterOf(filter.name, about, schemaOf(filter), example)
+  }),
+  listParameter(
+    `${analysisPrefix}KEY`,
+    'A string, number or boolean under any KEY at the top level of `callAnalysis` (its first 200 count).',
+    oneOfSeveral,
+    'billing',
+  ),
+  listParameter(
+    `${criterionPrefix}ID`,
+    "The verdict on a criterion of the project's rubric: a person's, or else that of the analysis.",
+    { type: 'string', pattern: `^(${verdicts.join('|')})$` },
+    'fail',
+  ),
+]
+
+/** The answer 431: of all parameters, only those of filters can be that long. */
+export const tooLong = {
+  431: { description: 'The URL and the headers have more than 16 KiB in all. The answer has no body.' },
+}
+
 export const listCalls = {
   ...keyed,
   operationId: 'listCalls',
@@ -121,17 +155,7 @@ export const listCalls = {
       { type: 'string', enum: ['include'] },
       'include',
     ),
-    ...callFilters.map((filter) => {
-      const { about, example } = filterDocs[filter.name]
-      const parameterOf = takesSeveral(filter.name) ? listParameter : queryParameter
-      return parameterOf(filter.name, about, schemaOf(filter), example)
-    }),
-    listParameter(
-      `${analysisPrefix}KEY`,
-      'A string, number or boolean under any KEY at the top level of `callAnalysis` (its first 200 count).',
-      oneOfSeveral,
-      'billing',
-    ),
+    ...filterParameters,
   ],
   responses: keyedAnswers(
     {
@@ -144,8 +168,7 @@ export const listCalls = {
         },
       },
       ...notModified,
-      // Of all parameters, only those of filters can be that long.
-      431: { description: 'The URL and the headers have more than 16 KiB in all. The answer has no body.' },
+      ...tooLong,
     },
     ['invalid_request'],
   ),

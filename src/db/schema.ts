@@ -170,6 +170,9 @@ export const calls = sqliteTable(
     review: text({ mode: 'json' }).$type<ReviewMarks>(),
     /** The state of its recording; null for none. call_values finds calls by it. */
     recording: text({ enum: ['waiting', 'kept', 'failed', 'expired'] }),
+    /** As in its details, for figures. In no index: a figure of few calls reads their rows. */
+    costUsd: real('cost_usd'),
+    latencyMs: real('latency_ms'),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
     documentChars: integer('document_chars').notNull(),
     changeSeq: integer('change_seq').notNull(),

@@ -12,6 +12,7 @@ export const guidePages = [
   'analysis',
   'files',
   'finding',
+  'metrics',
   'knowledge',
   'changes',
   'clients',

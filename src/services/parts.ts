@@ -14,6 +14,7 @@ import { compileIpRules } from '../auth/ip-rules.ts'
 import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
+import { Figures } from '../calls/figures/figures.ts'
 import { WordBacklog } from '../calls/finding/word-backlog.ts'
 import { CallDeletion } from '../calls/keeping/call-deletion.ts'
 import { CallSelections } from '../calls/keeping/call-selection.ts'
@@ -335,6 +336,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
       now,
       log,
     }),
+    figures: new Figures({ store, settingsOf }),
     overview: new Overview({ store }),
     silence: new Silence({ read, store, ingest, audit, lease: leaseOf('silence'), now, log }),
     retention: new Retention({

@@ -97,7 +97,8 @@ function readOrder(query: CallQuery, orders: readonly CallOrder[], errors: Field
   return newestFirst
 }
 
-function problemOf(values: readonly string[]): string | undefined {
+/** What is wrong with the values of any parameter. */
+export function problemOf(values: readonly string[]): string | undefined {
   if (values.includes('')) return 'must not be empty'
   if (values.length > valuesMax) return `must be at most ${valuesMax} values`
   if (values.some((value) => value.length > valueCharsMax))

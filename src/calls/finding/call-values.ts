@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReviewMarks } from '../../db/schema.ts'
 import type { Call } from '../schemas.ts'
 
@@ -68,15 +69,26 @@ function analysisValues(callAnalysis: Call['callAnalysis']): string[] {
 
 /** The values that a query's text can mean: `4` is a string and a number. */
 export function valuesMeant(name: string, text: string): string[] {
-  const values: unknown[] = [text]
+  return meaningsOf(text).map((value) => hashed(name, value))
+}
+
+/** The strings, numbers and booleans that a query's text can mean. */
+export function meaningsOf(text: string): (string | number | boolean)[] {
+  const values: (string | number | boolean)[] = [text]
   if (text === 'true' || text === 'false') values.push(text === 'true')
   if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) values.push(Number(text))
-  return values.map((value) => hashed(name, value))
+  return values
 }
 
 /** Writes a value as triggers do. */
 export function toValue(name: string, value: unknown): string {
   return JSON.stringify([name, value])
+}
+
+/** Whether a value in call_values is under this name, and not so long that only its hash is stored. */
+export function isUnder(value: SQL, name: string): SQL {
+  const start = JSON.stringify([name]).slice(0, -1)
+  return sql`${value} >= ${`${start},`} and ${value} < ${`${start}-`}`
 }
 
 function hashed(name: string, value: unknown): string {

@@ -95,7 +95,7 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
 }
 
 /** @param values as call_values holds them */
-function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
+export function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
   const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
     and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
@@ -121,7 +121,8 @@ function oneOf(choices: readonly string[]): string {
   return `must be ${choices.join(' or ')}`
 }
 
-const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+/** Calls without a label. */
+export const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
 
 /** Calls without something, by time. */
 function without(check: SQL): Condition {

@@ -9,7 +9,7 @@ export type Period = Record<'from' | 'to', number>
 /** What is counted for each UTC day; for the filters among them, also for all time. */
 export type CountedName = 'endedReason' | 'source' | 'agentId' | 'duration'
 
-const quarterMs = 900_000
+export const quarterMs = 900_000
 export const dayMs = 86_400_000
 /** `until` of what is counted for all time. */
 const allTime = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
@@ -21,6 +21,9 @@ const allTime = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 export function countsByQuarter(projectId: number, period: Period): SQL {
   return countsIn(projectId, '', period, quarterMs)
 }
+
+/** Of a row that `countsByQuarter` selects: when its quarter of an hour begins. */
+export const quarterStart = sql`(until - ${sql.raw(`${quarterMs}`)})`
 
 /** Selects the same and `value` for each value on each UTC day of a period. */
 export function countsByValue(projectId: number, name: CountedName, period: Period): SQL {

@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { callValues } from '../../db/schema.ts'
 import { callFilters, type ValueFilter } from '../filters.ts'
 import { readAgentNames } from './agent-names.ts'
+import { isUnder } from './call-values.ts'
 import { countsOfAllTime } from './counts.ts'
 
 const facetValuesMax = 50
@@ -54,13 +55,10 @@ async function readValues(
   projectId: number,
   name: 'label' | 'otherAgentId',
 ): Promise<FacetValue[]> {
-  const start = `["${name}"`
   return await db
     .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
     .from(callValues)
-    .where(
-      sql`${callValues.projectId} = ${projectId} and ${callValues.value} >= ${`${start},`} and ${callValues.value} < ${`${start}-`}`,
-    )
+    .where(sql`${callValues.projectId} = ${projectId} and ${isUnder(sql`${callValues.value}`, name)}`)
     .groupBy(callValues.value)
     .orderBy(sql`calls desc`, callValues.value)
     .limit(facetValuesMax)

@@ -5,7 +5,7 @@ import { projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Condition, Path } from './conditions.ts'
-import { countAny } from './counts.ts'
+import { countAny, type Period } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
 import {
   isCurrent,
@@ -33,6 +33,10 @@ const limitsDefault = {
 const windowPerFound = 4
 /** The same of the list of all calls, and of calls with a value. */
 const callsPerValue = 20
+/** Takes a few milliseconds. */
+const sliceCallsMax = 4_000
+/** How many slices are cut at once, which takes a millisecond. */
+const endsMax = 8
 /** At a million calls, each has 12 KB of text. */
 const fewQueriesMax = 200
 
@@ -125,6 +129,46 @@ export class CallFinder {
     return await this.#countOf(
       sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
     )
+  }
+
+  /**
+   * Selects columns of the rows of `calls` that match. What few calls meet is one slice; otherwise each is looked for among
+   * some `callsMax` calls, so that other queries run in between.
+   */
+  async *slices(columns: SQL, callsMax = sliceCallsMax): AsyncGenerator<SQL> {
+    if (this.#search.words?.length === 0) return
+    this.#source ??= this.#chooseSource()
+    const { countPath, size, words } = await this.#source
+    const { counted } = this.#limits
+    if (words && (words.seqs !== null || words.found <= counted))
+      return yield this.#rowsWithWords(words, undefined, columns)
+    const periods = size <= counted ? [undefined] : this.#cut(callsMax)
+    for await (const period of periods) {
+      const rows = this.#branches(countPath, { columns, ...(period ? { period } : {}) })
+      yield words
+        ? sql`select * from (with some as materialized (${rows})
+            select * from some where seq in (${seqsMatchingAmong(words.sought, sql`some`)}))`
+        : rows
+    }
+  }
+
+  /** Cuts the period of the search into parts of so many calls of the project, and those of the same time as the first. */
+  async *#cut(callsMax: number): AsyncGenerator<Period> {
+    const { from: first = -allTime, to = allTime } = this.#search
+    for (let from = first; ; ) {
+      const next = sql`select created_at from calls indexed by calls_by_created_at
+        where project_id = ${this.#projectId} and created_at > ends.at and created_at < ${to}
+        order by created_at limit 1 offset ${callsMax}`
+      const ends = await this.#db.select({ at: sql<number>`at` }).from(sql`(
+        with recursive ends (at) as (
+          select ${from} union all select (${next}) from ends where at is not null limit ${endsMax + 1})
+        select at from ends where at is not null)`)
+      for (const { at } of ends.slice(1)) {
+        yield { from, to: at }
+        from = at
+      }
+      if (ends.length <= endsMax) return yield { from, to }
+    }
   }
 
   #seek(words: readonly WordQuery[]): Promise<SoughtWords> {
@@ -351,10 +395,18 @@ export class CallFinder {
    * A select for each range of the path. SQLite merges ordered ranges lazily, while `in` would read all of them.
    * @param isAlone without the other conditions
    * @param max the limit of each range and of all together
+   * @param columns to select instead of the place
+   * @param period by default that of the search
    */
   #branches(
     path: Path,
-    { after, isAlone = false, max }: { after?: Place | undefined; isAlone?: boolean; max?: number } = {},
+    {
+      after,
+      isAlone = false,
+      max,
+      columns,
+      period,
+    }: { after?: Place | undefined; isAlone?: boolean; max?: number; columns?: SQL; period?: Period } = {},
   ): SQL {
     const checks = this.#search.conditions.flatMap((condition, at) =>
       isAlone || (condition.path === path && !path.isWider) ? [] : [this.#checks[at] ?? condition.check],
@@ -366,11 +418,13 @@ export class CallFinder {
       const needsCall = table !== 'calls' && !isAlone
       const toCalls = needsCall ? sql` cross join calls on calls.seq = ${sql.raw(table)}.seq` : sql``
       const created = sql.raw(`${table}.created_at`)
-      const place = isAlone ? sql`` : sql`, ${created} as createdAt, calls.id as id${this.#duration}`
+      const place = isAlone
+        ? sql``
+        : sql`, ${columns ?? sql`${created} as createdAt, calls.id as id${this.#duration}`}`
       const wheres = [
         sql`${sql.raw(table)}.project_id = ${this.#projectId}`,
         where,
-        ...this.#times(created, after),
+        ...this.#times(created, after, period),
         ...checks,
       ]
       return sql`select ${sql.raw(table)}.seq as seq${place} from ${sql.raw(table)}${indexed}${toCalls}
@@ -383,8 +437,7 @@ export class CallFinder {
     return path.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
   }
 
-  #times(created: SQL, after?: Place): SQL[] {
-    const { from, to } = this.#search
+  #times(created: SQL, after?: Place, { from, to }: Partial<Period> = this.#search): SQL[] {
     return [
       ...(from === undefined ? [] : [sql`${created} >= ${from}`]),
       ...(to === undefined ? [] : [sql`${created} < ${to}`]),
@@ -444,14 +497,14 @@ export class CallFinder {
   }
 
   /** All calls that have the words and match the filters. */
-  #rowsWithWords(words: Words, after: Place | undefined): SQL {
+  #rowsWithWords(words: Words, after: Place | undefined, columns?: SQL): SQL {
     const wheres = [
       sql`calls.project_id = ${this.#projectId}`,
       ...this.#checks,
       ...this.#times(sql`calls.created_at`, after),
     ]
-    return sql`select calls.seq as seq, calls.created_at as createdAt, calls.id as id${this.#duration}
-      from (${seqsOf(words)}) as found cross join calls on calls.seq = found.seq
+    const place = columns ?? sql`calls.created_at as createdAt, calls.id as id${this.#duration}`
+    return sql`select calls.seq as seq, ${place} from (${seqsOf(words)}) as found cross join calls on calls.seq = found.seq
       where ${sql.join(wheres, sql` and `)}`
   }
 

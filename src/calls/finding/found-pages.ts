@@ -74,6 +74,25 @@ export class FoundPages {
     return { total: isCapped ? most : total, isCapped }
   }
 
+  /** When the first call in the search's order was created; undefined if none matches. */
+  async firstTime(): Promise<number | undefined> {
+    let page = await this.page(1)
+    while (page.places.length === 0 && page.end) page = await this.page(1, { after: page.end })
+    return page.places[0]?.createdAt
+  }
+
+  /** Selects columns of the rows of `calls` that match, in slices. */
+  async *slices(columns: SQL): AsyncGenerator<SQL> {
+    if (!this.#hasPhrases) return yield* this.#finder.slices(columns)
+    let after: Place | undefined
+    do {
+      const { places, end } = await this.page(checkedMax, { after })
+      const seqs = JSON.stringify(places.map(({ seq }) => seq))
+      yield sql`select ${columns} from json_each(${seqs}) cross join calls on calls.seq = value`
+      after = end ?? undefined
+    } while (after)
+  }
+
   get #hasPhrases(): boolean {
     return (this.#search.phrases ?? []).length > 0
   }

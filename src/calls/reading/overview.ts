@@ -4,8 +4,16 @@ import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import { clockOf } from '../../text/zone.ts'
+import { TimeGroups } from '../figures/time-groups.ts'
 import { readAgentNames } from '../finding/agent-names.ts'
-import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from '../finding/counts.ts'
+import {
+  type CountedName,
+  countsByQuarter,
+  countsByValue,
+  dayMs,
+  type Period,
+  quarterStart,
+} from '../finding/counts.ts'
 
 const msPerHour = 3_600_000
 const periodDaysMax = 366
@@ -109,13 +117,13 @@ export class Overview {
     { zone = 'UTC', ...texts }: PeriodTexts & { zone?: string | undefined },
   ): Promise<{ data: CallsOfDay[] }> {
     const period = readPeriod(texts)
-    const parts = partsOfZone(period, zone)
-    // Not parameters, which would be floats and make the days floats.
-    const isIn = parts.map(({ to, ahead }) => sql.raw(`when until <= ${to} then ${ahead}`))
-    const ahead = sql`case ${sql.join(isIn, sql` `)} else ${sql.raw(`${parts.at(-1)?.ahead ?? 0}`)} end`
+    const aheadAt = clockOf(zone)
+    if (!aheadAt)
+      throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
+    const time = new TimeGroups('day', period, aheadAt)
     const rows = await this.#read(projectId)
       .select({
-        day: sql<number>`(until - 1 + ${ahead}) / ${sql.raw(`${dayMs}`)} as day`,
+        day: sql<number>`${time.nameOf(quarterStart)} as day`,
         success: sql<number>`sum(success)`,
         fail: sql<number>`sum(fail)`,
         other: sql<number>`sum(calls - success - fail - unevaluated)`,
@@ -124,10 +132,7 @@ export class Overview {
       .from(sql`(${countsByQuarter(projectId, period)})`)
       .groupBy(sql`day`)
     const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
-    const data = daysOf(parts).map((day) => ({
-      day: new Date(day * dayMs).toISOString().slice(0, 10),
-      ...(byDay.get(day) ?? noCalls),
-    }))
+    const data = time.names.map((day) => ({ day: time.textOf(day), ...(byDay.get(day) ?? noCalls) }))
     return { data }
   }
 
@@ -257,15 +262,6 @@ async function readMedian(db: ReadDatabase, projectId: number, { from, to }: Per
   return row?.median ?? null
 }
 
-/** Days since 1970. */
-function daysOf(parts: ZonePart[]): number[] {
-  const [start, end] = [parts[0], parts.at(-1)]
-  if (!start || !end) return []
-  const first = Math.floor((start.from + start.ahead) / dayMs)
-  const last = Math.floor((end.to - 1 + end.ahead) / dayMs)
-  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
-}
-
 /** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */
 function readPeriod(texts: PeriodTexts): Period {
   const [from, to] = [readInstant(texts.from), readInstant(texts.to)]
@@ -290,40 +286,4 @@ function readPeriodBefore(text: string, { from }: Period): Period {
 function isShort({ from, to }: Period): boolean {
   // Days in a time zone may be an hour longer.
   return (to - from - msPerHour) / dayMs <= periodDaysMax
-}
-
-/** A part of a period during which a time zone's offset is constant. */
-interface ZonePart {
-  from: number
-  to: number
-  /** How far local time is ahead of UTC, in milliseconds. */
-  ahead: number
-}
-
-/** The parts of a period, earliest first. @throws invalid_request for an unknown time zone */
-function partsOfZone({ from, to }: Period, zone: string): ZonePart[] {
-  const aheadAt = clockOf(zone)
-  if (!aheadAt)
-    throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
-  const parts: ZonePart[] = []
-  let start = from
-  for (let at = from; at < to; at += dayMs) {
-    const next = Math.min(at + dayMs, to)
-    if (aheadAt(at) === aheadAt(next)) continue
-    const change = changeBetween(at, next, aheadAt)
-    parts.push({ from: start, to: change, ahead: aheadAt(start) })
-    start = change
-  }
-  return start < to ? [...parts, { from: start, to, ahead: aheadAt(start) }] : parts
-}
-
-/** The instant at which the offset changes to that at the end. */
-function changeBetween(from: number, to: number, aheadAt: (at: number) => number): number {
-  let [before, after] = [from, to]
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    if (aheadAt(middle) === aheadAt(to)) after = middle
-    else before = middle
-  }
-  return after
 }

@@ -30,7 +30,15 @@ export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 're
 /** What a call has beside its thirteen fields: details and metadata as JSON text, and the columns that derive from them. */
 type BesideCall = Pick<
   StoredCall,
-  'details' | 'source' | 'agentId' | 'review' | 'recording' | 'redactions' | 'metadata'
+  | 'details'
+  | 'source'
+  | 'agentId'
+  | 'review'
+  | 'recording'
+  | 'costUsd'
+  | 'latencyMs'
+  | 'redactions'
+  | 'metadata'
 >
 
 interface DetailsChange {
@@ -53,8 +61,8 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
   const { change, own, isLate, counted, redactions, turns } = merging
   const metadata = mergeMetadata(stored.metadata, merging)
   if (!change.details && !own && toPartsText(counted) === stored.redactions) {
-    const { details, source, agentId, review, recording, redactions } = stored
-    return { details, source, agentId, review, recording, redactions, metadata }
+    const { details, source, agentId, review, recording, costUsd, latencyMs, redactions } = stored
+    return { details, source, agentId, review, recording, costUsd, latencyMs, redactions, metadata }
   }
   const details: StoredDetails = stored.details === null ? { ...emptyDetails } : JSON.parse(stored.details)
   const { redacted: imported, analysis, ...ofService } = own ?? {}
@@ -77,6 +85,8 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
     agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
     review: marksOf(details.review),
     recording: details.recording.state === 'none' ? null : details.recording.state,
+    costUsd: details.costUsd,
+    latencyMs: details.latencyMs,
     redactions: toPartsText(counted),
     metadata,
   }

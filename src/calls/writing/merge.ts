@@ -198,6 +198,8 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     agentId: null,
     review: null,
     recording: null,
+    costUsd: null,
+    latencyMs: null,
     redactions: null,
     metadata: null,
     analysis: null,

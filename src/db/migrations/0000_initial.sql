@@ -194,6 +194,8 @@ CREATE TABLE `calls` (
 	`agent_id` text,
 	`review` text,
 	`recording` text,
+	`cost_usd` real,
+	`latency_ms` real,
 	`document_chars` integer NOT NULL,
 	`change_seq` integer NOT NULL,
 	`caller_digits` text GENERATED ALWAYS AS (replace(replace(replace(replace(replace(replace(replace(caller_number, ' ', ''), '+', ''), '-', ''), '(', ''), ')', ''), '.', ''), '/', '')) VIRTUAL,

@@ -206,6 +206,8 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     analysis: null,
     review: marksOf(details.review),
     recording: null,
+    costUsd: null,
+    latencyMs: null,
     source: details.source,
     agentId: details.agent?.id ?? null,
     occurredAt: null,

@@ -1,0 +1,54 @@
+import { jsonAnswer, keyedAnswers, queryParameter } from '../../http/openapi.ts'
+import { filterParameters, tooLong } from '../docs.ts'
+import { groupings } from './figures-request.ts'
+import { measures, shows } from './measures.ts'
+import { CallFigures } from './schemas.ts'
+
+// The route of figures in the OpenAPI document.
+
+const member = '[^\\u0000]{1,490}'
+
+export const readFigures = {
+  tags: ['Calls'],
+  security: [{ apiKey: [] }],
+  operationId: 'readFigures',
+  summary: 'Figures of calls, in groups',
+  description:
+    'Counts the calls that filters find, or shows a number of them: of all together, of each day or hour, or of each ' +
+    "value of a field. The filters are those of the list of calls, and a group's `calls` are as many as the list finds " +
+    'with the filters and the group. Days and hours follow each other without holes; other groups begin with those of ' +
+    'the most calls. At most 1,000 groups are shown; more days or hours are a 400.',
+  parameters: [
+    queryParameter(
+      'of',
+      'What is shown: of `duration` that of completed calls, of `analysis.KEY` numbers alone.',
+      {
+        type: 'string',
+        pattern: `^(${Object.keys(measures).join('|')}|analysis\\.${member}|criterion\\.[a-z0-9_]{1,40})$`,
+        default: 'calls',
+      },
+      'success',
+    ),
+    queryParameter(
+      'show',
+      '`count` of calls; `share` of `success` and `criterion.ID`, among the calls that succeeded or failed, or passed or ' +
+        'failed; the others of numbers, where it is required. Percentiles are numbers of the group (nearest rank).',
+      { type: 'string', pattern: `^(${shows.join('|')})$` },
+      'share',
+    ),
+    queryParameter(
+      'by',
+      'What makes a group. Without it, all calls are one.',
+      { type: 'string', pattern: `^(${groupings.join('|')}|analysis\\.${member})$` },
+      'day',
+    ),
+    queryParameter(
+      'timeZone',
+      "Of days and hours, by default the project's, or else UTC.",
+      { type: 'string', maxLength: 100 },
+      'Europe/Berlin',
+    ),
+    ...filterParameters,
+  ],
+  responses: keyedAnswers({ 200: jsonAnswer('The figures.', CallFigures), ...tooLong }, ['invalid_request']),
+}

@@ -1,0 +1,168 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { type AppError, invalidRequest } from '../../errors.ts'
+import { clockOf } from '../../text/zone.ts'
+import { analysisPrefix, noValue } from '../filters.ts'
+import type { CallQuery } from '../finding/call-query.ts'
+import { meaningsOf } from '../finding/call-values.ts'
+import { unlabelled } from '../finding/conditions.ts'
+import {
+  type CountedName,
+  countsByQuarter,
+  countsByValue,
+  type Period,
+  quarterStart,
+} from '../finding/counts.ts'
+import { FoundPages } from '../finding/found-pages.ts'
+import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
+import { type Naming, type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
+import { emptyTally, shown, sumOf, type Tally } from './tally.ts'
+import { groupsMax, TimeGroups } from './time-groups.ts'
+
+/** Until the year 10000: no call is created later. */
+const allTime = { from: 0, to: Date.UTC(10_000, 0, 1) }
+
+interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
+  data: Figure[]
+  /** How many calls the filters alone find. */
+  total: number
+}
+
+interface Figure {
+  /** A value of the filter that finds the group's calls, a day, or an hour; null for the one group of all calls. */
+  key: string | null
+  value: number | null
+  calls: number
+}
+
+interface Groups {
+  groups: (readonly [key: string | null, Tally])[]
+  total: number
+}
+
+/** Figures of the calls that filters find. */
+export class Figures {
+  readonly #options: { store: StoreOf; settingsOf: SettingsOf }
+
+  constructor(options: { store: StoreOf; settingsOf: SettingsOf }) {
+    this.#options = options
+  }
+
+  /**
+   * @param query filters, and `of`, `show`, `by` and `timeZone`
+   * @throws invalid_request for values that cannot be read, and for more hours, days or values than can be shown
+   */
+  async read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+    const { store, settingsOf } = this.#options
+    const request = readFiguresRequest(query)
+    const { of, show, by, search } = request
+    const db = store(projectId).readInBackground
+    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search) }
+    const isByTime = by === 'day' || by === 'hour'
+    const { groups, total } = isByTime
+      ? await groupByTime(reading, by, (await settingsOf(projectId)).timeZone)
+      : await groupByValue(reading)
+    const data = groups.map(([key, tally]) => ({ key, value: shown(show, tally), calls: tally.calls }))
+    return { of, show, by, data, total }
+  }
+}
+
+/** The days or hours from the first call, or `from`, to the last one, or `to`. */
+async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | null): Promise<Groups> {
+  const { from, to } = reading.search
+  const start = from ?? (await reading.pages.firstTime())
+  if (start === undefined) return { groups: [], total: 0 }
+  const aheadAt = reading.aheadAt ?? clockOf(zone ?? 'UTC') ?? (() => 0)
+  const time = new TimeGroups(by, { from: start, to: to ?? allTime.to }, aheadAt)
+  if (to !== undefined && time.names.length > groupsMax) throw tooMany(by)
+  const name = time.nameOf(sql`calls.created_at`)
+  const counts = countsByQuarter(reading.projectId, periodOf(reading))
+  const quarters = countedIn(time.nameOf(quarterStart), counts)
+  const tallies = await readTallies(reading, { name, counted: time.isOfQuarters ? quarters : undefined })
+  const found = [...tallies.keys()].map(Number)
+  const first = from === undefined ? Math.min(...found) : Number.NEGATIVE_INFINITY
+  const last = to === undefined ? Math.max(...found) : Number.POSITIVE_INFINITY
+  const names = time.names.filter((each) => each >= first && each <= last)
+  // No name stands for what is later than all of them.
+  if (tallies.has(null) || names.length > groupsMax) throw tooMany(by)
+  const groups = names.map((each) => [time.textOf(each), tallies.get(each) ?? emptyTally] as const)
+  return { groups, total: callsIn(tallies) }
+}
+
+/** The groups of a filter's values, those of the most calls first; or all calls. */
+async function groupByValue(reading: Reading): Promise<Groups> {
+  const { by } = reading
+  const { under, ...naming } = namingOf(reading)
+  const tallies = await readTallies(reading, naming)
+  const total = callsIn(tallies)
+  if (by === null) return { groups: [[null, tallies.get(null) ?? emptyTally]], total }
+  const values: Map<unknown, Tally> = new Map(tallies)
+  if (under !== undefined)
+    for (const [entry, tally] of await readTalliesUnder(reading, under)) {
+      const [, value]: unknown[] = JSON.parse(String(entry))
+      values.set(value, sumOf(tally, values.get(value) ?? emptyTally))
+    }
+  const none = values.get(null)
+  const texts = new Set([...values.keys()].filter((value) => value !== null).map(String))
+  // No filter finds an empty text, nor what is called `none` where that means null.
+  texts.delete('')
+  if (!by.startsWith(analysisPrefix)) texts.delete(noValue)
+  const groups = [...texts].map((text) => {
+    const meant = meaningsOf(text).map((value) => values.get(value) ?? emptyTally)
+    return [text, meant.reduce(sumOf)] as const
+  })
+  const all = none ? [...groups, [noValue, none] as const] : groups
+  return { groups: all.sort(byCalls).slice(0, groupsMax), total }
+}
+
+function byCalls([a, { calls }]: readonly [string, Tally], [b, other]: readonly [string, Tally]): number {
+  return other.calls - calls || (a < b ? -1 : 1)
+}
+
+/** How calls are grouped by values. */
+interface ByValue extends Naming {
+  /** The name in call_values of further groups of a call. */
+  under?: string
+}
+
+function namingOf(reading: Reading): ByValue {
+  const { by, projectId } = reading
+  const period = periodOf(reading)
+  const counted = (name: CountedName) => countedIn(sql`value ->> '$'`, countsByValue(projectId, name, period))
+  switch (by) {
+    case null:
+      return { counted: countedIn(sql`null`, countsByQuarter(projectId, period)) }
+    case 'source':
+      return { name: sql`calls.source`, counted: counted(by) }
+    case 'endedReason':
+      return { name: sql`calls.ended_reason`, counted: counted(by) }
+    case 'evaluation':
+      return { name: sql`calls.evaluation` }
+    case 'agentId':
+      return { name: sql`calls.agent_id`, counted: counted(by), under: 'otherAgentId' }
+    case 'label':
+      return { name: sql`case when ${unlabelled.check} then null else '' end`, under: by }
+    default:
+      return { name: sql`''`, under: by }
+  }
+}
+
+function countedIn(name: SQL, counts: SQL): SQL {
+  return sql`select ${name} as name, success, fail, unevaluated, calls - success - fail - unevaluated as other
+    from (${counts})`
+}
+
+function periodOf({ search: { from = allTime.from, to = allTime.to } }: Reading): Period {
+  return { from, to }
+}
+
+function callsIn(tallies: Tallies): number {
+  return [...tallies.values()].reduce((sum, { calls }) => sum + calls, 0)
+}
+
+function tooMany(by: string): AppError {
+  return invalidRequest([
+    { field: 'by', message: `would make more than ${groupsMax} groups of one ${by} each` },
+  ])
+}

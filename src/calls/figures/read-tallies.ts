@@ -1,0 +1,103 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { CallSearch } from '../finding/call-query.ts'
+import { isUnder } from '../finding/call-values.ts'
+import type { FoundPages } from '../finding/found-pages.ts'
+import type { FiguresRequest } from './figures-request.ts'
+import { sumOf, type Tally, type TallyRow, tallyColumns, toTally } from './tally.ts'
+
+/** How many different names are read, of which the most frequent are shown: to sort more would delay others. */
+const namesMax = 50_000
+
+/** By what the query names a group. */
+export type Tallies = Map<string | number | null, Tally>
+
+export interface Reading extends FiguresRequest {
+  db: ReadDatabase
+  projectId: number
+  pages: FoundPages
+}
+
+/** The one group of each call. */
+export interface Naming {
+  /** Its name, of a row of `calls`; undefined if all calls are one group, which null names. */
+  name?: SQL
+  /** Selects `name` of the same groups from call_counts, and their `success`, `fail`, `unevaluated` and `other` calls. */
+  counted?: SQL | undefined
+}
+
+/** The groups of the calls that a search finds, each call in one of them. */
+export async function readTallies(reading: Reading, { name, counted }: Naming): Promise<Tallies> {
+  const { db, search, measure, pages, show } = reading
+  const tallies: Tallies = new Map()
+  const evaluations = measure.isCounted ? evaluationsIn(search) : undefined
+  if (counted && evaluations) {
+    const sumOfThose = (isAmong: (evaluation: string) => boolean) =>
+      sql<number>`sum(${sql.raw(evaluations.filter(isAmong).join(' + ') || '0')})`
+    const columns = {
+      name: sql<string | number | null>`name`,
+      calls: sumOfThose(() => true),
+      numbers: sumOfThose((each) => each === 'success' || each === 'fail'),
+      sum: sumOfThose((each) => each === 'success'),
+    }
+    const all = db.select(columns).from(sql`(${counted})`).groupBy(sql`name`)
+    return add(tallies, await all.having(sql`${columns.calls} > 0`))
+  }
+  const columns = { name: sql<string | number | null>`name`, ...tallyColumns(show) }
+  for await (const slice of pages.slices(sql`${name ?? sql`null`} as name, ${measure.number} as number`)) {
+    const tallied = db.select(columns).from(sql`(${slice})`)
+    // Even by null, SQLite would sort the calls.
+    add(tallies, await (name ? tallied.groupBy(sql`name`) : tallied))
+  }
+  return tallies
+}
+
+/** Of JSON, what call_counts counts. */
+const countedEvaluations = new Map([
+  ['"success"', 'success'],
+  ['"fail"', 'fail'],
+  ['null', 'unevaluated'],
+])
+
+/** The evaluations of all calls that a search finds, if it finds all with these; undefined if other filters matter. */
+function evaluationsIn({ conditions, words }: CallSearch): readonly string[] | undefined {
+  if (words) return undefined
+  const [first, ...others] = conditions
+  if (!first) return [...countedEvaluations.values(), 'other']
+  if (first.counted?.name !== 'evaluation' || others.length > 0) return undefined
+  const evaluations = first.counted.values.flatMap((value) => countedEvaluations.get(value) ?? [])
+  return evaluations.length === first.counted.values.length ? evaluations : undefined
+}
+
+/** The groups of the values in call_values under a name, of which a call may have several. */
+export async function readTalliesUnder(reading: Reading, valueName: string): Promise<Tallies> {
+  const { db, projectId, measure, pages, show } = reading
+  const tallies: Tallies = new Map()
+  const [first] = await db
+    .select({ value: sql<string>`value` })
+    .from(sql`call_values`)
+    .where(sql`project_id = ${projectId} and ${isUnder(sql`value`, valueName)}`)
+    .limit(1)
+  if (!first) return tallies
+  const columns = { name: sql<string>`entry.value`, ...tallyColumns(show) }
+  // As the list has it, within quotation marks. Most calls have no such entry, and this is found sooner.
+  const start = JSON.stringify(`${JSON.stringify([valueName]).slice(0, -1)},`).slice(0, -1)
+  const list = sql`case when instr(calls.value_list, ${start}) > 0 then calls.value_list end as list`
+  for await (const slice of pages.slices(sql`${list}, ${measure.number} as number`)) {
+    const entries = sql`(${slice}) as found cross join json_each(list) as entry`
+    const under = isUnder(sql`entry.value`, valueName)
+    add(tallies, await db.select(columns).from(entries).where(under).groupBy(sql`entry.value`))
+  }
+  return tallies
+}
+
+/** @throws invalid_request if there are too many names */
+function add(tallies: Tallies, rows: readonly ({ name: string | number | null } & TallyRow)[]): Tallies {
+  for (const { name, ...row } of rows) {
+    const [tally, before] = [toTally(row), tallies.get(name)]
+    tallies.set(name, before ? sumOf(before, tally) : tally)
+  }
+  if (tallies.size <= namesMax) return tallies
+  throw invalidRequest([{ field: 'by', message: `has more than ${namesMax} different values` }])
+}

@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox'
+import { named } from '../../validation.ts'
+
+const nullable = { nullable: true }
+
+const Figure = named('Figure', {
+  key: Type.Unsafe<string | null>({
+    type: 'string',
+    ...nullable,
+    description:
+      'A day, the time at which an hour starts, or the text with which the filter finds these calls. null without `by`.',
+    example: '2026-01-31',
+  }),
+  value: Type.Unsafe<number | null>({
+    type: 'number',
+    ...nullable,
+    description: 'null where no call of the group has a value.',
+    example: 0.82,
+  }),
+  calls: Type.Integer({ minimum: 0, description: 'How many calls the group has.', example: 118 }),
+})
+
+/** Figures of the calls that filters find. */
+export const CallFigures = named('Figures', {
+  of: Type.String({ example: 'success' }),
+  show: Type.String({ example: 'share' }),
+  by: Type.Unsafe<string | null>({ type: 'string', ...nullable, example: 'day' }),
+  data: Type.Array(Figure, { maxItems: 1_000 }),
+  total: Type.Integer({ minimum: 0, description: 'How many calls the filters find.', example: 118 }),
+})

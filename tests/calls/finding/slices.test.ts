@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
+import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
+import fc from '../../support/fast-check.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { putCalls } from '../put-calls.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const few = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
+const quarterMs = 900_000
+const iso = (quarter: number) => new Date(Date.UTC(2026, 0, 1) + quarter * quarterMs).toISOString()
+const call = fc.record({
+  createdAt: few(0, 0.5, 1, 1.5, 2, 400, 40_000).map(iso),
+  status: few('live' as const, 'completed' as const),
+  evaluation: few(null, 'success', 'fail'),
+  duration: few(0, 1, 60),
+  summary: few(null, 'alpha', 'alphabet', 'alpha beta', 'beta'),
+  callerNumber: few(null, '+15551', '+15552'),
+  callAnalysis: few({}, { k: 1 }, { k: '1' }),
+})
+const filters: Record<string, fc.Arbitrary<string[]>> = {
+  status: few(['live'], ['live', 'completed']),
+  evaluation: few(['none'], ['success', 'fail']),
+  minDuration: few(['1']),
+  number: few(['1555']),
+  'analysis.k': few(['1']),
+  text: few(['alpha'], ['beta al']),
+  from: few([iso(0.5)], [iso(1)]),
+  to: few([iso(1.5)], [iso(401)]),
+}
+const plan = fc.record({
+  calls: fc.array(call, { minLength: 3, maxLength: 12, size: 'max' }),
+  query: fc
+    .subarray(Object.entries(filters), { maxLength: 3 })
+    .chain((chosen) => fc.record(Object.fromEntries(chosen))),
+  counted: few(0, 2, 5, 10_000),
+  slice: few(1, 2, 5),
+})
+
+test('slices have each call that is found once, and no other', async () => {
+  await fc.assert(
+    fc.asyncProperty(plan, async ({ calls, query, counted, slice }) => {
+      const { projectId } = await service.mintProject()
+      await putCalls(
+        service.services,
+        projectId,
+        calls.map((call, n) => ({ ...call, id: `${n}` })),
+      )
+      await service.services.wordBacklog.finish()
+      const orders = { orders: ['createdAt'], readCursor: () => undefined } as const
+      const search = readCallSearch({ ...query, order: 'createdAt' }, orders, [])
+      const db = service.services.database.readInBackground
+      const finder = new CallFinder(db, projectId, search, {
+        counted,
+        few: counted,
+        window: { least: 1, most: 1 },
+      })
+      const sliced: number[] = []
+      for await (const rowsOf of finder.slices(sql`calls.seq as sliced`, slice)) {
+        const rows = await db.select({ seq: sql<number>`sliced` }).from(sql`(${rowsOf})`)
+        sliced.push(...rows.map(({ seq }) => seq))
+      }
+      const found = await finder.places(calls.length + 1)
+      expect(sliced.sort((a, b) => a - b)).toEqual(found.map(({ seq }) => seq).sort((a, b) => a - b))
+    }),
+    { numRuns: 100 },
+  )
+})
