@@ -1,3 +1,4 @@
+import { starters } from '../../src/console/ui/views/analysis/starters.ts'
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
@@ -15,7 +16,12 @@ export interface FilledConsole {
   addresses: Record<string, string>
 }
 
-/** @param callsMax how many of the newest of two months of calls */
+type Ask = <Answer>(method: string, path: string, body?: unknown) => Promise<Answer>
+
+/**
+ * @param service with the made model
+ * @param callsMax how many of the newest of two months of calls
+ */
 export async function fillConsole(
   service: TestService,
   people: TestConsole,
@@ -24,7 +30,7 @@ export async function fillConsole(
   const project = await people.mintProject()
   const empty = await people.mintProject()
   const { owner } = people
-  const ask = async <Answer>(method: string, path: string, body: unknown): Promise<Answer> => {
+  const ask: Ask = async (method, path, body) => {
     const answer = await owner.send(method, path, body)
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return answer.json()
@@ -57,6 +63,11 @@ export async function fillConsole(
     url: 'https://example.com/hooks/callbook',
   })
   const { link } = await ask<{ link: string }>('POST', `${of}/invitations`, { role: 'member' })
+  await analyze(
+    project,
+    ask,
+    calls.slice(-40).flatMap(({ id, call }) => (call.status === 'live' ? [] : id)),
+  )
   const item = await addKnowledge(service, project, owner)
   const viewer = await fillSettings(service, people, project)
   const source = await ask<{ id: string }>('POST', `${of}/sources`, { platform: 'vapi', name: 'Vapi' })
@@ -74,6 +85,27 @@ export async function fillConsole(
       webhook: hooks.id,
       invitation: new URL(link).hash.slice(1),
     },
+  }
+}
+
+/** Two versions of a rubric, a run over the newest calls, and what people say of some of them. */
+async function analyze(project: TestProject, ask: Ask, ids: readonly string[]): Promise<void> {
+  const of = `/projects/${project.id}`
+  const rubric = starters.find(({ name }) => name === 'Booking')?.rubric
+  if (!rubric) throw new Error('There is no such example')
+  await ask('PUT', `${of}/analysis/rubric`, { ...rubric, criteria: rubric.criteria.slice(0, 2), fields: [] })
+  await ask('PUT', `${of}/analysis/rubric`, { ...rubric, tokensPerMonth: 5_000_000 })
+  await ask('POST', `${of}/analysis/runs`, { filters: { id: ids } })
+  await until(async () => {
+    const { data } = await ask<{ data: { state: string }[] }>('GET', `${of}/analysis/runs`)
+    return data.every(({ state }) => state === 'done')
+  })
+  for (const [at, id] of ids.entries()) {
+    if (at % 3 === 0) continue
+    await ask('PATCH', `${of}/calls/${id}/review`, {
+      evaluation: at % 4 === 0 ? 'fail' : 'success',
+      criteria: { booked_or_clear_answer: at % 4 === 0 ? 'fail' : 'pass', confirmed_the_date: 'pass' },
+    })
   }
 }
 

@@ -1,25 +1,16 @@
 import { Button, Input } from '@mantine/core'
 import { IconChevronDown, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import {
-  type KeyboardEvent,
-  lazy,
-  type Ref,
-  Suspense,
-  useEffect,
-  useEffectEvent,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, lazy, type Ref, Suspense, useRef, useState } from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { Call, Review } from '../../../../calls/schemas.ts'
 import { Instant } from '../../components/instant.tsx'
 import { loadLater } from '../../components/load-later.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
-import { isTyping } from '../../components/typing.ts'
 import { useRefusal } from '../../session.ts'
 import classes from './call-review.module.css'
 import { Evaluation } from './evaluation.tsx'
 import { useReview, useUnsavedNote } from './review-queries.ts'
+import { useKeys } from './use-keys.ts'
 
 const noteCharsMax = 10_000
 /** For browsers without `field-sizing`, where the field does not grow with its text. */
@@ -68,21 +59,6 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
       <UnsavedNote id={call.id} {...part} />
     </section>
   )
-}
-
-/** Shortcuts outside fields. */
-function useKeys(keys: Record<string, () => void>): void {
-  const onKey = useEffectEvent((event: globalThis.KeyboardEvent) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
-    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined
-    if (!act) return
-    event.preventDefault()
-    act()
-  })
-  useEffect(() => {
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [])
 }
 
 function OwnEvaluation({
