@@ -42,7 +42,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'main', tags: ['$initial'], test: (id) => !id.endsWith('boot.ts') },
   { name: 'core', test: (id) => coreModules.some((form) => form.test(id)) },
   { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
-  { name: 'fields', test: /@mantine\/(form|core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea))\// },
+  {
+    name: 'fields',
+    test: /@mantine\/(form|core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea))\//,
+  },
   // Needs overlays and fields, which the sign-in page must not load.
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // Of the list of calls, the audit trail and the analysis of past calls.

@@ -2,7 +2,7 @@ import { starters } from '../../src/console/ui/views/analysis/starters.ts'
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
-import { madeCalls } from './made-calls.ts'
+import { type MadeCall, madeCalls } from './made-calls.ts'
 import practice from './practice.json' with { type: 'json' }
 import { soundOf } from './sound.ts'
 
@@ -63,11 +63,7 @@ export async function fillConsole(
     url: 'https://example.com/hooks/callbook',
   })
   const { link } = await ask<{ link: string }>('POST', `${of}/invitations`, { role: 'member' })
-  await analyze(
-    project,
-    ask,
-    calls.slice(-40).flatMap(({ id, call }) => (call.status === 'live' ? [] : id)),
-  )
+  await analyze(project, ask, calls.slice(-40))
   const item = await addKnowledge(service, project, owner)
   const viewer = await fillSettings(service, people, project)
   const source = await ask<{ id: string }>('POST', `${of}/sources`, { platform: 'vapi', name: 'Vapi' })
@@ -89,19 +85,19 @@ export async function fillConsole(
 }
 
 /** Two versions of a rubric, a run over the newest calls, and what people say of some of them. */
-async function analyze(project: TestProject, ask: Ask, ids: readonly string[]): Promise<void> {
+async function analyze(project: TestProject, ask: Ask, newest: readonly MadeCall[]): Promise<void> {
   const of = `/projects/${project.id}`
   const rubric = starters.find(({ name }) => name === 'Booking')?.rubric
   if (!rubric) throw new Error('There is no such example')
   await ask('PUT', `${of}/analysis/rubric`, { ...rubric, criteria: rubric.criteria.slice(0, 2), fields: [] })
   await ask('PUT', `${of}/analysis/rubric`, { ...rubric, tokensPerMonth: 5_000_000 })
-  await ask('POST', `${of}/analysis/runs`, { filters: { id: ids } })
+  await ask('POST', `${of}/analysis/runs`, { filters: { from: newest[0]?.call.createdAt } })
   await until(async () => {
     const { data } = await ask<{ data: { state: string }[] }>('GET', `${of}/analysis/runs`)
     return data.every(({ state }) => state === 'done')
   })
-  for (const [at, id] of ids.entries()) {
-    if (at % 3 === 0) continue
+  for (const [at, { id, call }] of newest.entries()) {
+    if (at % 3 === 0 || call.status === 'live') continue
     await ask('PATCH', `${of}/calls/${id}/review`, {
       evaluation: at % 4 === 0 ? 'fail' : 'success',
       criteria: { booked_or_clear_answer: at % 4 === 0 ? 'fail' : 'pass', confirmed_the_date: 'pass' },

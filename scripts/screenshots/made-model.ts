@@ -40,7 +40,8 @@ function judge(request: RecordedChat): unknown {
   // Its form is that of the schema that was sent.
   const judgement = goodJudgement(request) as { criteria?: Record<string, Judged> }
   const said = request.turns.filter(({ content }) => /[\p{L}\p{N}]/u.test(content))
-  const chars = said.reduce((sum, { content }) => sum + content.length, 0)
+  // Another question may have another answer.
+  const chars = request.messages.reduce((sum, { content }) => sum + content.length, 0)
   for (const [at, [id, judged]] of Object.entries(judgement.criteria ?? {}).entries()) {
     const [pass = 'It did.', fail = 'It did not.'] = because[id] ?? []
     const isPassed = (chars + at * 7) % 5 !== 0

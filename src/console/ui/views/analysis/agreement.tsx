@@ -167,7 +167,7 @@ const figureColumns: Column<ComparedRow>[] = [
       kappa === null ? (
         <span className="cb-dimmed">{calls === 0 ? '–' : 'one answer only'}</span>
       ) : (
-        `${kappaWord(kappa)}, ${asDecimal(kappa)}`
+        `${asDecimal(kappa)}, ${kappaWord(kappa)}`
       ),
   },
   {
@@ -195,10 +195,10 @@ function kappaWord(kappa: number): string {
 
 function disagreementColumns(project: string): Column<DisagreementRow>[] {
   return [
-    { key: 'call', header: 'Call', width: '34%', render: ({ id }) => <CallLink project={project} id={id} /> },
+    { key: 'call', header: 'Call', width: '32%', render: ({ id }) => <CallLink project={project} id={id} /> },
     { key: 'about', header: 'Criterion', from: 640, render: ({ about }) => about },
-    { key: 'person', header: 'People', width: '96px', render: ({ person }) => person },
-    { key: 'model', header: 'Model', width: '96px', render: ({ model }) => model },
+    { key: 'person', header: 'People', width: '112px', render: ({ person }) => person },
+    { key: 'model', header: 'Model', width: '112px', render: ({ model }) => model },
   ]
 }
 
@@ -257,7 +257,7 @@ function ReviewNext() {
             {
               key: 'call',
               header: 'Call',
-              width: '50%',
+              width: '36%',
               render: ({ id }) => <CallLink project={project} id={id} />,
             },
             { key: 'verdicts', header: 'What the model says', render: verdictsOf },

@@ -45,3 +45,8 @@ export function valueWords(value: string | number | boolean | null): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   return String(value)
 }
+
+/** The name of a person whom the service names with their email address. */
+export function personOf(label: string): string {
+  return label.replace(/ \([^()]*\)$/, '')
+}

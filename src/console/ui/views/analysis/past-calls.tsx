@@ -20,6 +20,7 @@ import { type ChosenFilters, faultsOf, nameOf, readFilters } from '../calls/chos
 import { viewsQuery } from '../calls/view-queries.ts'
 import classes from './analysis-page.module.css'
 import { planQuery, rubricQuery, runsQuery, statusQuery } from './analysis-queries.ts'
+import { personOf } from './analysis-words.ts'
 
 /** Analyzes past calls, and shows how far such runs are. */
 export function PastCalls({ status }: { status: AnalysisStatus | undefined }) {
@@ -125,7 +126,8 @@ function PlanWords({ plan, rubric, status }: PlanWordsProps) {
   const left = rubric.tokensPerMonth === null ? null : Math.max(0, rubric.tokensPerMonth - used)
   return (
     <>
-      <strong>{counted(plan.calls, 'call')}</strong>, about {asCount(plan.tokens)} tokens at most
+      <strong>{counted(plan.calls, 'call')}</strong>, about {asCount(Number(plan.tokens.toPrecision(2)))}{' '}
+      tokens at most
       {left !== null && plan.tokens > left && (
         <>
           <br />
@@ -150,11 +152,11 @@ function SavedViews({
     const { order: _, ...ofView } = readFilters(parseSearch(query))
     return { id, name, filters: ofView }
   })
-  if (views.length === 0) return null
   return (
     <Select
       label="Saved view"
-      placeholder="None"
+      placeholder={views.length === 0 ? 'No view is saved yet' : 'None'}
+      disabled={views.length === 0}
       data={views.map(({ id, name }) => ({ value: id, label: name }))}
       value={views.find((view) => nameOf(view.filters) === nameOf(filters))?.id ?? null}
       onChange={(id) => onChoose(views.find((view) => view.id === id)?.filters ?? {})}
@@ -206,7 +208,7 @@ const columns: Column<AnalysisRun>[] = [
     render: ({ createdAt, createdBy }) => (
       <span title={createdBy ?? undefined}>
         <Instant at={createdAt} />
-        {createdBy && `, ${createdBy.replace(/ \([^)]*\)$/, '')}`}
+        {createdBy && `, ${personOf(createdBy)}`}
       </span>
     ),
   },

@@ -138,8 +138,8 @@ function Evaluation({
       >
         <div className={classes.radios}>
           <Radio value="all" label="All criteria pass" />
-          <Radio value="some" label="These criteria pass" />
           <Radio value="none" label="Nothing: calls are not evaluated" />
+          <Radio value="some" label="These criteria pass" />
         </div>
       </Radio.Group>
       {evaluation === 'some' && (
@@ -174,7 +174,7 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
     <div className="cb-stack">
       <p className="cb-dimmed">
         Values to read out of a call, such as its topic. They stand among a call’s analysis, where calls can
-        be filtered by them.
+        be filtered by them; so a key that is saved does not change.
       </p>
       <Rows
         rows={fields}
@@ -191,7 +191,6 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
               <TextInput
                 label="Key"
                 placeholder="booking_day"
-                description={row.isSaved ? 'Saved keys stay.' : undefined}
                 readOnly={row.isSaved}
                 maxLength={40}
                 autoComplete="off"
@@ -203,7 +202,6 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
               />
               <Select
                 label="Type"
-                description={row.isSaved ? ' ' : undefined}
                 data={fieldTypes}
                 allowDeselect={false}
                 value={row.type}

@@ -13,6 +13,7 @@ import { analysisKeys } from '../../query-keys.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './analysis-page.module.css'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
+import { personOf } from './analysis-words.ts'
 import { draftOf, emptyDraft, type RubricDraft, rubricOf } from './rubric-draft.ts'
 import { RubricEditor } from './rubric-editor.tsx'
 import { isShownByFields } from './rubric-errors.ts'
@@ -103,7 +104,7 @@ function Versions({
         <strong>Version {version}</strong>{' '}
         <span className="cb-dimmed">
           in force since <Instant at={createdAt} as="moment" />
-          {by && `, by ${by}`}
+          {by && `, by ${personOf(by)}`}
         </span>
       </p>
       {versions.length > 1 && (

@@ -49,8 +49,8 @@ export function RubricText({ rubric }: { rubric: RubricContent }) {
       </Panel>
       <Panel title="Which calls">
         <p>
-          {conditionsOf(rubric)} At most {tokensPerMonth === null ? 'any number of' : asCount(tokensPerMonth)}{' '}
-          tokens a month.
+          {conditionsOf(rubric)}{' '}
+          {tokensPerMonth !== null && `At most ${asCount(tokensPerMonth)} tokens a month.`}
         </p>
       </Panel>
     </>

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause, IconPower } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { AnalysisStatus } from '../../../../analysis/schemas.ts'
+import type { AnalysisStatus, Rubric } from '../../../../analysis/schemas.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
@@ -25,22 +25,29 @@ interface StatusPanelProps {
 
 /** Which model is asked and where it is, what it has used this month, and what waits. */
 export function StatusPanel({ status, error }: StatusPanelProps) {
+  const { id: project } = useProject()
+  const rubrics = useQuery(rubricQuery(project))
   if (!status && error) return <Problem title="The state of the analysis could not be loaded" error={error} />
   if (status && status.model === null) return <NoModel />
+  const rubric = rubrics.data?.rubric ?? null
+  // Shown at once, so that nothing moves.
+  const isReady = status !== undefined && !rubrics.isPending
   return (
     <div className={classes.status}>
       <dl className={classes.statusFacts}>
         <Fact label="Model">
-          {status && (
+          {isReady && (
             <>
-              <State pause={status.pause} /> <Mono>{status.model}</Mono>
+              <Mono>{status.model}</Mono> <State pause={status.pause} rubric={rubric} />
             </>
           )}
         </Fact>
-        <Fact label="Transcripts are sent to">{status && <Mono>{status.destination}</Mono>}</Fact>
-        <Fact label="Tokens this month">{status && <Usage status={status} />}</Fact>
+        <Fact label="Transcripts are sent to">{isReady && <Mono>{status.destination}</Mono>}</Fact>
+        <Fact label="Tokens this month">
+          {isReady && <Usage tokens={status.tokens} budget={rubric?.tokensPerMonth ?? null} />}
+        </Fact>
         <Fact label="Waiting">
-          {status &&
+          {isReady &&
             (status.waiting === 0
               ? 'No calls'
               : `${counted(status.waiting, 'call')}${status.waiting === waitingMax ? ' or more' : ''}`)}
@@ -55,34 +62,29 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div>
       <dt>{label}</dt>
-      <dd>{children ?? <Skeleton height={12} width={120} />}</dd>
+      <dd>{children || <Skeleton height={12} width={120} />}</dd>
     </div>
   )
 }
 
-function State({ pause }: Pick<AnalysisStatus, 'pause'>) {
-  const { id: project } = useProject()
-  const { data } = useQuery(rubricQuery(project))
+/** Why nothing is asked just now; nothing where it is. */
+function State({ pause, rubric }: Pick<AnalysisStatus, 'pause'> & { rubric: Rubric | null }) {
   if (pause)
     return (
       <StatusBadge tone="warning" icon={<IconPlayerPause size={12} />}>
         Paused
       </StatusBadge>
     )
-  if (data && (data.rubric === null || data.rubric.share === 0))
-    return (
-      <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
-        {data.rubric === null ? 'No rubric yet' : 'Off: its share is 0%'}
-      </StatusBadge>
-    )
-  return null
+  if (rubric && rubric.share > 0) return null
+  return (
+    <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
+      {rubric ? 'Off: its share is 0%' : 'No rubric yet'}
+    </StatusBadge>
+  )
 }
 
-function Usage({ status: { tokens } }: { status: AnalysisStatus }) {
-  const { id: project } = useProject()
-  const { data } = useQuery(rubricQuery(project))
+function Usage({ tokens, budget }: Pick<AnalysisStatus, 'tokens'> & { budget: number | null }) {
   const used = tokens.prompt + tokens.completion
-  const budget = data?.rubric?.tokensPerMonth ?? null
   const split = `${asCount(tokens.prompt)} sent, ${asCount(tokens.completion)} answered`
   return (
     <span className={classes.usage} title={split}>

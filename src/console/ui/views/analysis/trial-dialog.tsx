@@ -3,8 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { evaluationOf } from '../../../../analysis/evaluation.ts'
 import type { Analysis, Rubric, RubricContent } from '../../../../analysis/schemas.ts'
-import { api, unwrap } from '../../api.ts'
-import { fieldErrors } from '../../components/field-errors.ts'
+import { ApiProblem, api, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -66,7 +65,7 @@ function Trial({ rubric, inForce, isChanged }: TrialProps) {
     event.preventDefault()
     if (id.trim() !== '' && !isPending) mutate(id.trim())
   }
-  const badCall = fieldErrors(error).call
+  const badCall = error instanceof ApiProblem && [404, 409].includes(error.status) ? error.detail : undefined
   return (
     <div className="cb-stack">
       <p className="cb-dimmed">

@@ -1,4 +1,5 @@
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { analysisKeys } from '../../query-keys.ts'
 import type { RubricDraft } from './rubric-draft.ts'
 
@@ -6,13 +7,14 @@ import type { RubricDraft } from './rubric-draft.ts'
 export function useDraft(project: string) {
   const queryClient = useQueryClient()
   const queryKey = analysisKeys.draft(project)
-  const { data } = useQuery<RubricDraft | null>({
-    queryKey,
-    queryFn: skipToken,
-    gcTime: Number.POSITIVE_INFINITY,
+  // A state of its own, since the cache tells its readers later.
+  const [draft, setShown] = useState(() => {
+    queryClient.setQueryDefaults(queryKey, { gcTime: Number.POSITIVE_INFINITY })
+    return queryClient.getQueryData<RubricDraft | null>(queryKey) ?? null
   })
-  return {
-    draft: data ?? null,
-    setDraft: (draft: RubricDraft | null) => queryClient.setQueryData(queryKey, draft),
+  const setDraft = (next: RubricDraft | null) => {
+    setShown(next)
+    queryClient.setQueryData(queryKey, next)
   }
+  return { draft, setDraft }
 }

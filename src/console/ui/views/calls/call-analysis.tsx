@@ -77,7 +77,7 @@ function StateLine({ analysis }: { analysis: AnalysisOf }) {
       {words}{' '}
       {at && (
         <span className="cb-dimmed">
-          {words && 'Last: '}version {version} of the rubric, {model && <Mono>{model}</Mono>},{' '}
+          {words ? 'Before: version' : 'Version'} {version} of the rubric, {model && <Mono>{model}</Mono>},{' '}
           <Instant at={at} />
           {tokens && `, ${counted(tokens.prompt + tokens.completion, 'token')}`}
         </span>
@@ -96,7 +96,7 @@ function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
   const { id: project } = useProject()
   const { mutate } = useReview(id)
   const isReadOnly = useRefusal('change') !== null
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     ...rubricQuery(project, analysis.version ?? undefined),
     enabled: analysis.criteria.length > 0,
   })
@@ -109,42 +109,34 @@ function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
     const item = list.current?.children[Math.min(at, criteria.length - 1)]
     if (item instanceof HTMLElement) item.focus()
   }
+  const focused = () =>
+    [...(list.current?.children ?? [])].findIndex((item) => item.contains(document.activeElement))
   /** The criterion with the focus, or the first that nobody has ruled on. */
   const current = () => {
-    const focused = [...(list.current?.children ?? [])].findIndex((item) =>
-      item.contains(document.activeElement),
-    )
-    return focused < 0
-      ? {
-          at: Math.max(
-            0,
-            criteria.findIndex(({ id }) => !ruled[id]),
-          ),
-          isFocused: false,
-        }
-      : { at: focused, isFocused: true }
+    const at = focused()
+    const open = criteria.findIndex(({ id }) => !ruled[id])
+    return at < 0 ? Math.max(0, open) : at
   }
   const ruleByKey = (verdict: 'pass' | 'fail') => () => {
-    const { at } = current()
+    const at = current()
     const criterion = criteria[at]
     if (!criterion || isReadOnly) return
     rule(criterion, verdict)
     focus(ruled[criterion.id] === verdict ? at : at + 1)
   }
   const quoteByKey = () => {
-    const { turns = [], quote } = criteria[current().at] ?? {}
+    const { turns = [], quote } = criteria[current()] ?? {}
     if (quote) onQuote(turns, quote)
   }
   useKeys({
-    c: () => {
-      const { at, isFocused } = current()
-      focus(isFocused ? (at + 1) % criteria.length : at)
-    },
+    c: () => focus(focused() < 0 ? current() : (focused() + 1) % criteria.length),
     '1': ruleByKey('pass'),
     '2': ruleByKey('fail'),
     q: quoteByKey,
   })
   if (criteria.length === 0) return null
+  // Questions that come later would move what is read.
+  if (isPending) return <Skeleton height={criteria.length * 140} />
   const asked = new Map(data?.rubric?.criteria.map((one) => [one.id, one]))
   return (
     <ol ref={list} className={classes.criteria} aria-label="Criteria">
@@ -155,16 +147,19 @@ function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
         return (
           <li key={id} tabIndex={-1} aria-label={name} className={classes.criterion}>
             <div className={classes.head}>
-              <h3 dir="auto" title={question}>
-                {name}
-              </h3>
+              <h3 dir="auto">{name}</h3>
               <Ruling name={name} own={own} onRule={(verdict) => rule(criterion, verdict)} />
             </div>
+            {question && (
+              <p dir="auto" className={classes.question}>
+                {question}
+              </p>
+            )}
             <p className={classes.verdicts}>
               <Verdict result={own ?? result} />
               {own && (
                 <span className={classes.model}>
-                  You or a colleague. Model: <Verdict result={result} />
+                  Model: <Verdict result={result} />
                 </span>
               )}
             </p>
