@@ -189,7 +189,7 @@ describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
       await page.getByText('Check the fields that are marked.').waitFor()
       const said = (label: string) =>
         page
-          .getByLabel(label)
+          .getByLabel(label, { exact: true })
           .last()
           .evaluate((input) => {
             const ids = input.getAttribute('aria-describedby')?.split(' ') ?? []
@@ -197,7 +197,7 @@ describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
           })
       expect(await said('Name')).toContain('The name must not be')
       expect(await said('Question')).toContain('The question must not be empty')
-      expect(await said('Choices')).toContain('must have at least 1 entry')
+      await page.getByText('Choices must have at least 1 entry').waitFor()
       const focused = page.locator('input:focus')
       expect(await focused.getAttribute('aria-invalid')).toBe('true')
       expect((await storedRubric()).version).toBe(1)

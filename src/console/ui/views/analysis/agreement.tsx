@@ -184,9 +184,9 @@ function percent(share: number | null): ReactNode {
   return share === null ? <span className="cb-dimmed">–</span> : asPercent(share)
 }
 
-/** The words of Landis and Koch (1977), https://doi.org/10.2307/2529310. */
+/** The words of Landis and Koch (1977), but for what is no better than a guess: https://doi.org/10.2307/2529310. */
 function kappaWord(kappa: number): string {
-  if (kappa < 0) return 'poor'
+  if (kappa <= 0) return 'none'
   if (kappa <= 0.2) return 'slight'
   if (kappa <= 0.4) return 'fair'
   if (kappa <= 0.6) return 'moderate'

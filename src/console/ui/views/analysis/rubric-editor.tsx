@@ -156,7 +156,7 @@ function Evaluation({
           </div>
         </Checkbox.Group>
       )}
-      <ListError>{errorAt(error, 'evaluation')}</ListError>
+      <ListError>{errorAt(error, 'evaluation') && 'Choose at least one criterion.'}</ListError>
     </div>
   )
 }
