@@ -1,4 +1,3 @@
-import { starters } from '../../src/console/ui/views/analysis/starters.ts'
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
@@ -87,8 +86,7 @@ export async function fillConsole(
 /** Two versions of a rubric, a run over the newest calls, and what people say of some of them. */
 async function analyze(project: TestProject, ask: Ask, newest: readonly MadeCall[]): Promise<void> {
   const of = `/projects/${project.id}`
-  const rubric = starters.find(({ name }) => name === 'Booking')?.rubric
-  if (!rubric) throw new Error('There is no such example')
+  const { rubric } = practice
   await ask('PUT', `${of}/analysis/rubric`, { ...rubric, criteria: rubric.criteria.slice(0, 2), fields: [] })
   await ask('PUT', `${of}/analysis/rubric`, { ...rubric, tokensPerMonth: 5_000_000 })
   await ask('POST', `${of}/analysis/runs`, { filters: { from: newest[0]?.call.createdAt } })

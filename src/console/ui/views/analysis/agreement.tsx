@@ -184,13 +184,12 @@ function percent(share: number | null): ReactNode {
   return share === null ? <span className="cb-dimmed">–</span> : asPercent(share)
 }
 
-/** The words of Landis and Koch (1977), but for what is no better than a guess: https://doi.org/10.2307/2529310. */
+/** The words of Altman, Practical Statistics for Medical Research (1991), page 404. */
 function kappaWord(kappa: number): string {
-  if (kappa <= 0) return 'none'
-  if (kappa <= 0.2) return 'slight'
+  if (kappa <= 0.2) return 'poor'
   if (kappa <= 0.4) return 'fair'
   if (kappa <= 0.6) return 'moderate'
-  return kappa <= 0.8 ? 'substantial' : 'almost perfect'
+  return kappa <= 0.8 ? 'good' : 'very good'
 }
 
 function disagreementColumns(project: string): Column<DisagreementRow>[] {
