@@ -1,4 +1,4 @@
-import { Button, Select, Skeleton } from '@mantine/core'
+import { Select, Skeleton } from '@mantine/core'
 import { IconArrowRight, IconScale } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -230,7 +230,7 @@ function ReviewNext() {
     <Panel
       title="Review next"
       aside={
-        first ? (
+        first && (
           <PageButton
             to="/p/$project/calls/$call"
             params={{ project, call: first.id }}
@@ -240,10 +240,6 @@ function ReviewNext() {
           >
             Open the first
           </PageButton>
-        ) : (
-          <Button size="xs" disabled rightSection={<IconArrowRight size={14} />}>
-            Open the first
-          </Button>
         )
       }
     >

@@ -86,7 +86,7 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
           <>
             <TextInput
               label="Name"
-              placeholder="Confirmed the date"
+              placeholder="e.g. Confirmed the date"
               maxLength={nameCharsMax}
               dir="auto"
               autoComplete="off"
@@ -96,7 +96,7 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
             />
             <Textarea
               label="Question"
-              placeholder="Did the agent repeat the date and the time, and did the caller agree?"
+              placeholder="e.g. Did the agent repeat the date and the time, and did the caller agree?"
               maxLength={questionCharsMax}
               dir="auto"
               autosize
@@ -190,7 +190,7 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
             <div className={classes.pair}>
               <TextInput
                 label="Key"
-                placeholder="booking_day"
+                placeholder="e.g. booking_day"
                 readOnly={row.isSaved}
                 maxLength={40}
                 autoComplete="off"
@@ -211,7 +211,7 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
             </div>
             <Textarea
               label="What it says"
-              placeholder="The day that was booked, as the caller said it."
+              placeholder="e.g. The day that was booked, as the caller said it."
               maxLength={questionCharsMax}
               dir="auto"
               autosize
@@ -256,7 +256,7 @@ function Summary({ draft: { hasSummary, instructions }, onChange, error }: Edito
       {hasSummary && (
         <Textarea
           label="What it should say"
-          placeholder="Two sentences: what the caller wanted, and how it ended."
+          placeholder="e.g. Two sentences: what the caller wanted, and how it ended."
           maxLength={instructionsCharsMax}
           dir="auto"
           autosize

@@ -126,7 +126,7 @@ function Pause({ pause: { reason, detail, since, until } }: { pause: NonNullable
       <br />
       <span className="cb-dimmed">
         {reason !== 'budget' && `${detail}. `}
-        Paused <Instant at={since} />; next try <Instant at={until} as="coming" />.
+        Paused <Instant at={since} />, next try <Instant at={until} as="coming" />
       </span>
     </Warning>
   )

@@ -167,7 +167,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
       <div className={classes.part}>
         {!isKept && <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />}
         <CallHolds id={call.id} />
-        {details && <CallReview call={call} review={details.review} />}
+        {details && <CallReview call={call} details={details} />}
         <CallFacts call={call} details={details} />
         <div className={classes.folds}>
           <MoreFacts call={call} details={details} />
