@@ -328,7 +328,12 @@ export interface AnalysisStatus {
   /** Used this month. */
   tokens: Tokens
   /** Times are ISO 8601, UTC. */
-  pause: { reason: string; detail: string; since: string; until: string } | null
+  pause: {
+    reason: 'credentials' | 'model' | 'unreachable' | 'budget'
+    detail: string
+    since: string
+    until: string
+  } | null
 }
 
 const share = (description: string) =>
@@ -345,20 +350,26 @@ const agreed = {
   baseRate: share("People's share of success, or of pass."),
 }
 
+const disagreements = Type.Array(
+  named('Disagreement', {
+    id: Type.String({ example: 'call-1042' }),
+    person: Type.String({ example: 'fail' }),
+    model: Type.String({ example: 'success' }),
+  }),
+  { description: 'At most 500.' },
+)
+
 /** How far people's reviews and the analysis agree. */
 export const Agreement = named('Agreement', {
   version: Type.Integer({ example: 3 }),
   ...agreed,
-  disagreements: Type.Array(
-    named('Disagreement', {
-      id: Type.String({ example: 'call-1042' }),
-      person: Type.String({ example: 'fail' }),
-      model: Type.String({ example: 'success' }),
-    }),
-    { description: 'At most 500.' },
-  ),
+  disagreements,
   criteria: Type.Array(
-    named('CriterionAgreement', { id: Type.String({ example: 'confirmed_date' }), ...agreed }),
+    named('CriterionAgreement', {
+      id: Type.String({ example: 'confirmed_date' }),
+      ...agreed,
+      disagreements,
+    }),
   ),
 })
 export type Agreement = Static<typeof Agreement>
