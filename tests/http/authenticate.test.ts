@@ -140,6 +140,7 @@ describe('a key is judged before anything else about a request', () => {
       'GET /v1/key',
       'GET /v1/knowledge',
       'GET /v1/knowledge/some-id',
+      'GET /v1/metrics',
       'GET /v1/rubric',
       'GET /v1/rubric/agreement',
       'PATCH /v1/knowledge/some-id',
