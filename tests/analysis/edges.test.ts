@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Analysis, RubricChange } from '../../src/analysis/schemas.ts'
+import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+let chat: FakeChat
+let service: TestService
+
+beforeAll(async () => {
+  chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
+  const env = {
+    ANALYSIS_MODEL: 'judge-1',
+    ANALYSIS_ENDPOINT: chat.url,
+    ANALYSIS_DELAY_SECONDS: '0',
+    ANALYSIS_CONCURRENCY: '1',
+    CALL_MAX_BYTES: '4096',
+  }
+  service = await startService({ env })
+})
+afterAll(async () => {
+  await service.stop()
+  await chat.stop()
+})
+
+const rubric: RubricChange = {
+  summary: { instructions: '' },
+  criteria: [{ id: 'greeted', name: 'Greeted', question: 'Did the agent greet the caller?' }],
+  fields: [{ key: 'constructor', type: 'integer', description: 'Who built it.' }],
+}
+const turn = (role: string, content: string) => ({ role, content })
+
+async function judgedProject(change: Partial<RubricChange> = {}): Promise<TestProject> {
+  const project = await service.mintProject()
+  expect((await project.send('PUT', '/v1/rubric', { ...rubric, ...change })).status).toBe(201)
+  return project
+}
+
+async function complete(project: TestProject, id: string, more: object = {}): Promise<Response> {
+  return await project.send('PUT', `/ingest/calls/${id}`, {
+    status: 'completed',
+    transcript: [turn('assistant', 'Hello, how can I help?')],
+    ...more,
+  })
+}
+
+const json = async (project: TestProject, path: string) => await (await project.fetch(path)).json()
+
+async function settled(project: TestProject, id: string): Promise<Analysis> {
+  const analysis = async () => await json(project, `/v1/calls/${id}/analysis`)
+  await until(async () => !['queued', 'running'].includes((await analysis()).state), `The analysis of ${id}`)
+  return await analysis()
+}
+
+/** Completes a call that has as many bytes as a call may have, but for some. */
+async function completeLarge(project: TestProject, id: string, bytesLeft: number): Promise<void> {
+  await complete(project, id, { transcript: [], endedReason: null, status: 'live' })
+  const empty = JSON.stringify(await json(project, `/v1/calls/${id}`))
+  // completed for live, and one turn around the text.
+  const around = Buffer.byteLength(empty) + 5 + JSON.stringify(turn('user', '')).length
+  const transcript = [turn('user', 'a'.repeat(4_096 - around - bytesLeft))]
+  expect((await complete(project, id, { transcript })).status).toBe(200)
+}
+
+async function sentOf(project: TestProject) {
+  const { data } = await service.services.console.audit.list(project.projectId, { limit: 10 }, {})
+  return data.filter(({ action }) => action === 'call_analyzed' || action === 'rubric_tried')
+}
+
+test('a call without room for what is found out is failed, and what was sent is counted', async () => {
+  const project = await judgedProject()
+  const sent = chat.requests.length
+  await completeLarge(project, 'a', 350)
+  expect(await settled(project, 'a')).toMatchObject({ state: 'failed', reason: 'too large' })
+  expect(chat.requests.length).toBe(sent + 1)
+  expect((await service.services.analyses.status(project.projectId)).tokens.prompt).toBeGreaterThan(100)
+  expect(await sentOf(project)).toHaveLength(1)
+})
+
+test.each<[string, Partial<RubricChange>, number]>([
+  ['an outcome', {}, 1],
+  ['the reason why it is skipped', { when: { minUserTurns: 2 } }, 0],
+])('a call without room for %s is left alone', async (_, change, requests) => {
+  const project = await judgedProject(change)
+  const sent = chat.requests.length
+  await completeLarge(project, 'a', 10)
+  expect(await settled(project, 'a')).toMatchObject({ state: 'none' })
+  expect(chat.requests.length).toBe(sent + requests)
+  expect(await sentOf(project)).toHaveLength(requests)
+})
