@@ -89,3 +89,10 @@ test.each<[string, Partial<RubricChange>, number]>([
   expect(chat.requests.length).toBe(sent + requests)
   expect(await sentOf(project)).toHaveLength(requests)
 })
+
+test('a field named as a member of every object is filled', async () => {
+  const project = await judgedProject()
+  await complete(project, 'a', { callAnalysis: { own: 1 } })
+  await settled(project, 'a')
+  expect((await json(project, '/v1/calls/a')).callAnalysis).toEqual({ own: 1, constructor: 7 })
+})
