@@ -96,3 +96,11 @@ test('a field named as a member of every object is filled', async () => {
   await settled(project, 'a')
   expect((await json(project, '/v1/calls/a')).callAnalysis).toEqual({ own: 1, constructor: 7 })
 })
+
+test('a call of which the roles change is analyzed once more', async () => {
+  const project = await judgedProject()
+  await complete(project, 'a')
+  const { at } = await settled(project, 'a')
+  await complete(project, 'a', { transcript: [turn('user', 'Hello, how can I help?')] })
+  await until(async () => (await settled(project, 'a')).at !== at)
+})

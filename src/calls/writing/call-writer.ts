@@ -306,7 +306,8 @@ function withoutValue({ id }: PendingWrite): [string, null] {
 function isForAnalysis({ before, after }: PendingWrite): boolean {
   if (after.call.status !== 'completed') return false
   if (before?.call.status !== 'completed') return true
-  return !isSameTranscript(before.call.transcript, after.call.transcript)
+  const [was, is] = [before.call.transcript, after.call.transcript]
+  return !isSameTranscript(was, is) || was.some(({ role }, at) => role !== is[at]?.role)
 }
 
 /** Whether the indexed texts or numbers have changed. The words of parts are elsewhere. */
@@ -321,6 +322,7 @@ function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
 
 const silent = { summary: null, callerNumber: null, calledNumber: null, transcript: [] }
 
+/** Whether the same words are said, whoever says them. */
 function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
   return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
 }
