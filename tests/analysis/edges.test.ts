@@ -104,3 +104,11 @@ test('a call of which the roles change is analyzed once more', async () => {
   await complete(project, 'a', { transcript: [turn('user', 'Hello, how can I help?')] })
   await until(async () => (await settled(project, 'a')).at !== at)
 })
+
+test('a small call is analyzed though one before it is beyond the budget of a month', async () => {
+  const project = await judgedProject({ tokensPerMonth: 1_400 })
+  await complete(project, 'large', { transcript: [turn('user', 'word '.repeat(500))] })
+  expect(await settled(project, 'large')).toMatchObject({ state: 'skipped', reason: 'budget' })
+  await complete(project, 'small')
+  expect(await settled(project, 'small')).toMatchObject({ state: 'done' })
+})
