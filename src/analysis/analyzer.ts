@@ -37,6 +37,8 @@ export class Analyzer {
   readonly #aborting = new AbortController()
   readonly #inFlight = new Map<DueCall, Promise<void>>()
   readonly #look = () => this.#background.soon()
+  /** The project that had the last turn: those with a larger id are next, then it begins again. */
+  #lastProjectId = 0
   /** The server asks for no requests before. */
   #busyUntil = 0
   #busyMs = busyMsMin
@@ -91,11 +93,14 @@ export class Analyzer {
     const room = 2 * requestsAtOnce - this.#inFlight.size
     const ready = waiting.filter(({ dueAt }) => dueAt <= now())
     if (room <= 0 || ready.length === 0) return []
+    const hadTurn = ({ projectId }: { projectId: number }) => Number(projectId <= this.#lastProjectId)
+    const next = ready.sort((a, b) => hadTurn(a) - hadTurn(b) || a.projectId - b.projectId).slice(0, room)
+    this.#lastProjectId = next.at(-1)?.projectId ?? 0
     const seqs = [...this.#inFlight.keys()].map(({ seq }) => seq)
     const lists = await Promise.all(
-      ready.slice(0, room).map(async ({ projectId, isPaused }) => {
+      next.map(async ({ projectId, isPaused }) => {
         const running = [...this.#inFlight.keys()].filter((due) => due.projectId === projectId).length
-        const limit = isPaused ? 1 - Math.min(1, running) : Math.ceil(room / Math.min(room, ready.length))
+        const limit = isPaused ? 1 - Math.min(1, running) : Math.ceil(room / next.length)
         return limit > 0 ? await queue.due(projectId, seqs, limit) : []
       }),
     )

@@ -112,3 +112,18 @@ test('a small call is analyzed though one before it is beyond the budget of a mo
   await complete(project, 'small')
   expect(await settled(project, 'small')).toMatchObject({ state: 'done' })
 })
+
+test('projects take turns, whoever has waited longest', async () => {
+  const projects: [string, TestProject][] = []
+  for (const name of ['a', 'b', 'c']) projects.push([name, await judgedProject()])
+  const first = chat.requests.length
+  chat.next({ delayMs: 1_500 }, { delayMs: 1_500 })
+  for (const [name, project] of projects)
+    for (let n = 0; n < (name === 'c' ? 1 : 20); n++)
+      await complete(project, `${n}`, { transcript: [turn('user', `Calling about ${name}`)] })
+  for (const [, project] of projects)
+    await until(async () => (await service.services.analyses.status(project.projectId)).waiting === 0)
+  const order = chat.requests.slice(first).map(({ turns }) => turns[0]?.content.at(-1))
+  expect(order).toHaveLength(41)
+  expect(order.indexOf('c')).toBeLessThan(8)
+})
