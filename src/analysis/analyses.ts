@@ -116,7 +116,7 @@ export class Analyses {
     if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
     const isGiven = rubric !== undefined
     const asked = isGiven
-      ? { version: 0, createdAt: '', ...readRubric(rubric) }
+      ? { version: 0, createdAt: '', ...readRubric(rubric, 'rubric.') }
       : await rubrics.get(projectId)
     const seq = (await calls.lastAnalysis(projectId, id))?.seq
     const call = seq === undefined ? null : await judge.read(projectId, seq)

@@ -127,3 +127,12 @@ test('projects take turns, whoever has waited longest', async () => {
   expect(order).toHaveLength(41)
   expect(order.indexOf('c')).toBeLessThan(8)
 })
+
+test('a trial names every wrong field of its rubric as the request has it', async () => {
+  const project = await judgedProject()
+  const twice = [...rubric.criteria, ...rubric.criteria]
+  const answer = await project.send('POST', '/v1/rubric/trial', { call: 'a', rubric: { criteria: twice } })
+  expect(answer.status).toBe(400)
+  const { errors } = (await answer.json()) as { errors: { field: string }[] }
+  expect(errors.map(({ field }) => field)).toEqual(['rubric.criteria.1.id'])
+})
