@@ -151,8 +151,10 @@ export class Analyzer {
       await outcomes.store(due, judged)
       await budget.resume(projectId)
     } catch (error) {
-      if (signal.aborted || !(error instanceof ModelUnavailable)) throw error
-      await this.#wait(due, question, error)
+      if (!(error instanceof ModelUnavailable)) throw error
+      // It was sent all the same.
+      if (signal.aborted) await outcomes.spend(projectId, question.call.id, error)
+      else await this.#wait(due, question, error)
     } finally {
       reserved.release()
     }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Analysis, RubricChange } from '../../src/analysis/schemas.ts'
 import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -135,4 +138,26 @@ test('a trial names every wrong field of its rubric as the request has it', asyn
   expect(answer.status).toBe(400)
   const { errors } = (await answer.json()) as { errors: { field: string }[] }
   expect(errors.map(({ field }) => field)).toEqual(['rubric.criteria.1.id'])
+})
+
+test('a request that the end of the service cuts off is in the audit trail, and made again after the next start', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+  const env = { ANALYSIS_MODEL: 'judge-1', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
+  const first = await startService({ env, dataDir })
+  const project = await first.mintProject()
+  await project.send('PUT', '/v1/rubric', rubric)
+  chat.next({ cut: 'stall' })
+  const sent = chat.requests.length
+  await complete(project, 'a')
+  await until(() => chat.requests.length > sent)
+  await first.stop()
+  const second = await startService({ env, dataDir })
+  const entries = async () => {
+    const { data } = await second.services.console.audit.list(project.projectId, { limit: 10 }, {})
+    return data.filter(({ action }) => action === 'call_analyzed').map(({ target }) => target)
+  }
+  await until(async () => (await entries()).length === 2)
+  expect((await entries()).at(-1)).toEndWith('1 request, 0 tokens')
+  await second.stop()
+  rmSync(dataDir, { recursive: true })
 })
