@@ -39,7 +39,7 @@ export class Analyzer {
   readonly #look = () => this.#background.soon()
   /** The project that had the last turn: those with a larger id are next, then it begins again. */
   #lastProjectId = 0
-  /** The server asks for no requests before. */
+  /** No request is made before: the server has asked for that, or the database takes no writes. */
   #busyUntil = 0
   #busyMs = busyMsMin
 
@@ -117,7 +117,10 @@ export class Analyzer {
       .catch(async (error) => {
         if (this.#aborting.signal.aborted) return
         log.warn({ error }, 'The analysis of a call failed and will be tried again')
-        await queue.postpone(due, now() + retryMsMax, false).catch(() => undefined)
+        await queue.postpone(due, now() + retryMsMax, false).catch(() => {
+          // No answer could be stored.
+          this.#busyUntil = now() + retryMsMax
+        })
       })
       .finally(() => {
         this.#inFlight.delete(due)

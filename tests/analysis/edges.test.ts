@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import type { Analysis, RubricChange } from '../../src/analysis/schemas.ts'
 import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -10,6 +11,10 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(60_000)
 let chat: FakeChat
 let service: TestService
+let aheadMs = 0
+const later = (ms: number) => {
+  aheadMs += ms
+}
 
 beforeAll(async () => {
   chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
@@ -20,7 +25,7 @@ beforeAll(async () => {
     ANALYSIS_CONCURRENCY: '1',
     CALL_MAX_BYTES: '4096',
   }
-  service = await startService({ env })
+  service = await startService({ env, now: () => Date.now() + aheadMs })
 })
 afterAll(async () => {
   await service.stop()
@@ -160,4 +165,24 @@ test('a request that the end of the service cuts off is in the audit trail, and 
   expect((await entries()).at(-1)).toEndWith('1 request, 0 tokens')
   await second.stop()
   rmSync(dataDir, { recursive: true })
+})
+
+test('while the database takes no writes, the model is not asked again and again', async () => {
+  const project = await judgedProject()
+  const { write } = service.services.database
+  const refusing = ['update', 'delete'].map((act) => [`refuse_${act}`, act] as const)
+  for (const [name, act] of refusing)
+    await write.run(
+      sql.raw(
+        `create trigger ${name} before ${act} on analysis_queue begin select raise(abort, 'refused'); end`,
+      ),
+    )
+  const sent = chat.requests.length
+  await complete(project, 'a')
+  await until(() => chat.requests.length > sent)
+  await Bun.sleep(1_500)
+  expect(chat.requests.length).toBe(sent + 1)
+  for (const [name] of refusing) await write.run(sql.raw(`drop trigger ${name}`))
+  later(31_000)
+  expect(await settled(project, 'a')).toMatchObject({ state: 'done' })
 })
