@@ -8,7 +8,7 @@ export interface LeftOut {
   recordings: number
 }
 
-/** Tables that are taken from the later backup as they are: who may do what, and where things go. */
+/** Tables that are taken from the later backup as they are: who may do what, where things go, and what was used. */
 const replacedTables = [
   'keys',
   'people',
@@ -19,6 +19,7 @@ const replacedTables = [
   'webhooks',
   'holds',
   'rubrics',
+  'analysis_usage',
 ]
 /** Tables of which rows that the later backup no longer has were erased. */
 const shrunkTables = { questions: 'seq', source_failures: 'seq', audit_events: 'seq', call_views: 'id' }
