@@ -186,3 +186,17 @@ test('while the database takes no writes, the model is not asked again and again
   later(31_000)
   expect(await settled(project, 'a')).toMatchObject({ state: 'done' })
 })
+
+test('what a run is asking about a transcript is asked again when that changes', async () => {
+  const project = await judgedProject()
+  await project.send('PUT', '/v1/rubric', { ...rubric, share: 0 })
+  await complete(project, 'a')
+  chat.next({ delayMs: 500 })
+  const sent = chat.requests.length
+  const { id } = await (await project.send('POST', '/v1/analyses', { version: 1 })).json()
+  await until(() => chat.requests.length > sent)
+  await complete(project, 'a', { transcript: [turn('user', 'Something else.')] })
+  await until(async () => (await json(project, `/v1/analyses/${id}`)).state === 'done')
+  expect(await json(project, `/v1/analyses/${id}`)).toMatchObject({ calls: 1, done: 1 })
+  expect((await settled(project, 'a')).criteria).toMatchObject([{ quote: 'Something else.' }])
+})
