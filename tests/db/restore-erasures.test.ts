@@ -19,7 +19,7 @@ afterAll(() => {
 
 describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
   test('leaves out what was erased since, and brings nothing that arrived since', async () => {
-    const { dataDir, earlier, later, project, other, recordings } = await twoBackups()
+    const { dataDir, earlier, later, project, other, recordings, run } = await twoBackups()
     for (const newer of [later, dataDir]) {
       const restored = newFolder()
       const ran = await callbook(restored, 'restore', earlier, '--erasures', newer, '--json')
@@ -50,6 +50,8 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
       expect((await service.services.settings.change(project.projectId, {})).retainDays).toBe(400)
       // A model was paid for what it has read.
       expect((await service.services.analyses.status(project.projectId)).tokens.prompt).toBe(30)
+      // What somebody has stopped does not go on.
+      expect(await (await ask(`/v1/analyses/${run.id}`)).json()).toMatchObject({ calls: 1, state: 'stopped' })
       // The deleted call stays deleted.
       const put = await fetch(`${service.url}/ingest/calls/gone`, {
         method: 'PUT',
@@ -131,10 +133,14 @@ async function twoBackups() {
     await service.services.database.write.run(budget.spending(project.projectId, { prompt, completion: 0 }))
   }
   await spend(10)
+  await project.send('PUT', '/ingest/calls/kept', { status: 'completed' })
+  await project.send('PUT', '/v1/rubric', { criteria: [] })
+  const run = await (await project.send('POST', '/v1/analyses', {})).json()
   const earlier = join(newFolder(), 'earlier')
   expect(await callbook(dataDir, 'backup', earlier)).toMatchObject({ code: 0 })
 
   await spend(20)
+  await project.fetch(`/v1/analyses/${run.id}`, { method: 'DELETE' })
   await project.fetch('/v1/calls/gone', { method: 'DELETE' })
   await project.fetch('/ingest/calls/awaited/recording', { method: 'PUT', body: madeWav() })
   for (const id of ['awaited', 'silenced'])
@@ -150,7 +156,7 @@ async function twoBackups() {
   const later = join(newFolder(), 'later')
   expect(await callbook(dataDir, 'backup', later)).toMatchObject({ code: 0 })
   await service.stop()
-  return { dataDir, earlier, later, project, other, recordings }
+  return { dataDir, earlier, later, project, other, recordings, run }
 }
 
 async function label({ services }: TestService, { projectId }: TestProject, change: object): Promise<void> {
