@@ -200,3 +200,18 @@ test('what a run is asking about a transcript is asked again when that changes',
   expect(await json(project, `/v1/analyses/${id}`)).toMatchObject({ calls: 1, done: 1 })
   expect((await settled(project, 'a')).criteria).toMatchObject([{ quote: 'Something else.' }])
 })
+
+test('calls that fail together pause their project once, for half a minute', async () => {
+  const project = await judgedProject()
+  const failing = { status: 503, body: 'Service unavailable' }
+  chat.next({ ...failing, delayMs: 300 }, failing)
+  const sent = chat.requests.length
+  for (const id of ['a', 'b']) await complete(project, id)
+  await until(() => chat.requests.length === sent + 2)
+  await until(async () => (await sentOf(project)).length === 2)
+  await Bun.sleep(200)
+  const { pause } = await service.services.analyses.status(project.projectId)
+  expect(Date.parse(pause?.until ?? '') - Date.parse(pause?.since ?? '')).toBeLessThan(31_000)
+  later(31_000)
+  for (const id of ['a', 'b']) await until(async () => (await settled(project, id)).state === 'done')
+})
