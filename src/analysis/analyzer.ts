@@ -1,5 +1,6 @@
 import type { Lease } from '../db/lease.ts'
 import type { OpenDatabase } from '../db/open.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
@@ -115,7 +116,7 @@ export class Analyzer {
     const { queue, log, now } = this.#options
     const running = this.#attempt(due)
       .catch(async (error) => {
-        if (this.#aborting.signal.aborted) return
+        if (this.#aborting.signal.aborted || error instanceof ProjectWasDeleted) return
         log.warn({ error }, 'The analysis of a call failed and will be tried again')
         await queue.postpone(due, now() + retryMsMax, false).catch(() => {
           // No answer could be stored.
@@ -152,15 +153,16 @@ export class Analyzer {
       const judged = await judge.ask(projectId, question, signal)
       this.#busyMs = busyMsMin
       await outcomes.store(due, judged)
-      await budget.resume(projectId)
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error
       // It was sent all the same.
-      if (signal.aborted) await outcomes.spend(projectId, question.call.id, error)
-      else await this.#wait(due, question, error)
+      if (signal.aborted) return await outcomes.spend(projectId, question.call.id, error)
+      return await this.#wait(due, question, error)
     } finally {
       reserved.release()
     }
+    // Once its tokens are free: what it was given may be enough for others.
+    await budget.resume(projectId)
   }
 
   /** What follows when the model cannot be asked now. */

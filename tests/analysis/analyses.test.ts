@@ -249,6 +249,8 @@ describe('a completed call', () => {
       'Invalid request',
     )
     expect(errors).toMatchObject([{ field: 'criterion.greeted' }])
+    for (const name of ['criterion.', 'criterion.A'])
+      expect((await project.fetch(`/v1/calls?${name}=pass`)).status).toBe(400)
     const reviewer = { person: { name: 'Ada' }, by: { actor: { id: 'p', name: 'Ada' }, address: null } }
     await service.services.reviews.change(
       project.projectId,
@@ -324,14 +326,12 @@ describe('a completed call', () => {
 
   test('that changes while it is analyzed keeps nothing of the answer', async () => {
     const project = await judgedProject()
-    const first = Promise.withResolvers<void>()
     chat.next({ delayMs: 600, says: { summary: 'Of the old transcript.' } })
     await complete(project, 'a')
     await becomes(project, 'a', 'running')
     await project.send('PUT', '/ingest/calls/a', {
       transcript: [...transcript, { role: 'user', content: 'And a chair.' }],
     })
-    first.resolve()
     const analysis = await becomes(project, 'a', 'done')
     expect(analysis.summary).toBe('The summary of a call.')
     expect(chat.requests.at(-1)?.turns).toHaveLength(3)
