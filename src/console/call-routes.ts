@@ -1,6 +1,7 @@
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
+import type { Figures } from '../calls/figures/figures.ts'
 import type { Overview } from '../calls/reading/overview.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
 import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
@@ -22,13 +23,23 @@ export interface CallParts {
   reviews: Reviews
   fetchQueue: FetchQueue
   overview: Overview
+  figures: Figures
   knowledge: Knowledge
   buffers: ResponseBuffers
   reading: ReadingNotes
 }
 
-/** /console/api/projects/:project/calls and /overview. */
-export function callRoutes({ calls, reviews, fetchQueue, overview, knowledge, buffers, reading }: CallParts) {
+/** /console/api/projects/:project/calls, /metrics and /overview. */
+export function callRoutes({
+  calls,
+  reviews,
+  fetchQueue,
+  overview,
+  figures,
+  knowledge,
+  buffers,
+  reading,
+}: CallParts) {
   const detailsOf = async (projectId: number, id: string) => {
     const { document } = await buffers.bodyOf(projectId, (admit) => calls.details(projectId, id, admit))
     return answerOf<CallDetails>(document)
@@ -70,6 +81,9 @@ export function callRoutes({ calls, reviews, fetchQueue, overview, knowledge, bu
       .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
       .post('/calls/:id/recording/fetch', ({ member, params }) =>
         fetchQueue.tryAgain(member.projectId, params.id),
+      )
+      .get('/metrics', ({ member, request }) =>
+        figures.read(member.projectId, readParameters(request.url), 'readForConsole'),
       )
       .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
         query: bodyOf(ComparedPeriod),

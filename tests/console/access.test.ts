@@ -81,6 +81,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/calls/:id/recording/peaks': 'see',
   'POST /projects/:project/calls/:id/recording/fetch': 'change',
   'DELETE /projects/:project/calls/:id/recording': 'delete',
+  'GET /projects/:project/metrics': 'see',
   'GET /projects/:project/overview/figures': 'see',
   'GET /projects/:project/overview/days': 'see',
   'GET /projects/:project/overview/durations': 'see',

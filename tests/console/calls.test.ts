@@ -17,6 +17,7 @@ const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
 const reads = [
   '/calls',
   '/call-facets',
+  '/metrics?of=duration&show=p95&by=day',
   '/calls/a',
   '/calls/a/details',
   `/overview/figures?${period}&before=2025-12-01T00:00:00Z`,
@@ -130,6 +131,22 @@ describe('/console/api/projects/:project/calls', () => {
     expect((await people.nobody.fetch(path, { method: 'DELETE' })).status).toBe(401)
     expect((await people.owner.fetch(path)).status).toBe(200)
   })
+})
+
+test('/console/api/projects/:project/metrics answers as the API does, and names what cannot be read', async () => {
+  const project = await projectWithCall()
+  const query = `/metrics?of=duration&show=p95&by=evaluation&${period}`
+  const answer = await (await people.owner.fetch(`/projects/${project.id}${query}`)).json()
+  expect(answer).toEqual({
+    of: 'duration',
+    show: 'p95',
+    by: 'evaluation',
+    data: [{ key: 'success', value: 12, calls: 1 }],
+    total: 1,
+  })
+  expect(answer).toEqual(await (await project.fetch(`/v1${query}`)).json())
+  const refused = await people.owner.fetch(`/projects/${project.id}/metrics?of=mood`)
+  expect((await expectProblem(refused, 'invalid_request', 'Invalid request')).errors?.[0]?.field).toBe('of')
 })
 
 describe('/console/api/projects/:project/overview', () => {

@@ -23,7 +23,7 @@ import { groupsMax, TimeGroups } from './time-groups.ts'
 /** Until the year 10000: no call is created later. */
 const allTime = { from: 0, to: Date.UTC(10_000, 0, 1) }
 
-interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
+export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
   data: Figure[]
   /** How many calls the filters alone find. */
   total: number
@@ -51,13 +51,18 @@ export class Figures {
 
   /**
    * @param query filters, and `of`, `show`, `by` and `timeZone`
+   * @param reader whose turn it is to read
    * @throws invalid_request for values that cannot be read, and for more hours, days or values than can be shown
    */
-  async read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+  async read(
+    projectId: number,
+    query: CallQuery,
+    reader: 'readInBackground' | 'readForConsole' = 'readInBackground',
+  ): Promise<FiguresOfCalls> {
     const { store, settingsOf } = this.#options
     const request = readFiguresRequest(query)
     const { of, show, by, search } = request
-    const db = store(projectId).readInBackground
+    const db = store(projectId)[reader]
     const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search) }
     const isByTime = by === 'day' || by === 'hour'
     const { groups, total } = isByTime
