@@ -134,6 +134,18 @@ function soon(...requests: Promise<unknown>[]): Promise<unknown> {
   ])
 }
 
+/** Requests the first page of a list. One of a relative date waits for the project's time zone, so the view does. */
+async function requestCalls(
+  queryClient: QueryClient,
+  project: string,
+  search: Record<string, unknown>,
+  meta = {},
+): Promise<void> {
+  const filters = readFilters(search)
+  if (filters.date === undefined)
+    await queryClient.prefetchInfiniteQuery({ ...callsQuery(project, filters), meta })
+}
+
 /** The call's route is inside the list's, since the list stays while a call is open beside it. */
 const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
@@ -141,7 +153,7 @@ const callsRoute = createRoute({
   validateSearch: readFilters,
   // Requests the first page while the view's code is still loading.
   loader: ({ context: { queryClient }, params, location }) =>
-    soon(queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))),
+    soon(requestCalls(queryClient, params.project, location.search)),
   component: lazyView(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
@@ -365,8 +377,7 @@ export function preloadPage(router: ConsoleRouter): void {
   const { pathname, search } = router.latestLocation
   const [matchedRoutes, params] = router.getMatchedRoutes(pathname)
   if (matchedRoutes.some(({ id }) => id === callsRoute.id)) {
-    const query = callsQuery(params.project ?? '', readFilters(search))
-    void queryClient.prefetchInfiniteQuery({ ...query, meta: { isEarly: true } })
+    void requestCalls(queryClient, params.project ?? '', search, { isEarly: true })
   }
   for (const { options } of matchedRoutes) {
     const { component } = options
