@@ -84,8 +84,9 @@ function tableOf(days: CallsOfDay[], dates: Dates) {
   return {
     columns: ['Day', ...kinds.map(({ label }) => label)],
     rows: days.map((day) => ({
+      key: day.day,
       name: dayLabel(day.day, { year: 'numeric' }),
-      values: kinds.map(({ kind }) => day[kind]),
+      values: kinds.map(({ kind }) => asCount(day[kind])),
       filters: dates.rangeOf(day.day),
     })),
   }
