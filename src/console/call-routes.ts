@@ -107,7 +107,7 @@ function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer
   return new Response(document, { headers: jsonHeaders }) as unknown as Answer
 }
 
-/** /console/api/projects/:project/views: saved filters of the list of calls. */
+/** /console/api/projects/:project/views: saved filters of the list of calls, and kept charts. */
 export function viewRoutes(views: Views) {
   return consoleRoutes('/console/api/projects/:project/views')
     .get('', async ({ member, person }) => ({ data: await views.list(member, person.personId) }))

@@ -114,9 +114,11 @@ export const DueRequest = Type.Object({
   ),
 })
 
-/** Filters to keep under a name. */
+/** An address of the list of calls, or of a chart, to keep under a name. */
 export const NewView = Type.Object({
   name: Text(100),
+  /** `calls` by default. */
+  page: Type.Optional(Type.Unsafe<'calls' | 'chart'>({ type: 'string', enum: ['calls', 'chart'] })),
   query: Type.String({ maxLength: 2_000 }),
   isShared: Type.Boolean(),
 })

@@ -20,6 +20,7 @@ import { analysisSearch } from './views/analysis/analysis-search.ts'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
+import { chartSearch } from './views/charts/chart-search.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
 import { itemSearch, newItemSearch } from './views/knowledge/item-search.ts'
 import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
@@ -122,6 +123,14 @@ const overviewRoute = createRoute({
   path: '/overview',
   validateSearch: overviewSearch,
   component: lazyView(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
+})
+
+/** Below the overview, whose entry in the navigation is its own. */
+const chartRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/overview/chart',
+  validateSearch: chartSearch,
+  component: lazyView(() => import('./views/charts/chart-view.tsx'), 'ChartView'),
 })
 
 const drawnOnceWithinMs = 100
@@ -324,6 +333,7 @@ const routeTree = rootRoute.addChildren([
   projectRoute.addChildren([
     projectStartRoute,
     overviewRoute,
+    chartRoute,
     callsRoute.addChildren([callRoute]),
     knowledgeRoute,
     newItemRoute,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
 import { parseSearch, stringifySearch, toQuery } from '../../../src/console/ui/search-params.ts'
+import { askedFilters } from '../../../src/console/ui/views/calls/asked-filters.ts'
 import {
   faultsOf,
   isFiltered,
@@ -9,7 +10,6 @@ import {
   withoutFaults,
 } from '../../../src/console/ui/views/calls/chosen-filters.ts'
 import { dateRangeLabel, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
-import { askedFilters } from '../../../src/console/ui/views/calls/relative-dates.ts'
 
 describe('the address of the list of calls', () => {
   test('what cannot be read is kept, and told', () => {

@@ -149,8 +149,8 @@ function SavedViews({
   onChoose: (filters: ChosenFilters) => void
 }) {
   const { id: project } = useProject()
-  const { data } = useQuery(viewsQuery(project))
-  const views = (data?.data ?? []).map(({ id, name, query }) => {
+  const { data } = useQuery(viewsQuery(project, 'calls'))
+  const views = (data ?? []).map(({ id, name, query }) => {
     const { order: _, ...ofView } = readFilters(parseSearch(query))
     return { id, name, filters: ofView }
   })

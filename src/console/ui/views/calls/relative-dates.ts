@@ -1,6 +1,5 @@
 import { type Dates, plusDays } from '../../components/dates.ts'
 import { wordParam } from '../../search-params.ts'
-import type { ChosenFilters } from './chosen-filters.ts'
 
 /** Periods that move on with the days, as in the address: `date=last-7-days`. Days are counted back from today. */
 export const relativeDates = {
@@ -25,11 +24,4 @@ export function rangeOfRelative(name: RelativeDate, dates: Dates, now: number): 
   const { first, last } = relativeDates[name]
   const today = dates.dayOf(now)
   return dates.rangeOf(plusDays(today, -first), plusDays(today, -last))
-}
-
-/** The filters as the API takes them: with instants in place of a relative date. One that cannot be read stays. */
-export function askedFilters({ date, ...filters }: ChosenFilters, dates: Dates, now: number): ChosenFilters {
-  if (date === undefined) return filters
-  const relative = relativeDateOf(date)
-  return relative ? { ...filters, ...rangeOfRelative(relative, dates, now) } : { ...filters, date }
 }

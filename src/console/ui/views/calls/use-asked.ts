@@ -1,7 +1,7 @@
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
+import { askedFilters } from './asked-filters.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
-import { askedFilters } from './relative-dates.ts'
 
 /** The filters as the API takes them today. */
 export function useAsked(filters: ChosenFilters): ChosenFilters {

@@ -1,4 +1,3 @@
-import type { Show } from '../../../../calls/figures/measures.ts'
 import { analysisPrefix, criterionPrefix, prefixOf } from '../../../../calls/filters.ts'
 import {
   asCount,
@@ -11,31 +10,7 @@ import {
   asShortDollars,
   shortDuration,
 } from '../../components/figures.ts'
-import { textParam } from '../../search-params.ts'
-import { type ChosenFilters, readFilters } from '../calls/chosen-filters.ts'
-
-/** What is shown of calls. `failed` is what is left of a share, which the API does not name. */
-export type ChartShow = Show | 'failed'
-
-/** What a chart shows, of which calls. */
-export interface Chart {
-  of: string
-  show: ChartShow
-  by: string
-}
-
-/** A chart as in the address: without `order`, which a chart has none of. */
-export type ChartSearch = ChosenFilters & Partial<Record<keyof Chart, string>>
-
-/** Reads the address. */
-export function chartSearch(search: Record<string, unknown>): ChartSearch {
-  const { order: _, ...filters } = readFilters(search)
-  const named = (['of', 'show', 'by'] as const).flatMap((name) => {
-    const text = textParam(search[name])
-    return text === undefined ? [] : [[name, text]]
-  })
-  return { ...filters, ...Object.fromEntries(named) }
-}
+import type { Chart, ChartSearch, ChartShow } from './chart-search.ts'
 
 /** The chart of an address, and the filters of its calls. */
 export function chartOf({ of = 'calls', show, by = 'day', ...filters }: ChartSearch) {

@@ -10,7 +10,8 @@ import { Chart, useFirstRows } from '../overview/card.tsx'
 import { Line } from '../overview/line.tsx'
 import overview from '../overview/overview.module.css'
 import { scaleOf } from '../overview/plot.tsx'
-import { type Chart as ChartOf, formatOf, nameOfGroups } from './chart.ts'
+import { formatOf, nameOfGroups } from './chart.ts'
+import type { Chart as ChartOf } from './chart-search.ts'
 import { type Group, groupsOf } from './groups.ts'
 
 const barsShown = 8

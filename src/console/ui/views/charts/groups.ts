@@ -3,7 +3,7 @@ import { type FilterName, prefixOf } from '../../../../calls/filters.ts'
 import { type Dates, dayLabel } from '../../components/dates.ts'
 import { type ChosenFilters, type ManyFilter, valuesOf } from '../calls/chosen-filters.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
-import type { Chart } from './chart.ts'
+import type { Chart } from './chart-search.ts'
 
 const hourMs = 3_600_000
 

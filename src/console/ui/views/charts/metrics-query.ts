@@ -4,7 +4,7 @@ import { api, unwrap } from '../../api.ts'
 import { metricsKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
 import { type ChosenFilters, nameOf } from '../calls/chosen-filters.ts'
-import type { Chart } from './chart.ts'
+import type { Chart } from './chart-search.ts'
 
 /** Metrics read every call that their filters find, so they are not read at every change. */
 export const metricsRefetchMs = 60_000

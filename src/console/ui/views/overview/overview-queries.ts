@@ -3,7 +3,7 @@ import type { FiguresOfCalls } from '../../../../calls/figures/figures.ts'
 import { criterionPrefix } from '../../../../calls/filters.ts'
 import { api, unwrap } from '../../api.ts'
 import { metricsKeys, overviewKeys } from '../../query-keys.ts'
-import type { Chart } from '../charts/chart.ts'
+import type { Chart } from '../charts/chart-search.ts'
 import { metricsRefetchMs, readMetrics } from '../charts/metrics-query.ts'
 import type { Period } from './overview-search.ts'
 

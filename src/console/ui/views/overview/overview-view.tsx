@@ -6,6 +6,7 @@ import { useNow } from '../../components/use-now.ts'
 import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
+import { KeptCharts } from '../charts/kept-charts.tsx'
 import { FirstSteps } from '../first-steps/first-steps.tsx'
 import { CallsByDay } from './calls-by-day.tsx'
 import { Criteria } from './criteria.tsx'
@@ -66,6 +67,7 @@ export function OverviewView() {
         <Origins period={period} />
         <KnowledgeCard />
       </div>
+      <KeptCharts />
     </div>
   )
 }
