@@ -100,6 +100,8 @@ const shell: ConsoleState[] = [
 
 const overview: ConsoleState[] = [
   state('overview', 'overview'),
+  state('chart', 'overview/chart?of=success&show=failed&by=agentId&date=last-30-days'),
+  state('chart-of-days', 'overview/chart?of=latencyMs&show=p95&by=day&date=last-30-days'),
   repeat('overview-period', 'overview', click(/Custom/)),
   repeat('overview-error', 'overview', see('Try again'), { before: failing(/overview\/(days|figures)/) }),
   state('first-steps', '/p/:empty/overview'),

@@ -68,9 +68,9 @@ export function asDollars(amount: number): string {
   )
 }
 
-/** `$0.12`, `$1.2K`, where there is room for six characters. */
+/** `$0.50`, `$20`, `$1.2K`, where there is room for six characters. */
 export function asShortDollars(amount: number): string {
-  return shortDollars.format(amount)
+  return Number.isInteger(amount) ? shortDollars.format(amount) : asDollars(amount)
 }
 
 /** `640 ms`, `1.2 s`. */

@@ -69,7 +69,7 @@ export function FigureChart({ title, chart, data, filters, isTable }: FigureChar
           format={short}
         />
       ) : (
-        <Bars groups={groups} written={written} isOfCalls={chart.of === 'calls'} />
+        <Bars groups={groups} written={written} chart={chart} />
       )}
     </Chart>
   )
@@ -78,13 +78,14 @@ export function FigureChart({ title, chart, data, filters, isTable }: FigureChar
 interface BarsProps {
   groups: Group[]
   written: (value: number | null) => string
-  isOfCalls: boolean
+  chart: ChartOf
 }
 
-function Bars({ groups, written, isOfCalls }: BarsProps) {
+function Bars({ groups, written, chart: { of, show } }: BarsProps) {
   const project = useProject()
   const { shown, allSwitch } = useFirstRows({ data: groups, others: { values: 0, calls: 0 } }, barsShown)
-  const most = Math.max(...groups.map(({ value }) => value ?? 0)) || 1
+  const isOfShares = show === 'share' || show === 'failed'
+  const most = isOfShares ? 1 : Math.max(...groups.map(({ value }) => value ?? 0)) || 1
   return (
     <ul className={overview.bars}>
       {shown.map(({ key, name, value, calls, filters }) => (
@@ -105,7 +106,7 @@ function Bars({ groups, written, isOfCalls }: BarsProps) {
           ) : (
             <span className={overview.barLabel}>{name}</span>
           )}
-          <span className={`${overview.barShare} cb-dimmed`}>{!isOfCalls && counted(calls, 'call')}</span>
+          <span className={`${overview.barShare} cb-dimmed`}>{of !== 'calls' && counted(calls, 'call')}</span>
           <span className={overview.barCount}>{written(value)}</span>
         </li>
       ))}

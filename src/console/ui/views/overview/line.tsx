@@ -20,15 +20,11 @@ export function Line({ points, scale, ...plot }: LineProps) {
   const valueAt = (at: number) => points[at]?.value ?? null
   const columns = points.map(({ value, ...point }, at) => {
     const isAlone = valueAt(at - 1) === null && valueAt(at + 1) === null
-    const isDot = isAlone || points.length <= dotsMax
+    const dot = isAlone ? 'alone' : points.length <= dotsMax ? 'one' : undefined
     return {
       ...point,
       mark: value !== null && (
-        <span
-          className={classes.point}
-          data-dot={isDot || undefined}
-          style={{ bottom: `${scale.placeOf(value)}%` }}
-        />
+        <span className={classes.point} data-dot={dot} style={{ bottom: `${scale.placeOf(value)}%` }} />
       ),
     }
   })
