@@ -4,7 +4,7 @@ import { parseSearch, stringifySearch } from '../../../src/console/ui/search-par
 import { chartOf, formatOf, titleOf } from '../../../src/console/ui/views/charts/chart.ts'
 import { chartSearch } from '../../../src/console/ui/views/charts/chart-search.ts'
 import { groupsOf } from '../../../src/console/ui/views/charts/groups.ts'
-import { scaleOf } from '../../../src/console/ui/views/overview/plot.tsx'
+import { scaleOf } from '../../../src/console/ui/views/overview/scale.ts'
 
 const berlin = new Dates('Europe/Berlin')
 

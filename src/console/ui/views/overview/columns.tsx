@@ -1,6 +1,7 @@
 import { asShortCount } from '../../components/figures.ts'
 import classes from './columns.module.css'
-import { Plot, type PlotColumn, scaleOf } from './plot.tsx'
+import { Plot, type PlotColumn } from './plot.tsx'
+import { scaleOf } from './scale.ts'
 
 /** One bar of a chart, which leads to its calls. */
 export interface ColumnOfCalls extends Omit<PlotColumn, 'mark'> {

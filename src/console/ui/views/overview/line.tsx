@@ -1,5 +1,6 @@
 import classes from './columns.module.css'
-import { Plot, type PlotColumn, type Scale } from './plot.tsx'
+import { Plot, type PlotColumn } from './plot.tsx'
+import type { Scale } from './scale.ts'
 
 /** With more, dots would hide the line. */
 const dotsMax = 31

@@ -3,6 +3,7 @@ import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import classes from './columns.module.css'
+import type { Scale } from './scale.ts'
 
 /** A part of a chart from its bottom to its top, which leads to its calls. */
 export interface PlotColumn {
@@ -26,13 +27,6 @@ interface PlotProps {
   format: (value: number) => string
   /** Drawn across all columns. */
   behind?: ReactNode
-}
-
-/** The numbers at which lines cross a chart, the lowest first. */
-export interface Scale {
-  lines: number[]
-  /** How far above the bottom a value is, in percent. */
-  placeOf: (value: number) => number
 }
 
 /** Columns side by side, above a scale. One of them takes the focus; the arrow keys move it. */
@@ -102,30 +96,4 @@ export function Plot({
       {behind}
     </div>
   )
-}
-
-const linesMax = 4
-/** Of which a step of a scale is one, times a power of ten; and of seconds, one of these. */
-const niceSteps = [1, 2, 5, 10]
-const niceSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600]
-
-/** A scale from zero, or less, to at least the greatest of the values. */
-export function scaleOf(values: readonly number[], unit: 'whole' | 'seconds' | 'any' = 'any'): Scale {
-  const [most, least] = [Math.max(0, ...values), Math.min(0, ...values)]
-  const range = most - least || 1
-  const step = unit === 'seconds' ? secondsStep(range / linesMax) : niceStep(range / linesMax, unit)
-  // From the number of steps, since sums of tenths end in other digits.
-  const [first, last] = [Math.floor(least / step), Math.max(1, Math.ceil(most / step))]
-  const lines = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step)
-  return { lines, placeOf: (value) => ((value / step - first) / (last - first)) * 100 }
-}
-
-function secondsStep(atLeast: number): number {
-  return niceSeconds.find((step) => step >= atLeast) ?? niceStep(atLeast / 3_600, 'whole') * 3_600
-}
-
-/** 1, 2 or 5 times a power of ten, at least this much. */
-function niceStep(atLeast: number, unit: 'whole' | 'any'): number {
-  const power = 10 ** Math.floor(Math.log10(unit === 'whole' ? Math.max(1, atLeast) : atLeast))
-  return niceSteps.map((times) => times * power).find((step) => step >= atLeast) ?? power * 10
 }
