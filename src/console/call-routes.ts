@@ -83,7 +83,7 @@ export function callRoutes({
         fetchQueue.tryAgain(member.projectId, params.id),
       )
       .get('/metrics', ({ member, request }) =>
-        figures.read(member.projectId, readParameters(request.url), 'readForConsole'),
+        figures.readBox(member.projectId, readParameters(request.url)),
       )
       .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
         query: bodyOf(ComparedPeriod),

@@ -135,6 +135,9 @@ describe('/console/api/projects/:project/calls', () => {
 
 test('/console/api/projects/:project/metrics answers as the API does, and names what cannot be read', async () => {
   const project = await projectWithCall()
+  await putCalls(service.services, project.projectId, [
+    { id: 'call-4711-b', createdAt: '2026-02-05T00:00:00Z' },
+  ])
   const query = `/metrics?of=duration&show=p95&by=evaluation&${period}`
   const answer = await (await people.owner.fetch(`/projects/${project.id}${query}`)).json()
   expect(answer).toEqual({
@@ -145,6 +148,9 @@ test('/console/api/projects/:project/metrics answers as the API does, and names 
     total: 1,
   })
   expect(answer).toEqual(await (await project.fetch(`/v1${query}`)).json())
+  // A text is an id here, as in the console's list.
+  const ofText = await people.owner.fetch(`/projects/${project.id}/metrics?text=call-4711`)
+  expect((await ofText.json()).total).toBe(1)
   const refused = await people.owner.fetch(`/projects/${project.id}/metrics?of=mood`)
   expect((await expectProblem(refused, 'invalid_request', 'Invalid request')).errors?.[0]?.field).toBe('of')
 })
