@@ -103,7 +103,7 @@ const overview: ConsoleState[] = [
   state('chart', 'overview/chart?of=success&show=failed&by=agentId&date=last-30-days'),
   state('chart-of-days', 'overview/chart?of=latencyMs&show=p95&by=day&date=last-30-days'),
   repeat('overview-period', 'overview', click(/Custom/)),
-  repeat('overview-error', 'overview', see('Try again'), { before: failing(/overview\/(days|figures)/) }),
+  repeat('overview-error', 'overview', see('Try again'), { before: failing(/metrics|overview\/figures/) }),
   state('first-steps', '/p/:empty/overview'),
 ]
 

@@ -13,7 +13,7 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, ComparedPeriod, DaysOfPeriod, NewView, Period } from './schemas.ts'
+import { CallsToDelete, ComparedPeriod, NewView, Period } from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
@@ -87,9 +87,6 @@ export function callRoutes({
       )
       .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
         query: bodyOf(ComparedPeriod),
-      })
-      .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {
-        query: bodyOf(DaysOfPeriod),
       })
       .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
       .get(

@@ -129,8 +129,6 @@ const filter = Type.Optional(Type.String({ maxLength: 500 }))
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
 /** `before`: where the period to compare with begins. It ends where the other one begins. */
 export const ComparedPeriod = Type.Object({ from: Text(40), to: Text(40), before: Text(40) })
-/** `zone`: whose days are counted, as in `Europe/Berlin`; those of UTC by default. */
-export const DaysOfPeriod = Type.Object({ from: Text(40), to: Text(40), zone: Type.Optional(Text(60)) })
 
 /** Entries of the audit trail: `who` is the id of a person or a key, or `none`; `call` the id of a call. */
 export const AuditRequest = Type.Object({

@@ -83,7 +83,6 @@ const levels: Record<string, Level> = {
   'DELETE /projects/:project/calls/:id/recording': 'delete',
   'GET /projects/:project/metrics': 'see',
   'GET /projects/:project/overview/figures': 'see',
-  'GET /projects/:project/overview/days': 'see',
   'GET /projects/:project/overview/durations': 'see',
   'GET /projects/:project/overview/end-reasons': 'see',
   'GET /projects/:project/overview/origins': 'see',

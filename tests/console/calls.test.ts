@@ -21,7 +21,6 @@ const reads = [
   '/calls/a',
   '/calls/a/details',
   `/overview/figures?${period}&before=2025-12-01T00:00:00Z`,
-  `/overview/days?${period}`,
   `/overview/durations?${period}`,
   `/overview/end-reasons?${period}`,
   '/overview/knowledge',
@@ -164,9 +163,6 @@ describe('/console/api/projects/:project/overview', () => {
     expect(await read(`/figures?${period}&before=2025-12-01T00:00:00Z`)).toMatchObject({
       calls: { value: 1, before: 0 },
     })
-    const { data: days } = await read(`/days?${period}`)
-    expect(days).toHaveLength(31)
-    expect(days[4]).toEqual({ day: '2026-01-05', success: 1, fail: 0, other: 0, unevaluated: 0 })
     expect((await read(`/durations?${period}`)).data[1]).toEqual({ from: 10, to: 30, calls: 1 })
     expect(await read(`/end-reasons?${period}`)).toEqual({
       data: [{ value: 'x', calls: 1 }],

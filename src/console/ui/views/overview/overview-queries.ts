@@ -1,10 +1,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { FiguresOfCalls } from '../../../../calls/figures/figures.ts'
-import { criterionPrefix } from '../../../../calls/filters.ts'
+import { criterionPrefix, noValue } from '../../../../calls/filters.ts'
 import { api, unwrap } from '../../api.ts'
 import { metricsKeys, overviewKeys } from '../../query-keys.ts'
 import type { Chart } from '../charts/chart-search.ts'
 import { metricsRefetchMs, readMetrics } from '../charts/metrics-query.ts'
+import { daysOf } from './days.ts'
 import type { Period } from './overview-search.ts'
 
 // One query per card, so that each card fails on its own. A card keeps its content until the next period has loaded.
@@ -18,12 +19,21 @@ export function figuresQuery(project: string, { before, from, to }: Period) {
   })
 }
 
-/** @param zone such as `Europe/Berlin` */
+/** Of the days of a period, the calls by evaluation. @param zone such as `Europe/Berlin` */
 export function daysQuery(project: string, { from, to }: Period, zone: string) {
   return queryOptions({
     queryKey: overviewKeys.days(project, from, to, zone),
-    queryFn: ({ signal }) =>
-      unwrap(overview(project).days.get({ query: { from, to, zone }, fetch: { signal } })),
+    queryFn: async ({ signal }) => {
+      const read = async (evaluation?: string) =>
+        (await readMetrics(project, { by: 'day', from, to, timeZone: zone, evaluation }, signal)).data
+      const [all, success, fail, unevaluated] = await Promise.all([
+        read(),
+        read('success'),
+        read('fail'),
+        read(noValue),
+      ])
+      return daysOf(all, { success, fail, unevaluated })
+    },
     placeholderData: keepPreviousData,
   })
 }
