@@ -101,6 +101,12 @@ const shell: ConsoleState[] = [
 const overview: ConsoleState[] = [
   state('overview', 'overview'),
   state('chart', 'overview/chart?of=success&show=failed&by=agentId&date=last-30-days'),
+  state(
+    'chart-kept',
+    'overview/chart?of=success&show=failed&by=agentId&date=last-30-days',
+    click(/Keep chart/),
+  ),
+  state('chart-of-hours', 'overview/chart?of=calls&by=hour&date=last-7-days'),
   state('chart-of-days', 'overview/chart?of=latencyMs&show=p95&by=day&date=last-30-days'),
   repeat('overview-period', 'overview', click(/Custom/)),
   repeat('overview-error', 'overview', see('Try again'), { before: failing(/metrics|overview\/figures/) }),

@@ -122,6 +122,8 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     expect(await findings(page, 'moderate')).toEqual([])
     await page.goto(page.url().replace('of=costUsd', 'of=mood'))
     await page.getByText('could not be loaded').waitFor()
+    await open(`/p/${project.id}/overview/chart?of=calls&by=hour&from=2020-01-01&to=2026-01-01`)
+    await page.getByText('more than 1,000 groups').waitFor()
   })
 
   test('a viewer sees the charts that are shared, keeps one for themselves, and deletes no other', async () => {

@@ -33,7 +33,7 @@ export function ChartView() {
   const project = useProject()
   const navigate = useNavigate()
   const search = useSearch({ from: '/p/$project/overview/chart' })
-  const { chart, filters, asked, faults, query, title, period } = useChart(search)
+  const { chart, filters, asked, faults, hasTooMany, query, title, period } = useChart(search)
   const { data: views } = useQuery(viewsQuery(project.id, 'chart'))
   const kept = views?.find((view) => nameOf(chartSearch(parseSearch(view.query))) === nameOf(search))
   const { isTable, tableSwitch } = useTableSwitch()
@@ -71,7 +71,12 @@ export function ChartView() {
           onChange={(change, isTyping) => go({ ...search, ...change }, isTyping)}
           onClear={() => go({ ...chart })}
         />
-        {faults.length === 0 && (
+        {hasTooMany && (
+          <p className={overview.cardNone} role="status">
+            That is more than 1,000 groups. Choose a shorter period, or another grouping.
+          </p>
+        )}
+        {faults.length === 0 && !hasTooMany && (
           <Card
             title={title}
             aside={

@@ -6,6 +6,8 @@ import { valueLabel } from '../calls/filter-labels.ts'
 import type { Chart } from './chart-search.ts'
 
 const hourMs = 3_600_000
+/** With more, their labels are days. */
+const hoursMax = 48
 
 /** A group of calls. */
 export interface Group {
@@ -39,6 +41,7 @@ export function groupsOf(
     return {
       key: text,
       ...namesOf(by, text, dates, agents),
+      ...(by === 'hour' && data.length > hoursMax ? { label: dates.day(text, Date.now()) } : {}),
       value: value === null || show !== 'failed' ? value : 1 - value,
       calls,
       filters: filtersOf(by, text, next ?? undefined, filters, dates),

@@ -2,6 +2,8 @@ import { Skeleton } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { PageButton, PageLink } from '../../components/links.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
@@ -18,7 +20,7 @@ const first: ChartSearch = { of: 'success', show: 'failed', by: 'agentId', date:
 /** The charts that people keep, each of a period of its own. */
 export function KeptCharts() {
   const { id: project } = useProject()
-  const { data: charts } = useQuery(viewsQuery(project, 'chart'))
+  const { data: charts, error, refetch } = useQuery(viewsQuery(project, 'chart'))
   return (
     <section className={classes.kept} aria-labelledby="kept-charts">
       <header className={classes.keptHead}>
@@ -34,6 +36,9 @@ export function KeptCharts() {
           New chart
         </PageButton>
       </header>
+      {error && !charts && (
+        <Problem title="The charts could not be loaded" error={error} onRetry={() => void refetch()} />
+      )}
       {charts?.length === 0 && (
         <p className={overview.cardNone}>
           Ask a question of your own, such as which agents failed most in the last 14 days, and keep the
@@ -51,22 +56,31 @@ export function KeptCharts() {
 
 function KeptChart({ name, search }: { name: string; search: ChartSearch }) {
   const { id: project } = useProject()
-  const { chart, asked, query, title, period } = useChart(search)
+  const { chart, asked, faults, hasTooMany, query, title, period } = useChart(search)
   const { isTable, tableSwitch } = useTableSwitch()
+  const link = (
+    <PageLink
+      to="/p/$project/overview/chart"
+      params={{ project }}
+      search={search}
+      size="sm"
+      aria-label={`Open the chart ${name}`}
+    >
+      Open
+    </PageLink>
+  )
+  if (faults.length > 0 || hasTooMany)
+    return (
+      <Panel title={name} aside={link}>
+        <p className={overview.cardNone}>It cannot be shown as it is. Open it to see why.</p>
+      </Panel>
+    )
   return (
     <Card
       title={name}
       aside={
         <span className="cb-row">
-          <PageLink
-            to="/p/$project/overview/chart"
-            params={{ project }}
-            search={search}
-            size="sm"
-            aria-label={`Open the chart ${name}`}
-          >
-            Open
-          </PageLink>
+          {link}
           {tableSwitch}
         </span>
       }

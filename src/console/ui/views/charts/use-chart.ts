@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { criterionPrefix } from '../../../../calls/filters.ts'
+import { ApiProblem } from '../../api.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
@@ -12,7 +13,7 @@ import { chartOf, titleOf } from './chart.ts'
 import type { ChartSearch } from './chart-search.ts'
 import { metricsQuery } from './metrics-query.ts'
 
-/** The chart of an address: its metrics, and what it and its period are called. */
+/** The chart of an address: its metrics, or why there are none, and what it and its period are called. */
 export function useChart(search: ChartSearch) {
   const { id: project } = useProject()
   const dates = useDates()
@@ -24,10 +25,12 @@ export function useChart(search: ChartSearch) {
     ...metricsQuery(project, chart, asked, dates.zone),
     enabled: faults.length === 0,
   })
+  const hasTooMany =
+    query.error instanceof ApiProblem && query.error.fields.some(({ field }) => field === 'by')
   const isOfCriterion = chart.of.startsWith(criterionPrefix)
   const { data } = useQuery({ ...rubricQuery(project), enabled: isOfCriterion })
   const criteria = new Map(data?.rubric?.criteria.map(({ id, name }) => [id, name]))
   const date = relativeDateOf(filters.date)
   const period = date ? relativeDates[date].label : dateRangeLabel(filters, dates, now) || 'All time'
-  return { chart, filters, asked, faults, query, title: titleOf(chart, criteria), period }
+  return { chart, filters, asked, faults, hasTooMany, query, title: titleOf(chart, criteria), period }
 }
