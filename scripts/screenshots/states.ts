@@ -102,8 +102,8 @@ const overview: ConsoleState[] = [
   state('overview', 'overview'),
   state('chart', 'overview/chart?of=success&show=failed&by=agentId&date=last-30-days'),
   state(
-    'chart-kept',
-    'overview/chart?of=success&show=failed&by=agentId&date=last-30-days',
+    'chart-keep',
+    'overview/chart?of=success&show=failed&by=agentId&date=last-7-days',
     click(/Keep chart/),
   ),
   state('chart-of-hours', 'overview/chart?of=calls&by=hour&date=last-7-days'),

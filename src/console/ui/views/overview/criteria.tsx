@@ -13,6 +13,8 @@ import { criteriaQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
 
 const rowsShown = 8
+/** In px, with the gap to the next one. */
+const rowHeight = 32
 
 interface Row {
   id: string
@@ -32,7 +34,11 @@ export function Criteria({ period }: { period: Period }) {
   const query = rubric.error ? { ...rubric, data: undefined } : { ...shares, data }
   const nameOf = (id: string) => criteria?.find((criterion) => criterion.id === id)?.name ?? id
   return (
-    <Card title="Criteria passed" query={query} skeleton={<Skeleton height={160} />}>
+    <Card
+      title="Criteria passed"
+      query={query}
+      skeleton={<Skeleton height={rowHeight * (Math.min(ids.length, rowsShown + 1) || rowsShown / 2)} />}
+    >
       {(rows) =>
         rows.length === 0 ? (
           <p className={classes.cardNone}>
