@@ -17,6 +17,7 @@ const sharedParts = [
   'changes',
   'exports',
   'knowledge',
+  'metrics',
   'overview',
   'questions',
   'views',
