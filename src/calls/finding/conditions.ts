@@ -208,14 +208,20 @@ function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Con
 
 /** The conditions, with two bounds of one column as one: together they may have few calls. */
 export function joinBounds(conditions: readonly Condition[]): Condition[] {
-  const bounds = conditions.filter(({ path: { ranges } }) => ranges[0]?.index === 'calls_by_duration')
-  if (bounds.length < 2) return [...conditions]
-  const check = sql.join(
-    bounds.map((bound) => bound.check),
-    sql` and `,
+  return (['duration', 'completedAt'] as const).reduce<Condition[]>(
+    (joined, column) => {
+      const { index } = by(column, sql`true`)
+      const bounds = joined.filter(({ path: { ranges } }) => ranges[0]?.index === index)
+      if (bounds.length < 2) return joined
+      const check = sql.join(
+        bounds.map((bound) => bound.check),
+        sql` and `,
+      )
+      const others = joined.filter((condition) => !bounds.includes(condition))
+      return [...others, { check, path: { ranges: [by(column, check)], isOrdered: false } }]
+    },
+    [...conditions],
   )
-  const others = conditions.filter((condition) => !bounds.includes(condition))
-  return [...others, { check, path: { ranges: [by('duration', check)], isOrdered: false } }]
 }
 
 /** The calls with these ids. */
@@ -233,12 +239,18 @@ function byId(check: SQL): Condition {
 }
 
 function toBound(
-  { kind, column }: Extract<ConditionFilter, { kind: 'since' | 'least' | 'most' }>,
+  { kind, column }: Extract<ConditionFilter, { kind: 'since' | 'before' | 'least' | 'most' }>,
   values: readonly string[],
 ): Condition | string {
-  const bound = kind === 'since' ? readTime(values) : readNumber(values)
+  const bound = kind === 'since' || kind === 'before' ? readTime(values) : readNumber(values)
   if (typeof bound === 'string') return bound
-  const check = kind === 'most' ? sql`${calls[column]} <= ${bound}` : sql`${calls[column]} >= ${bound}`
+  const checks = {
+    since: sql`${calls[column]} >= ${bound}`,
+    before: sql`${calls[column]} < ${bound}`,
+    least: sql`${calls[column]} >= ${bound}`,
+    most: sql`${calls[column]} <= ${bound}`,
+  }
+  const check = checks[kind]
   return { check, path: { ranges: [by(column, check)], isOrdered: false } }
 }
 
