@@ -103,7 +103,18 @@ const { name, windowMinutes, ...others } = rule
 /** A rule as it is sent. */
 export const AlertChange = Type.Composite(
   [Type.Object({ name, windowMinutes }), Type.Partial(Type.Object(others))],
-  { title: 'AlertChange' },
+  {
+    title: 'AlertChange',
+    example: {
+      name: 'Bookings fail',
+      filters: { agentId: 'booking' },
+      of: 'success',
+      show: 'share',
+      windowMinutes: 60,
+      below: { warn: 0.9, alert: 0.8 },
+      minCalls: 20,
+    },
+  },
 )
 export type AlertChange = Static<typeof AlertChange>
 
