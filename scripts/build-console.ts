@@ -42,7 +42,14 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'main', tags: ['$initial'], test: (id) => !id.endsWith('boot.ts') },
   { name: 'core', test: (id) => coreModules.some((form) => form.test(id)) },
   { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
-  { name: 'fields', test: /@mantine\/(form|core\/.*\/(Checkbox|Select|Switch|TagsInput|Textarea))\// },
+  {
+    name: 'fields',
+    test: /@mantine\/(form|core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea))\//,
+  },
+  // Needs overlays and fields, which the sign-in page must not load.
+  { name: 'secrets', test: /ui\/components\/shown-once/ },
+  // Of the list of calls, the audit trail and the analysis of past calls.
+  { name: 'filters', test: /ui\/views\/calls\/(call-filters|date-filter|date-range|pill)\.tsx?$/ },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,
@@ -53,7 +60,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
 ]
 
 /** The views of these folders share a file. The list of calls does not wait for the call's page. */
-const foldersOfViews = /ui\/views\/(entry|knowledge|playground|questions|settings)\//
+const foldersOfViews = /ui\/views\/(analysis|entry|knowledge|playground|questions|settings)\//
 
 /** Level 11 takes four times as long and saves 2 % of the bytes. */
 const brotliQuality = 10

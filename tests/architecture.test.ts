@@ -250,9 +250,10 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated and the talk timeline of a call, and nothing that browsers lack; nobody imports the page', () => {
+  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, what verdicts make of a call and its talk timeline, and nothing that browsers lack; nobody imports the page', () => {
     const shared = [
       'src/calls/filters.ts',
+      'src/analysis/evaluation.ts',
       'src/calls/reading/talk-timeline.ts',
       'src/text/values.ts',
       'src/sources/catalog.ts',

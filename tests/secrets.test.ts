@@ -3,22 +3,30 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { openDatabase } from '../src/db/open.ts'
+import { startFakeChat } from './support/fake-chat.ts'
 import { startFakeEmbeddings } from './support/fake-embeddings.ts'
 import { repository } from './support/process.ts'
 import { freshFolder, type SpawnedService, spawnService } from './support/spawned.ts'
+import { until } from './support/until.ts'
 
 setDefaultTimeout(120_000)
 const token = 'hf_secretTokenOfTheProvider'
 const metricsToken = 'metrics-secret-token'
+const modelToken = 'secretTokenOfTheModel'
 const words = 'Xylophonic quandary of the caller'
 const phone = '+15550109999'
 const dataDir = freshFolder()
 const embeddings = await startFakeEmbeddings()
+const chat = await startFakeChat({ token: modelToken })
 const settings = {
   DATA_DIR: dataDir,
   EMBEDDING_ENDPOINT: embeddings.url,
   HF_TOKEN: token,
   METRICS_TOKEN: metricsToken,
+  ANALYSIS_MODEL: 'judge',
+  ANALYSIS_ENDPOINT: chat.url,
+  ANALYSIS_TOKEN: modelToken,
+  ANALYSIS_DELAY_SECONDS: '0',
   LOG_LEVEL: 'trace',
   LOG_FORMAT: 'json',
   INDEX_WAIT_MS: '200',
@@ -36,6 +44,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await embeddings.stop()
+  await chat.stop()
   rmSync(dataDir, { recursive: true, force: true })
 })
 
@@ -80,6 +89,16 @@ async function useEverything(): Promise<void> {
   embeddings.always({ status: 401, body: { error: `bad token ${token}` } })
   await ask('POST', '/v1/knowledge', live, { name: words, text: `Again: ${words}.` })
   await ask('POST', '/v1/knowledge/search', live, { query: `${words} again` })
+  await ask('PUT', '/v1/rubric', live, { summary: { instructions: words }, criteria: [] })
+  const ended = { status: 'completed', transcript: [{ role: 'user', content: words }] }
+  await ask('PUT', '/ingest/calls/c2', ingest, ended)
+  await until(async () => (await ask('GET', '/v1/calls/c2/analysis', live)).includes('"done"'))
+  // It repeats what it was sent, and refuses it.
+  chat.always({ status: 400 })
+  answers.push(await ask('POST', '/v1/rubric/trial', live, { call: 'c2' }))
+  chat.always({ status: 401, body: { error: `bad token ${modelToken}: ${words}` } })
+  answers.push(await ask('POST', '/v1/rubric/trial', live, { call: 'c2' }))
+  await ask('DELETE', '/v1/calls/c2', live)
   answers.push(
     await ask('PUT', '/ingest/calls/c1', ingest, `{"summary": "${words}`),
     await ask('PUT', '/ingest/calls/c1', ingest, { duration: words }),
@@ -106,6 +125,7 @@ function secretsOf(): [string, string][] {
     ['the ingest key', keys.ingest.slice('ck_ingest_'.length, -4)],
     ["the provider's token", token],
     ['the token for metrics', metricsToken],
+    ["the model's token", modelToken],
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
-import { madeCalls } from './made-calls.ts'
+import { type MadeCall, madeCalls } from './made-calls.ts'
 import practice from './practice.json' with { type: 'json' }
 import { soundOf } from './sound.ts'
 
@@ -15,7 +15,12 @@ export interface FilledConsole {
   addresses: Record<string, string>
 }
 
-/** @param callsMax how many of the newest of two months of calls */
+type Ask = <Answer>(method: string, path: string, body?: unknown) => Promise<Answer>
+
+/**
+ * @param service with the made model
+ * @param callsMax how many of the newest of two months of calls
+ */
 export async function fillConsole(
   service: TestService,
   people: TestConsole,
@@ -24,7 +29,7 @@ export async function fillConsole(
   const project = await people.mintProject()
   const empty = await people.mintProject()
   const { owner } = people
-  const ask = async <Answer>(method: string, path: string, body: unknown): Promise<Answer> => {
+  const ask: Ask = async (method, path, body) => {
     const answer = await owner.send(method, path, body)
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return answer.json()
@@ -57,6 +62,7 @@ export async function fillConsole(
     url: 'https://example.com/hooks/callbook',
   })
   const { link } = await ask<{ link: string }>('POST', `${of}/invitations`, { role: 'member' })
+  await analyze(project, ask, calls.slice(-40))
   const item = await addKnowledge(service, project, owner)
   const viewer = await fillSettings(service, people, project)
   const source = await ask<{ id: string }>('POST', `${of}/sources`, { platform: 'vapi', name: 'Vapi' })
@@ -74,6 +80,26 @@ export async function fillConsole(
       webhook: hooks.id,
       invitation: new URL(link).hash.slice(1),
     },
+  }
+}
+
+/** Two versions of a rubric, a run over the newest calls, and what people say of some of them. */
+async function analyze(project: TestProject, ask: Ask, newest: readonly MadeCall[]): Promise<void> {
+  const of = `/projects/${project.id}`
+  const { rubric } = practice
+  await ask('PUT', `${of}/analysis/rubric`, { ...rubric, criteria: rubric.criteria.slice(0, 2), fields: [] })
+  await ask('PUT', `${of}/analysis/rubric`, { ...rubric, tokensPerMonth: 5_000_000 })
+  await ask('POST', `${of}/analysis/runs`, { filters: { from: newest[0]?.call.createdAt } })
+  await until(async () => {
+    const { data } = await ask<{ data: { state: string }[] }>('GET', `${of}/analysis/runs`)
+    return data.every(({ state }) => state === 'done')
+  })
+  for (const [at, { id, call }] of newest.entries()) {
+    if (at % 3 === 0 || call.status === 'live') continue
+    await ask('PATCH', `${of}/calls/${id}/review`, {
+      evaluation: at % 4 === 0 ? 'fail' : 'success',
+      criteria: { booked_or_clear_answer: at % 4 === 0 ? 'fail' : 'pass', confirmed_the_date: 'pass' },
+    })
   }
 }
 

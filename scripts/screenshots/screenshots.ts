@@ -6,6 +6,7 @@ import { startService } from '../../tests/support/service.ts'
 import { buildConsole } from '../build-console.ts'
 import { repository } from '../repository.ts'
 import { fillConsole } from './filled-console.ts'
+import { startMadeModel } from './made-model.ts'
 import { type ConsoleState, consoleStates } from './states.ts'
 
 // `bun run screenshots` writes the README's pictures. `bun run screenshots --all FOLDER [NAME,…]` writes every page and
@@ -54,7 +55,8 @@ const only = process.argv[4]?.split(',')
 const folder = folderOfAll ?? join(repository, '.github', 'screenshots')
 
 await buildConsole()
-const service = await startService()
+const model = await startMadeModel()
+const service = await startService({ env: model.env })
 const { owner, viewer, addresses } = await fillConsole(service, await startConsole(service))
 const opened = await openBrowser()
 mkdirSync(folder, { recursive: true })
@@ -74,6 +76,7 @@ try {
 } finally {
   await opened.close()
   await service.stop()
+  await model.stop()
 }
 
 async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promise<void> {

@@ -132,6 +132,9 @@ const calls: ConsoleState[] = [
   repeat('call-live', 'calls/call-live-1'),
   repeat('call-held', 'calls/:held'),
   state('call-analysis', 'calls/:call?tab=analysis'),
+  repeat('call-analysis-viewer', 'calls/:call?tab=analysis', nothing, { as: 'viewer' }),
+  repeat('call-quote', 'calls/:call?tab=analysis', then(see('Passed'), press('q'), see(/^1 of/))),
+  repeat('calls-criteria', 'calls?criterion.confirmed_the_date=fail'),
   repeat('call-raw', 'calls/:call?tab=raw'),
   repeat('call-search', 'calls/:call?text=Friday'),
   repeat(
@@ -182,6 +185,18 @@ const setUpTwoFactor = async (page: Page) => {
   await page.getByRole('img', { name: /^QR code/ }).waitFor()
 }
 
+const changeRubric = async (page: Page) => {
+  await page.getByLabel('Question').nth(1).fill('Did the agent say the day and the time again?')
+  await button(page, 'Add criterion').click()
+}
+
+const tryRubric = async (page: Page) => {
+  await page.getByLabel('Question').nth(1).fill('Did the agent say the day and the time again?')
+  await button(page, 'Try on a call').click()
+  await inDialog(page).getByRole('listitem').first().getByRole('button').click()
+  await inDialog(page).getByText('Your changes').first().waitFor()
+}
+
 const settings: ConsoleState[] = [
   state('keys', 'settings/keys'),
   repeat('keys-viewer', 'settings/keys', nothing, { as: 'viewer' }),
@@ -212,6 +227,14 @@ const settings: ConsoleState[] = [
   repeat('webhook-menu', 'settings/webhooks', click(/^Actions for/)),
   state('webhook-attempts', 'settings/webhooks?webhook=:webhook'),
   repeat('new-webhook', 'settings/webhooks?create=webhook'),
+  state('analysis', 'settings/analysis'),
+  repeat('analysis-viewer', 'settings/analysis', nothing, { as: 'viewer' }),
+  state('analysis-old', 'settings/analysis?version=1'),
+  repeat('analysis-changed', 'settings/analysis', changeRubric),
+  state('analysis-start', '/p/:empty/settings/analysis'),
+  state('analysis-trial', 'settings/analysis', tryRubric),
+  state('analysis-past', 'settings/analysis?tab=past&evaluation=success', see(/tokens at most/)),
+  state('analysis-agreement', 'settings/analysis?tab=agreement', see('They agree on')),
   state('people', 'settings/people'),
   repeat('invite', 'settings/people', click('Invite')),
   repeat(

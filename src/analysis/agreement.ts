@@ -45,22 +45,19 @@ export class Agreements {
     const rubric = await this.#options.rubrics.get(projectId, version)
     const whole = new Comparison('success', 'fail')
     const criteria = rubric.criteria.map(({ id }) => ({ id, comparison: new Comparison('pass', 'fail') }))
-    const disagreements: Agreement['disagreements'] = []
     for await (const call of this.#reviewed(projectId, rubric)) {
       const verdicts: Record<string, Verdict> = JSON.parse(call.verdicts)
       const model = evaluationOf(
         rubric,
         Object.entries(verdicts).map(([id, result]) => ({ id, result })),
       )
-      if (whole.add(call.evaluation, model) === false && disagreements.length < disagreementsMax)
-        disagreements.push({ id: call.id, person: call.evaluation ?? '', model: model ?? '' })
+      whole.add(call.id, call.evaluation, model)
       const ruled: Record<string, string> = JSON.parse(call.ruled ?? '{}')
-      for (const { id, comparison } of criteria) comparison.add(ruled[id] ?? null, verdicts[id] ?? null)
+      for (const { id, comparison } of criteria) comparison.add(call.id, ruled[id], verdicts[id])
     }
     return {
       version: rubric.version,
       ...whole.figures(),
-      disagreements,
       criteria: criteria.map(({ id, comparison }) => ({ id, ...comparison.figures() })),
     }
   }
@@ -113,19 +110,23 @@ class Comparison {
   readonly #no: string
   /** How often, by the person's and the model's answer. */
   #both = { yes: 0, no: 0, onlyPerson: 0, onlyModel: 0 }
+  readonly #disagreements: Agreement['disagreements'] = []
 
   constructor(yes: string, no: string) {
     this.#yes = yes
     this.#no = no
   }
 
-  /** Whether they agree; null if one of them has not answered. */
-  add(person: string | null, model: string | null): boolean | null {
-    const answers = [person, model]
-    if (answers.some((answer) => answer !== this.#yes && answer !== this.#no)) return null
-    if (person === model) this.#both[person === this.#yes ? 'yes' : 'no']++
-    else this.#both[person === this.#yes ? 'onlyPerson' : 'onlyModel']++
-    return person === model
+  /** Counts a call on which both have answered. */
+  add(id: string, person: string | null | undefined, model: string | null | undefined): void {
+    const isAnswer = (text: typeof person) => text === this.#yes || text === this.#no
+    if (!person || !model || !isAnswer(person) || !isAnswer(model)) return
+    if (person === model) {
+      this.#both[person === this.#yes ? 'yes' : 'no']++
+      return
+    }
+    this.#both[person === this.#yes ? 'onlyPerson' : 'onlyModel']++
+    if (this.#disagreements.length < disagreementsMax) this.#disagreements.push({ id, person, model })
   }
 
   /** Cohen's kappa: https://en.wikipedia.org/wiki/Cohen%27s_kappa. `baseRate` is the person's share of yes. */
@@ -133,12 +134,13 @@ class Comparison {
     const { yes, no, onlyPerson, onlyModel } = this.#both
     const calls = yes + no + onlyPerson + onlyModel
     const agreed = yes + no
-    if (calls === 0) return { calls, agreed, accuracy: null, kappa: null, baseRate: null }
+    const disagreements = this.#disagreements
+    if (calls === 0) return { calls, agreed, accuracy: null, kappa: null, baseRate: null, disagreements }
     const accuracy = agreed / calls
     const baseRate = (yes + onlyPerson) / calls
     const modelRate = (yes + onlyModel) / calls
     const expected = baseRate * modelRate + (1 - baseRate) * (1 - modelRate)
     const kappa = expected === 1 ? null : (accuracy - expected) / (1 - expected)
-    return { calls, agreed, accuracy, kappa, baseRate }
+    return { calls, agreed, accuracy, kappa, baseRate, disagreements }
   }
 }

@@ -67,7 +67,6 @@ export const RubricField = named('RubricField', {
     Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       minItems: 1,
       maxItems: choicesMax,
-      uniqueItems: true,
       description: 'Of an `enum`, and of no other type.',
     }),
   ),
@@ -99,7 +98,7 @@ const rubric = {
     title: 'RubricEvaluation',
     anyOf: [
       { type: 'string', enum: ['all'] },
-      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: criteriaMax, uniqueItems: true },
+      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: criteriaMax },
       { type: 'null' },
     ],
     example: ['confirmed_date'],
@@ -159,7 +158,7 @@ export function completeRubric(change: RubricChange): RubricContent {
       description,
       ...(choices && { choices }),
     })),
-    evaluation,
+    evaluation: Array.isArray(evaluation) ? [...new Set(evaluation)] : evaluation,
     when: Object.fromEntries(
       Object.keys(Conditions.properties).flatMap((name) => {
         const value = when[name as keyof typeof when]
@@ -182,20 +181,22 @@ export function readVersion(text: string | undefined): number | undefined {
 export function rubricErrors({ criteria = [], fields = [], evaluation }: RubricChange): FieldError[] {
   const ids = criteria.map(({ id }) => id)
   const keys = fields.map(({ key }) => key)
-  const repeated = (names: string[], list: string, name: string) =>
+  const repeated = (names: string[], list: string, name = '') =>
     names.flatMap((one, at) =>
-      names.indexOf(one) < at ? [{ field: `${list}.${at}.${name}`, message: `${one} is there already` }] : [],
+      names.indexOf(one) < at ? [{ field: `${list}.${at}${name}`, message: `${one} is there already` }] : [],
     )
-  const choices = fields.flatMap(({ type, choices }, at) => {
+  const choices = fields.flatMap(({ choices = [] }, at) => repeated(choices, `fields.${at}.choices`))
+  const kinds = fields.flatMap(({ type, choices }, at) => {
     if ((type === 'enum') === (choices !== undefined)) return []
     const message = type === 'enum' ? 'is required for an enum' : 'is for an enum alone'
     return [{ field: `fields.${at}.choices`, message }]
   })
   const unknown = (Array.isArray(evaluation) ? evaluation : []).filter((id) => !ids.includes(id))
   return [
-    ...repeated(ids, 'criteria', 'id'),
-    ...repeated(keys, 'fields', 'key'),
+    ...repeated(ids, 'criteria', '.id'),
+    ...repeated(keys, 'fields', '.key'),
     ...choices,
+    ...kinds,
     ...unknown.map((id) => ({ field: 'evaluation', message: `${id} is the id of no criterion` })),
   ]
 }
@@ -328,7 +329,12 @@ export interface AnalysisStatus {
   /** Used this month. */
   tokens: Tokens
   /** Times are ISO 8601, UTC. */
-  pause: { reason: string; detail: string; since: string; until: string } | null
+  pause: {
+    reason: 'credentials' | 'model' | 'unreachable' | 'budget'
+    detail: string
+    since: string
+    until: string
+  } | null
 }
 
 const share = (description: string) =>
@@ -345,20 +351,26 @@ const agreed = {
   baseRate: share("People's share of success, or of pass."),
 }
 
+const disagreements = Type.Array(
+  named('Disagreement', {
+    id: Type.String({ example: 'call-1042' }),
+    person: Type.String({ example: 'fail' }),
+    model: Type.String({ example: 'success' }),
+  }),
+  { description: 'At most 500.' },
+)
+
 /** How far people's reviews and the analysis agree. */
 export const Agreement = named('Agreement', {
   version: Type.Integer({ example: 3 }),
   ...agreed,
-  disagreements: Type.Array(
-    named('Disagreement', {
-      id: Type.String({ example: 'call-1042' }),
-      person: Type.String({ example: 'fail' }),
-      model: Type.String({ example: 'success' }),
-    }),
-    { description: 'At most 500.' },
-  ),
+  disagreements,
   criteria: Type.Array(
-    named('CriterionAgreement', { id: Type.String({ example: 'confirmed_date' }), ...agreed }),
+    named('CriterionAgreement', {
+      id: Type.String({ example: 'confirmed_date' }),
+      ...agreed,
+      disagreements,
+    }),
   ),
 })
 export type Agreement = Static<typeof Agreement>

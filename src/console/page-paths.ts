@@ -21,6 +21,7 @@ export const pagePaths = [
   '/p/$project/settings/integrations/$integration',
   '/p/$project/settings/integrations/sources/$source',
   '/p/$project/settings/webhooks',
+  '/p/$project/settings/analysis',
   '/p/$project/settings/people',
   '/p/$project/settings/privacy',
   '/p/$project/settings/audit',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FilledConsole, fillConsole } from '../../scripts/screenshots/filled-console.ts'
+import { startMadeModel } from '../../scripts/screenshots/made-model.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
@@ -15,14 +16,19 @@ const narrow = { width: 375, height: 812 }
 describe.if(browserPath !== null)('every page, dialog and menu is accessible', () => {
   let tabs: ConsoleTabs
   let filled: FilledConsole
+  let model: Awaited<ReturnType<typeof startMadeModel>>
   const opened = new Map<TestPerson | undefined, ConsolePage>()
 
   beforeAll(async () => {
-    const { service, tabs: all } = await startInBrowser()
+    model = await startMadeModel()
+    const { service, tabs: all } = await startInBrowser({ env: model.env })
     tabs = all
     filled = await fillConsole(service, await startConsole(service), 40)
   })
-  afterAll(() => tabs.end())
+  afterAll(async () => {
+    await tabs.end()
+    await model.stop()
+  })
 
   async function check(state: ConsoleState): Promise<void> {
     const person = state.as === 'viewer' ? filled.viewer : filled.owner

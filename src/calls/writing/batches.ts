@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 
 const batchesMax = 2
@@ -15,6 +16,8 @@ interface BatchesOptions<Input, Result> {
   sizeOf: (input: Input) => number
   /** A batch takes no further input beyond this size. */
   sizeMax: number
+  /** How long the first input waits for others; not at all by default. */
+  gatherMs?: number
 }
 
 /** Batches of each project. */
@@ -56,6 +59,8 @@ class Batches<Input, Result> {
 
   async #work(): Promise<void> {
     this.#batches++
+    const { gatherMs = 0 } = this.#options
+    if (gatherMs > 0) await sleep(gatherMs)
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       this.#running += batch.length
       await this.#run(batch).catch((error) => this.#fail(batch, error))

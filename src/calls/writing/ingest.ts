@@ -36,6 +36,8 @@ const attemptsMax = 20
 const charsPerWriteMax = 8_388_608
 /** How many characters one batch merges, some 80 calls, so that no answer waits long for others. */
 const batchCharsMax = 262_144
+const analysesPerWriteMax = 8
+const gatherAnalysesMs = 50
 
 interface IngestOptions {
   store: StoreOf
@@ -90,6 +92,14 @@ export class Ingest {
     run: (inputs) => this.#mergeAndWrite(projectId, inputs),
     sizeOf: charsOf,
     sizeMax: batchCharsMax,
+  }))
+
+  /** Nobody waits for them, so several share a transaction. */
+  readonly #analyses = new ProjectBatches<Input, Outcome>((projectId) => ({
+    run: (inputs) => this.#putAnalyses(projectId, inputs),
+    sizeOf: () => 1,
+    sizeMax: analysesPerWriteMax,
+    gatherMs: gatherAnalysesMs,
   }))
 
   constructor(options: IngestOptions) {
@@ -153,7 +163,7 @@ export class Ingest {
    */
   async setAnalysis(projectId: number, id: string, analysis: CallAnalysis, beside: Beside): Promise<void> {
     const input = { id, change: {}, own: { analysis }, beside, audited: { actions: [] } }
-    const [result] = await this.putAll(projectId, [input])
+    const result = await this.#analyses.add(projectId, input)
     if (result instanceof AppError) throw result
   }
 
@@ -201,6 +211,19 @@ export class Ingest {
       }
       return (await this.#writer.write(projectId, writes)).size
     })
+  }
+
+  /** Each is written alone if one of them requires what does not hold. */
+  async #putAnalyses(projectId: number, inputs: readonly Input[]): Promise<Outcome[]> {
+    try {
+      return await this.putAll(projectId, inputs)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (inputs.length === 1) return [error]
+    }
+    const outcomes: Outcome[] = []
+    for (const input of inputs) outcomes.push(...(await this.#putAnalyses(projectId, [input])))
+    return outcomes
   }
 
   /** Every change of a call is redacted here before anything is written. */

@@ -3,6 +3,8 @@ import type { ConsoleApi } from '../api-routes.ts'
 
 /** The longest wait for an answer, so that nothing spins for ever. */
 const answerWithinMs = 60_000
+/** The same where a model answers first. */
+const modelAnswersWithinMs = 160_000
 
 /** A client of the console's API, typed by its routes: changing a route is a type error here. */
 export const api = treaty<ConsoleApi>(location.origin, {
@@ -98,8 +100,8 @@ function refuseDots(path: string): void {
   })
 }
 
-function endInTime(_path: string, { signal }: RequestInit): RequestInit {
-  const end = AbortSignal.timeout(answerWithinMs)
+function endInTime(path: string, { signal }: RequestInit): RequestInit {
+  const end = AbortSignal.timeout(path.endsWith('/trial') ? modelAnswersWithinMs : answerWithinMs)
   return { signal: signal ? AbortSignal.any([signal, end]) : end }
 }
 

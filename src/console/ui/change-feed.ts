@@ -104,7 +104,7 @@ function createRefresher(queryClient: QueryClient, project: string) {
   const lists = [callKeys.first, callKeys.live, callKeys.newest, callKeys.neighbours].map((keys) =>
     keys(project),
   )
-  const eachCall = [callKeys.one, callKeys.details]
+  const eachCall = [callKeys.one, callKeys.details, callKeys.analysis]
   const allCalls = eachCall.map((keys) => keys(project))
   return {
     changed(type: string, data: string) {

@@ -18,6 +18,7 @@ export const callKeys = {
   rows: within('calls', 'rows'),
   one: within('calls', 'one'),
   details: within('calls', 'details'),
+  analysis: within('calls', 'analysis'),
   holds: within('calls', 'holds'),
   peaks: within('calls', 'peaks'),
   unsavedNote: within('calls', 'unsaved-note'),
@@ -28,6 +29,17 @@ export const callKeys = {
   /** The newest call there is, or of a source. */
   newest: within('calls', 'newest'),
   views: within('views'),
+}
+
+export const analysisKeys = {
+  status: within('analysis', 'status'),
+  /** A version of the rubric; the one in force without a number. */
+  rubric: within('analysis', 'rubric'),
+  draft: within('analysis', 'draft'),
+  plan: within('analysis', 'plan'),
+  runs: within('analysis', 'runs'),
+  agreement: within('analysis', 'agreement'),
+  next: within('analysis', 'next'),
 }
 
 export const overviewKeys = {

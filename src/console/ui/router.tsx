@@ -16,6 +16,7 @@ import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
 import { Shell } from './shell/shell.tsx'
+import { analysisSearch } from './views/analysis/analysis-search.ts'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
@@ -264,6 +265,13 @@ interface WebhooksSearch {
   webhook?: string
 }
 
+const analysisRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/analysis',
+  validateSearch: analysisSearch,
+  component: lazyView(() => import('./views/analysis/analysis-view.tsx'), 'AnalysisView'),
+})
+
 const peopleRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/people',
@@ -318,6 +326,7 @@ const routeTree = rootRoute.addChildren([
       integrationRoute,
       sourceRoute,
       webhooksRoute,
+      analysisRoute,
       peopleRoute,
       privacyRoute,
       auditRoute,

@@ -18,6 +18,16 @@ const subjects: Record<string, string> = {
   text: 'The text',
   description: 'The description',
   confirm: 'The text you typed',
+  question: 'The question',
+  key: 'The key',
+  choices: 'Choices',
+  instructions: 'The text',
+  minUserTurns: 'The number',
+  minDuration: 'The duration',
+  share: 'The share',
+  tokensPerMonth: 'The budget',
+  criteria: 'The list',
+  fields: 'The list',
 }
 
 /** A message with its subject: the field's name, or its path when it has none. */

@@ -38,9 +38,19 @@ const groups = [
       { keys: ['E'], does: 'Evaluate' },
       { keys: ['L'], does: 'Add labels' },
       { keys: ['N'], does: 'Add a note' },
+      { keys: ['A'], does: 'Show the analysis or the transcript' },
       { keys: ['P'], does: 'Play or pause the recording' },
       { keys: [','], does: '5 seconds back' },
       { keys: ['.'], does: '5 seconds on' },
+    ],
+  },
+  {
+    title: 'In the analysis of a call',
+    rows: [
+      { keys: ['C'], does: 'Next criterion' },
+      { keys: ['1'], does: 'Say that it passed, and go on' },
+      { keys: ['2'], does: 'Say that it failed, and go on' },
+      { keys: ['Q'], does: 'Show the quotation in the transcript' },
     ],
   },
 ]

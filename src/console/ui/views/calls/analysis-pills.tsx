@@ -3,13 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { analysisPrefix } from '../../../../calls/filters.ts'
 import { escapeValue, splitValues } from '../../../../text/values.ts'
 import classes from './calls.module.css'
-import {
-  analysisNames,
-  type ChosenFilters,
-  type FilterChange,
-  oneOrMore,
-  valuesOf,
-} from './chosen-filters.ts'
+import { type ChosenFilters, type FilterChange, oneOrMore, ownFilters, valuesOf } from './chosen-filters.ts'
 import { FormPill } from './pill.tsx'
 
 interface AnalysisPillsProps {
@@ -23,7 +17,7 @@ interface AnalysisPillsProps {
 export function AnalysisPills({ filters, canAdd, onChange }: AnalysisPillsProps) {
   return (
     <>
-      {analysisNames(filters).map((name) => {
+      {ownFilters(filters, analysisPrefix).map((name) => {
         const field = name.slice(analysisPrefix.length)
         return (
           <FormPill

@@ -3,6 +3,8 @@ import { IconChartDots } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
+import { PageLink } from '../../components/links.tsx'
+import { useProject } from '../../session.ts'
 import classes from './analysis.module.css'
 
 /** Deeper values are shown as JSON, because there is no room to indent them further. */
@@ -11,10 +13,16 @@ const entriesShown = 100
 
 /** A project's own analysis of a call, verbatim. */
 export function Analysis({ analysis }: { analysis: Record<string, unknown> | null }) {
+  const { id: project } = useProject()
   if (analysis === null || Object.keys(analysis).length === 0) {
     return (
       <Empty icon={<IconChartDots size={24} stroke={1.6} />} title="No analysis">
         Values that a platform sends as <span className="cb-mono">callAnalysis</span> appear here, key by key.
+        A model can also answer your own questions about each call: an owner writes them in{' '}
+        <PageLink to="/p/$project/settings/analysis" params={{ project }}>
+          Settings, Analysis
+        </PageLink>
+        .
       </Empty>
     )
   }

@@ -1,6 +1,6 @@
 import { Anchor, Button } from '@mantine/core'
 import { useState, type WheelEvent } from 'react'
-import { analysisPrefix, callFilters, type FilterName } from '../../../../calls/filters.ts'
+import { callFilters, type FilterName, prefixOf } from '../../../../calls/filters.ts'
 import type { FoundBy } from '../../../../calls/finding/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
 import { AnalysisPills } from './analysis-pills.tsx'
@@ -12,6 +12,7 @@ import {
   isFiltered,
   withoutFaults,
 } from './chosen-filters.ts'
+import { CriterionPills } from './criterion-pills.tsx'
 import { filterLabels } from './filter-labels.ts'
 import { FilterPill } from './filter-pills.tsx'
 import { PlainPill } from './pill.tsx'
@@ -59,6 +60,7 @@ export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }
           />
         ))}
         <AnalysisPills filters={filters} canAdd={isMore} onChange={onChange} />
+        <CriterionPills filters={filters} isMore={isMore} onChange={onChange} />
         <Button
           variant="subtle"
           color="gray"
@@ -101,7 +103,6 @@ function scrollAlong({ currentTarget, deltaX, deltaY }: WheelEvent<HTMLElement>)
 
 function labelOf(name: Fault['name']): string {
   if (name === 'order') return 'Order'
-  return name.startsWith(analysisPrefix)
-    ? name.slice(analysisPrefix.length)
-    : filterLabels[name as FilterName]
+  const prefix = prefixOf(name)
+  return prefix ? name.slice(prefix.length) : filterLabels[name as FilterName]
 }

@@ -133,7 +133,7 @@ export function neighboursQuery(project: string, id: string | undefined, filters
 
 /** Removes a deleted call from every cached list. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
-  for (const keys of [callKeys.one, callKeys.details, callKeys.neighbours])
+  for (const keys of [callKeys.one, callKeys.details, callKeys.analysis, callKeys.neighbours])
     queryClient.removeQueries({ queryKey: keys(project, id) })
   queryClient.setQueriesData<Pages>({ queryKey: callKeys.list(project) }, (data) =>
     data ? { ...data, pages: withoutCall(data.pages, id) } : data,

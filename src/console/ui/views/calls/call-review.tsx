@@ -1,25 +1,16 @@
 import { Button, Input } from '@mantine/core'
 import { IconChevronDown, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import {
-  type KeyboardEvent,
-  lazy,
-  type Ref,
-  Suspense,
-  useEffect,
-  useEffectEvent,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, lazy, type Ref, Suspense, useRef, useState } from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
-import type { Call, Review } from '../../../../calls/schemas.ts'
+import type { Call, CallDetails, Review } from '../../../../calls/schemas.ts'
 import { Instant } from '../../components/instant.tsx'
 import { loadLater } from '../../components/load-later.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
-import { isTyping } from '../../components/typing.ts'
 import { useRefusal } from '../../session.ts'
 import classes from './call-review.module.css'
 import { Evaluation } from './evaluation.tsx'
 import { useReview, useUnsavedNote } from './review-queries.ts'
+import { useKeys } from './use-keys.ts'
 
 const noteCharsMax = 10_000
 /** For browsers without `field-sizing`, where the field does not grow with its text. */
@@ -41,7 +32,8 @@ interface PartProps {
 /**
  * People's review of a call: their evaluation in place of the platform's, whether it is reviewed, labels and a note.
  */
-export function CallReview({ call, review }: { call: Call; review: Review | null }) {
+export function CallReview({ call, details }: { call: Call; details: CallDetails }) {
+  const { review, analysis } = details
   const { mutate } = useReview(call.id)
   const evaluation = useRef<HTMLButtonElement>(null)
   const labels = useRef<HTMLInputElement>(null)
@@ -60,7 +52,7 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
   return (
     <section className={classes.review} aria-label="Review">
       <div className={classes.line}>
-        <OwnEvaluation {...part} call={call} buttonRef={evaluation} />
+        <OwnEvaluation {...part} call={call} isAnalyzed={analysis.state === 'done'} buttonRef={evaluation} />
         <ReviewedButton {...part} />
       </div>
       <Labels {...part} inputRef={labels} />
@@ -70,26 +62,12 @@ export function CallReview({ call, review }: { call: Call; review: Review | null
   )
 }
 
-/** Shortcuts outside fields. */
-function useKeys(keys: Record<string, () => void>): void {
-  const onKey = useEffectEvent((event: globalThis.KeyboardEvent) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
-    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined
-    if (!act) return
-    event.preventDefault()
-    act()
-  })
-  useEffect(() => {
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [])
-}
-
 function OwnEvaluation({
   call,
+  isAnalyzed,
   buttonRef,
   ...part
-}: PartProps & { call: Call; buttonRef: Ref<HTMLButtonElement> }) {
+}: PartProps & { call: Call; isAnalyzed: boolean; buttonRef: Ref<HTMLButtonElement> }) {
   const { review, isReadOnly } = part
   const own = review?.evaluation ?? null
   return (
@@ -126,7 +104,7 @@ function OwnEvaluation({
       </ButtonWithPopup>
       {own !== null && (
         <span className={classes.platform}>
-          Platform: <Evaluation value={call.evaluation} />
+          {isAnalyzed ? 'Platform or model' : 'Platform'}: <Evaluation value={call.evaluation} />
         </span>
       )}
     </>

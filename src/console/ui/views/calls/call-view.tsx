@@ -11,7 +11,6 @@ import { asCount, counted } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
-import { Analysis } from './analysis.tsx'
 import classes from './call.module.css'
 import { CallBar } from './call-bar.tsx'
 import { CallFacts, factNames, MoreFacts } from './call-facts.tsx'
@@ -27,8 +26,10 @@ import { Recording, RecordingState } from './recording.tsx'
 import { Transcript } from './transcript.tsx'
 import { hashOfTurn, turnOfHash } from './turn-hash.ts'
 import { playFrom } from './use-audio.ts'
+import { useKeys } from './use-keys.ts'
 import { useTurnSearch } from './use-turn-search.ts'
 
+const CallAnalysis = lazy(async () => ({ default: (await import('./call-analysis.tsx')).CallAnalysis }))
 const CallPlayer = lazy(async () => ({ default: (await import('./call-player.tsx')).CallPlayer }))
 
 /** One call: its transcript, its analysis, its document. */
@@ -111,7 +112,8 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
   const turn = turnOfHash(hash)
   // Counts jumps, since the same turn may be the target twice.
   const [jump, setJump] = useState(0)
-  const show = (value: string | null, nextHash = '', t = filters.t) => {
+  /** @param isStep whether the browser's Back returns to what is shown now */
+  const show = (value: string | null, nextHash = '', t = filters.t, isStep = false) => {
     const next = value === 'analysis' || value === 'raw' ? value : undefined
     void navigate({
       to: '/p/$project/calls/$call',
@@ -119,7 +121,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
       search: { ...filters, tab: next, t },
       hash: nextHash,
       hashScrollIntoView: false,
-      replace: true,
+      replace: !isStep,
       resetScroll: false,
     })
   }
@@ -127,6 +129,11 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
     show(null, hashOfTurn(index))
     setJump(jump + 1)
   }
+  const quote = (turns: readonly number[], text: string) => {
+    if (search.find(text, turns)) show(null, '', filters.t, true)
+    else goTo(turns[0] ?? 0)
+  }
+  useKeys({ a: () => show(tab === 'analysis' ? null : 'analysis') })
   const audio = useRef<HTMLAudioElement>(null)
   const [heard, setHeard] = useState<number | null>(null)
   const isKept = details?.recording.state === 'kept'
@@ -160,7 +167,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
       <div className={classes.part}>
         {!isKept && <CallStrip call={call} details={details} matches={search.matches ?? []} onPick={goTo} />}
         <CallHolds id={call.id} />
-        {details && <CallReview call={call} review={details.review} />}
+        {details && <CallReview call={call} details={details} />}
         <CallFacts call={call} details={details} />
         <div className={classes.folds}>
           <MoreFacts call={call} details={details} />
@@ -186,6 +193,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
                   {asCount(call.transcript.length)}
                 </span>
               )}
+              {value === 'analysis' && details && <VerdictCount details={details} />}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -201,13 +209,30 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
           />
         </Tabs.Panel>
         <Tabs.Panel value="analysis" className={classes.part}>
-          <Analysis analysis={call.callAnalysis} />
+          <Suspense fallback={<Skeleton height={240} />}>
+            <CallAnalysis call={call} review={details?.review ?? null} onQuote={quote} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="raw" className={classes.part}>
           <RawCall call={call} />
         </Tabs.Panel>
       </Tabs>
     </>
+  )
+}
+
+/** How many criteria passed; a person's verdict takes precedence. */
+function VerdictCount({ details: { analysis, review } }: { details: CallDetails }) {
+  const verdicts = Object.entries(analysis.criteria).map(([id, result]) => review?.criteria?.[id] ?? result)
+  const passed = verdicts.filter((verdict) => verdict === 'pass').length
+  if (verdicts.length === 0) return null
+  return (
+    <span
+      className="cb-tab-count"
+      title={`${passed} of ${counted(verdicts.length, 'criterion', 'criteria')} passed`}
+    >
+      {passed}/{verdicts.length}
+    </span>
   )
 }
 

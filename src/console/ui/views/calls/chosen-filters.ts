@@ -1,4 +1,11 @@
-import { analysisPrefix, type CallFilter, callFilters } from '../../../../calls/filters.ts'
+import {
+  type analysisPrefix,
+  type CallFilter,
+  callFilters,
+  criterionPrefix,
+  prefixOf,
+  verdicts,
+} from '../../../../calls/filters.ts'
 
 /** Filters of which any of several values may be chosen. */
 export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'label' }>
@@ -8,6 +15,9 @@ const charsMax = 500
 /** How much of an unreadable value is shown. */
 const shownCharsMax = 40
 
+/** A filter that names something of the project's own: a field of the analysis, or a criterion. */
+export type OwnFilter = `${typeof analysisPrefix | typeof criterionPrefix}${string}`
+
 /** A value, or any of several. */
 type OneOrMore = string | string[]
 
@@ -15,7 +25,7 @@ type OneOrMore = string | string[]
 export type ChosenFilters = {
   [Filter in CallFilter as Filter['name']]?: Filter extends ManyFilter ? OneOrMore : string
 } & {
-  [Name in `${typeof analysisPrefix}${string}`]?: OneOrMore
+  [Name in OwnFilter]?: OneOrMore
 } & { order?: string }
 
 /** How the list is sorted; without one, newest first. */
@@ -27,11 +37,11 @@ export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefin
 
 /** Reads the URL. Unreadable values are kept, so that `faultsOf` can report them. */
 export function readFilters(search: Record<string, unknown>): ChosenFilters {
-  const ofAnalysis = Object.keys(search).filter((name) => name.startsWith(analysisPrefix))
+  const own = Object.keys(search).filter((name) => prefixOf(name) !== undefined)
   return withoutEmpty(
     Object.fromEntries([
       ...callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])]),
-      ...ofAnalysis.map((name) => [name, readMany(search[name])]),
+      ...own.map((name) => [name, readMany(search[name])]),
       ['order', readOne(search.order)],
     ]),
   )
@@ -110,15 +120,17 @@ function problemOf(name: string, text: string): string | undefined {
   if (text.length > charsMax) return `is longer than ${charsMax} characters`
   if (name === 'order') return orders.some((order) => order === text) ? undefined : 'is not an order'
   const filter = callFilters.find((one) => one.name === name)
+  const choices = filter && 'choices' in filter ? filter.choices : choicesOf(name)
+  if (choices) return choices.some((choice) => choice === text) ? undefined : `is not ${choices.join(' or ')}`
   if (!filter) return undefined
-  if ('choices' in filter)
-    return filter.choices.some((choice) => choice === text)
-      ? undefined
-      : `is not ${filter.choices.join(' or ')}`
   if (filter.kind === 'digits') return /^[^,]*\d[^,]*$/.test(text) ? undefined : 'is not a number'
   if (filter.kind === 'least' || filter.kind === 'most')
     return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number of seconds'
   return isTime(filter) && toInstant(text) === undefined ? 'is not a date' : undefined
+}
+
+function choicesOf(name: string): readonly string[] | undefined {
+  return prefixOf(name) === criterionPrefix ? verdicts : undefined
 }
 
 function isTime({ kind }: CallFilter): boolean {
@@ -133,11 +145,9 @@ function isMany(filter: CallFilter): filter is ManyFilter {
   return filter.kind === 'value' || filter.kind === 'label'
 }
 
-/** The keys of the analysis that are filtered by. */
-export function analysisNames(filters: ChosenFilters): `${typeof analysisPrefix}${string}`[] {
-  return Object.keys(filters).filter((name): name is `${typeof analysisPrefix}${string}` =>
-    name.startsWith(analysisPrefix),
-  )
+/** The filters with a prefix that are set. */
+export function ownFilters(filters: ChosenFilters, prefix: ReturnType<typeof prefixOf>): OwnFilter[] {
+  return Object.keys(filters).filter((name): name is OwnFilter => prefixOf(name) === prefix)
 }
 
 /** In UTC, so that a shared link means the same calls in every time zone. */

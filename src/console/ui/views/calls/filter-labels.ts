@@ -28,6 +28,9 @@ export const filterLabels: Record<FilterName, string> = {
   text: 'Search',
 }
 
+/** The answers to a criterion. */
+export const verdictWords = { pass: 'Passed', fail: 'Failed', unknown: 'Unknown' }
+
 const platformLabels = Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label]))
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {

@@ -9,7 +9,8 @@ export interface TurnMatch {
 }
 
 const matchesMax = 5_000
-const queryCharsMax = 200
+/** As long as the longest quotation of an analysis. */
+const queryCharsMax = 1_000
 
 /**
  * Where a text occurs in a transcript, ignoring case; if it occurs nowhere, where any of its words does. At most 5,000

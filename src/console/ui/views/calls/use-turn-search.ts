@@ -13,6 +13,8 @@ export interface TurnSearch {
   jump: number
   /** Goes to a match, wrapping around. */
   onPosition: (position: number) => void
+  /** Searches for a text and goes to its first match in one of the turns. Returns whether there is one. */
+  find: (text: string, turns: readonly number[]) => boolean
 }
 
 /** The search within a transcript; the strip above also shows its matches. */
@@ -34,6 +36,14 @@ export function useTurnSearch(transcript: readonly Turn[], searchedFor: string):
     onPosition: (to) => {
       setPosition((to + matches.length) % matches.length)
       setJump(jump + 1)
+    },
+    find: (text, turns) => {
+      const first = findInTurns(transcript, text).findIndex(({ turn }) => turns.includes(turn))
+      if (first < 0) return false
+      setQuery(text)
+      setPosition(first)
+      setJump(jump + 1)
+      return true
     },
   }
 }

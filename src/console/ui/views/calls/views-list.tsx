@@ -8,11 +8,11 @@ import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { callKeys } from '../../query-keys.ts'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './calls.module.css'
 import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
+import { viewsQuery } from './view-queries.ts'
 
 interface ViewsListProps {
   filters: ChosenFilters
@@ -42,8 +42,8 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const views = api.projects({ project: project.id }).views
-  const queryKey = callKeys.views(project.id)
-  const { data, error } = useQuery({ queryKey, queryFn: () => unwrap(views.get()) })
+  const { queryKey } = viewsQuery(project.id)
+  const { data, error } = useQuery(viewsQuery(project.id))
   const remove = useMutation({
     mutationFn: (id: string) => unwrap(views({ id }).delete()),
     onSettled: () => queryClient.invalidateQueries({ queryKey }),

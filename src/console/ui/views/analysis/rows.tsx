@@ -1,0 +1,110 @@
+import { ActionIcon, Button } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
+import { type ReactNode, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import classes from './analysis-page.module.css'
+
+interface RowsProps<Row extends { row: string }> {
+  rows: readonly Row[]
+  /** One of them, such as `criterion`. */
+  what: string
+  nameOf: (row: Row) => string
+  max: number
+  onChange: (rows: Row[]) => void
+  /** Called when rows change their places. */
+  onShift: () => void
+  create: () => Row
+  children: (row: Row, at: number, change: (change: Partial<Row>) => void) => ReactNode
+}
+
+/** A list of small forms, which can be added to, reordered and removed from by mouse and by keyboard. */
+export function Rows<Row extends { row: string }>(props: RowsProps<Row>) {
+  const { rows, what, nameOf, max, onChange, onShift, create, children } = props
+  const list = useRef<HTMLOListElement>(null)
+  const adding = useRef<HTMLButtonElement>(null)
+  const [said, setSaid] = useState('')
+  const labelOf = (row: Row, at: number) => nameOf(row).trim() || `${what} ${at + 1}`
+  const add = () => {
+    flushSync(() => onChange([...rows, create()]))
+    list.current?.lastElementChild?.querySelector('input')?.focus()
+  }
+  const move = (row: Row, at: number, by: 1 | -1, button: HTMLButtonElement) => {
+    if (at + by < 0 || at + by >= rows.length) return
+    flushSync(() => {
+      onShift()
+      onChange(rows.toSpliced(at, 1).toSpliced(at + by, 0, row))
+      setSaid(`${labelOf(row, at)} is now ${at + by + 1} of ${rows.length}`)
+    })
+    // Moving an element takes the focus from it.
+    button.focus()
+  }
+  const remove = (at: number) => {
+    flushSync(() => {
+      onShift()
+      onChange(rows.toSpliced(at, 1))
+    })
+    const next = list.current?.children[Math.min(at, rows.length - 2)]
+    const button = next?.querySelector<HTMLElement>('[data-remove]') ?? adding.current
+    button?.focus()
+  }
+  return (
+    <>
+      {rows.length > 0 && (
+        <ol ref={list} className={classes.rows}>
+          {rows.map((row, at) => (
+            <li key={row.row} className={classes.row}>
+              <div className={classes.rowFields}>
+                {children(row, at, (change) => onChange(rows.with(at, { ...row, ...change })))}
+              </div>
+              <div className={classes.rowActions}>
+                {([-1, 1] as const).map((by) => {
+                  const isEnd = at + by < 0 || at + by >= rows.length
+                  const label = `Move ${labelOf(row, at)} ${by < 0 ? 'up' : 'down'}`
+                  return (
+                    <ActionIcon
+                      key={by}
+                      variant="subtle"
+                      color="gray"
+                      size={28}
+                      aria-label={label}
+                      data-hint={by < 0 ? 'Move up' : 'Move down'}
+                      aria-disabled={isEnd || undefined}
+                      data-disabled={isEnd || undefined}
+                      onClick={(event) => move(row, at, by, event.currentTarget)}
+                    >
+                      {by < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
+                    </ActionIcon>
+                  )
+                })}
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size={28}
+                  aria-label={`Remove ${labelOf(row, at)}`}
+                  data-hint="Remove"
+                  data-remove
+                  onClick={() => remove(at)}
+                >
+                  <IconTrash size={16} />
+                </ActionIcon>
+              </div>
+            </li>
+          ))}
+        </ol>
+      )}
+      <Button
+        ref={adding}
+        variant="default"
+        size="xs"
+        leftSection={<IconPlus size={14} />}
+        onClick={add}
+        disabled={rows.length >= max}
+      >
+        Add {what}
+      </Button>
+      <span role="status" className="cb-hidden">
+        {said}
+      </span>
+    </>
+  )
+}

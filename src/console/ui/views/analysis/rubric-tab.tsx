@@ -1,0 +1,309 @@
+import { Button, Menu, Skeleton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconChevronDown, IconChevronLeft, IconListCheck, IconTestPipe } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useBlocker, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import type { Rubric } from '../../../../analysis/schemas.ts'
+import { api, unwrap } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { analysisKeys } from '../../query-keys.ts'
+import { useProject, useRefusal } from '../../session.ts'
+import classes from './analysis-page.module.css'
+import { rubricQuery, statusQuery } from './analysis-queries.ts'
+import { personOf } from './analysis-words.ts'
+import { draftOf, emptyDraft, type RubricDraft, rubricOf } from './rubric-draft.ts'
+import { RubricEditor } from './rubric-editor.tsx'
+import { isShownByFields } from './rubric-errors.ts'
+import { RubricText } from './rubric-text.tsx'
+import { starters } from './starters.ts'
+import { TrialDialog } from './trial-dialog.tsx'
+import { useDraft } from './use-draft.ts'
+
+interface RubricTabProps {
+  /** A version to look at; the one in force without one. */
+  version: number | undefined
+  hasModel: boolean
+}
+
+/** The rubric in force, to read or to edit, its older versions, and examples to start from. */
+export function RubricTab({ version, hasModel }: RubricTabProps) {
+  const { id: project } = useProject()
+  const mayEdit = useRefusal('manage') === null
+  const { draft, setDraft } = useDraft(project)
+  const { data, error, refetch } = useQuery(rubricQuery(project, version))
+  const show = useShownVersion()
+  if (error && !data)
+    return <Problem title="The rubric could not be loaded" error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={480} />
+  const { rubric, versions } = data
+  const newest = versions[0]?.version
+  if (version !== undefined && version !== newest)
+    return (
+      <div className={classes.forms}>
+        <OldVersion
+          rubric={rubric}
+          version={version}
+          onStart={
+            mayEdit && rubric
+              ? () => {
+                  setDraft(draftOf(rubric))
+                  show(undefined)
+                }
+              : null
+          }
+        />
+      </div>
+    )
+  if (!rubric && !draft) return mayEdit ? <Starters onStart={setDraft} /> : <NoRubric />
+  const stored = rubric ? draftOf(rubric) : emptyDraft
+  return (
+    <div className={classes.forms}>
+      {rubric && <Versions rubric={rubric} versions={versions} />}
+      {mayEdit ? (
+        <Editor
+          rubric={rubric}
+          draft={draft ?? stored}
+          isChanged={draft !== null && !isSame(draft, rubric && stored)}
+          hasModel={hasModel}
+          onDraft={setDraft}
+        />
+      ) : (
+        rubric && <RubricText rubric={rubric} />
+      )}
+    </div>
+  )
+}
+
+/** Whether two forms mean one rubric. */
+function isSame(draft: RubricDraft, other: RubricDraft | null): boolean {
+  return other !== null && JSON.stringify(rubricOf(draft)) === JSON.stringify(rubricOf(other))
+}
+
+/** Shows a version; without one, the one in force. */
+function useShownVersion() {
+  const navigate = useNavigate({ from: '/p/$project/settings/analysis' })
+  return (version: number | undefined) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, version }) })
+}
+
+function Versions({
+  rubric: { version, createdAt },
+  versions,
+}: {
+  rubric: Rubric
+  versions: { version: number; createdAt: string; createdBy: string | null }[]
+}) {
+  const show = useShownVersion()
+  const by = versions[0]?.createdBy
+  return (
+    <div className={classes.versionLine}>
+      <p>
+        <strong>Version {version}</strong>{' '}
+        <span className="cb-dimmed">
+          in force since <Instant at={createdAt} as="moment" />
+          {by && `, by ${personOf(by)}`}
+        </span>
+      </p>
+      {versions.length > 1 && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" size="xs" rightSection={<IconChevronDown size={14} />}>
+              Older versions
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown className={classes.versions}>
+            {versions.slice(1).map((old) => (
+              <Menu.Item key={old.version} onClick={() => show(old.version)}>
+                Version {old.version}{' '}
+                <span className="cb-dimmed">
+                  <Instant at={old.createdAt} as="moment" />
+                </span>
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </div>
+  )
+}
+
+interface OldVersionProps {
+  rubric: Rubric | null
+  version: number
+  /** Null for people who may not edit. */
+  onStart: (() => void) | null
+}
+
+function OldVersion({ rubric, version, onStart }: OldVersionProps) {
+  const show = useShownVersion()
+  return (
+    <>
+      <div className={classes.versionLine}>
+        <p>
+          <strong>Version {version}</strong>{' '}
+          <span className="cb-dimmed">
+            {rubric ? (
+              <>
+                of <Instant at={rubric.createdAt} as="moment" />, no longer in force
+              </>
+            ) : (
+              'does not exist'
+            )}
+          </span>
+        </p>
+        <span className="cb-row">
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconChevronLeft size={14} />}
+            onClick={() => show(undefined)}
+          >
+            Version in force
+          </Button>
+          {onStart && (
+            <Button size="xs" onClick={onStart}>
+              Start a new version from it
+            </Button>
+          )}
+        </span>
+      </div>
+      {rubric && <RubricText rubric={rubric} />}
+    </>
+  )
+}
+
+interface EditorProps {
+  /** The version in force; null before the first. */
+  rubric: Rubric | null
+  draft: RubricDraft
+  isChanged: boolean
+  hasModel: boolean
+  onDraft: (draft: RubricDraft | null) => void
+}
+
+function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const form = useRef<HTMLFormElement>(null)
+  const [isTrying, setTrying] = useState(false)
+  // The draft outlives the page, but not the tab.
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: isChanged })
+  const save = useMutation({
+    mutationFn: () => unwrap(api.projects({ project }).analysis.rubric.put(rubricOf(draft))),
+    onSuccess: async ({ version }) => {
+      await queryClient.invalidateQueries({ queryKey: analysisKeys.rubric(project) })
+      void queryClient.invalidateQueries({ queryKey: analysisKeys.agreement(project) })
+      void queryClient.invalidateQueries(statusQuery(project))
+      onDraft(null)
+      notifications.show({
+        title: `Version ${version} saved`,
+        message: 'Calls that are completed from now on are analyzed by it.',
+      })
+    },
+  })
+  const { error } = save
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [error])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isChanged && !save.isPending) save.mutate()
+  }
+  const next = (rubric?.version ?? 0) + 1
+  return (
+    <>
+      <form ref={form} onSubmit={submit} className={classes.forms} noValidate>
+        <RubricEditor
+          draft={draft}
+          onChange={(change) => onDraft({ ...draft, ...change })}
+          error={error}
+          onShift={save.reset}
+        />
+        <div className={classes.bar}>
+          {error && !isShownByFields(error) ? (
+            <Problem error={error} title="The rubric was not saved" />
+          ) : (
+            <span role="status" className={classes.barText}>
+              {error ? 'Check the fields that are marked.' : isChanged ? 'Unsaved changes' : 'No changes'}
+            </span>
+          )}
+          <span className="cb-row">
+            <Button
+              variant="subtle"
+              color="gray"
+              disabled={!isChanged}
+              onClick={() => {
+                save.reset()
+                onDraft(null)
+              }}
+            >
+              Discard
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<IconTestPipe size={16} />}
+              disabled={!hasModel}
+              onClick={() => setTrying(true)}
+            >
+              Try on a call
+            </Button>
+            <Button type="submit" disabled={!isChanged} loading={save.isPending}>
+              Save version {next}
+            </Button>
+          </span>
+        </div>
+      </form>
+      <TrialDialog
+        opened={isTrying}
+        onClose={() => setTrying(false)}
+        rubric={rubricOf(draft)}
+        inForce={rubric}
+        isChanged={isChanged}
+      />
+    </>
+  )
+}
+
+function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
+  return (
+    <section aria-label="Start">
+      <Empty icon={<IconListCheck size={24} stroke={1.6} />} title="What should every call be asked?">
+        A rubric holds your questions. A model answers them about each completed call, and shows the words of
+        the call that its answer rests on. Start from an example and change what you like: nothing is sent
+        before you save.
+      </Empty>
+      <ul className={classes.starters}>
+        {starters.map(({ name, about, rubric }) => (
+          <li key={name}>
+            <button type="button" onClick={() => onStart(draftOf(rubric, false))}>
+              <strong>{name}</strong>
+              <span className="cb-dimmed">{about}</span>
+              <ul>
+                {rubric.criteria.map(({ id, name }) => (
+                  <li key={id}>{name}</li>
+                ))}
+              </ul>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className={classes.startEmpty}>
+        <Button variant="default" onClick={() => onStart(emptyDraft)}>
+          Start from nothing
+        </Button>
+      </p>
+    </section>
+  )
+}
+
+function NoRubric() {
+  return (
+    <Empty icon={<IconListCheck size={24} stroke={1.6} />} title="No rubric yet">
+      A rubric holds the questions that a model answers about each completed call. Only an owner of the
+      project can write one.
+    </Empty>
+  )
+}
