@@ -16,6 +16,7 @@ import {
   type AlertMessage,
   alertErrors,
   completeRule,
+  type Destination,
   type Rule,
 } from './schemas.ts'
 
@@ -64,10 +65,12 @@ export class Alerts {
   async list(projectId: number): Promise<Alert[]> {
     const rows = await this.#rows(projectId)
     const shown = await this.#options.destinations.shown(rows.flatMap(({ destinations }) => destinations))
-    return rows.map((row) => ({
-      ...toAlert(row),
-      to: row.destinations.flatMap((id) => shown.get(id) ?? []),
-    }))
+    return rows.map((row) =>
+      toAlert(
+        row,
+        row.destinations.flatMap((id) => shown.get(id) ?? []),
+      ),
+    )
   }
 
   /** @throws not_found */
@@ -267,9 +270,9 @@ function toStored(row: Row) {
   return { ...row, rule: row.rule as unknown as Rule }
 }
 
-function toAlert(row: Row): Omit<Alert, 'to'> {
+function toAlert(row: Row, to: Destination[]): Alert {
   const { id, rule, isPaused, state, since, value, calls } = toStored(row)
-  return { id, ...rule, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
+  return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
 }
 
 function labelOf(id: string, { name }: Rule): string {

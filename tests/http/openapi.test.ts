@@ -23,7 +23,7 @@ let chat: FakeChat
  * an alert has one pair of limits and destinations that there are, of a figure that there is.
  */
 const asWhole =
-  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData)\b/
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData)\b|cannot be added/
 let project: TestProject
 let document: OpenAPIV3_1.Document
 let operations: Operation[]
@@ -31,6 +31,7 @@ let operations: Operation[]
 let defaultKey: string
 /** A source whose secret is the project's ingest key. */
 let sourceId: string
+let alertId: string
 
 beforeAll(async () => {
   chat = await startFakeChat()
@@ -42,6 +43,8 @@ beforeAll(async () => {
   }
   service = await startService({ env })
   project = await service.mintProject()
+  const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 } }
+  alertId = (await service.services.alerts.create(project.projectId, rule)).id
   document = await readDocument(service.url)
   operations = operationsOf(document)
   const { projectId } = await service.services.projects.create('default')
@@ -485,12 +488,12 @@ describe('real answers', () => {
     await check('stopAnalyses', await project.fetch(`/v1/analyses/${runId}`, { method: 'DELETE' }))
     const rule = { name: 'Rule', windowMinutes: 5, below: { warn: 2, alert: 1 } }
     const alert = await project.send('POST', '/v1/alerts', rule)
-    const { id: alertId } = await alert.clone().json()
+    const { id: made } = await alert.clone().json()
     await check('createAlert', alert)
     await check('listAlerts', await project.fetch('/v1/alerts'))
-    await check('putAlert', await project.send('PUT', `/v1/alerts/${alertId}`, { ...rule, of: 'success' }))
-    await check('getAlert', await project.fetch(`/v1/alerts/${alertId}`))
-    await check('deleteAlert', await project.fetch(`/v1/alerts/${alertId}`, { method: 'DELETE' }))
+    await check('putAlert', await project.send('PUT', `/v1/alerts/${made}`, { ...rule, of: 'success' }))
+    await check('getAlert', await project.fetch(`/v1/alerts/${made}`))
+    await check('deleteAlert', await project.fetch(`/v1/alerts/${made}`, { method: 'DELETE' }))
     const asked = { number: '+15557294053' }
     await check('requestErasure', await project.send('POST', '/v1/erasures', { ...asked, dryRun: true }))
     const accepted = await project.send('POST', '/v1/erasures', asked)
@@ -583,20 +586,19 @@ describe('real answers', () => {
         await send(operation, sendFile, content)
         continue
       }
+      const known = [
+        ['/ingest/from', sourceId],
+        ['/v1/alerts/', alertId],
+      ].find(([start = '']) => operation.path.startsWith(start))
       const sendBody: Send = (id, body) =>
-        project.fetch(
-          operation.path.replace('{id}', operation.path.startsWith('/ingest/from') ? sourceId : id),
-          {
-            method: operation.method,
-            body: type === 'application/json' ? JSON.stringify(body) : String(body),
-            headers: {
-              'content-type': type,
-              ...(operation.path.startsWith('/integrations')
-                ? { authorization: `Bearer ${defaultKey}` }
-                : {}),
-            },
+        project.fetch(operation.path.replace('{id}', known?.[1] ?? id), {
+          method: operation.method,
+          body: type === 'application/json' ? JSON.stringify(body) : String(body),
+          headers: {
+            'content-type': type,
+            ...(operation.path.startsWith('/integrations') ? { authorization: `Bearer ${defaultKey}` } : {}),
           },
-        )
+        })
       await send(operation, sendBody, content)
     }
   }
