@@ -178,7 +178,7 @@ export class Alerts {
         select later.at from ${alertChanges} as later where later.alert_seq = changes.alert_seq and later.seq > changes.seq
         order by later.seq limit 1) as until
       from ${alertChanges} as changes cross join ${alerts} on alerts.seq = changes.alert_seq
-      where project_id = ${projectId} and ${alert ?? null} in (alerts.id, null) is not 0
+      where project_id = ${projectId} and (${alert ?? null} is null or alerts.id = ${alert ?? null})
         and changes.seq < ${before ?? Number.MAX_SAFE_INTEGER}
       order by changes.seq desc limit ${changesPerPageMax + 1}`)
     const data = rows.slice(0, changesPerPageMax).map(({ message, seq, at, until }) => ({

@@ -77,7 +77,7 @@ export class Destinations {
   release(projectId: number, ids: readonly string[]): SQL[] {
     const isUnused = (id: string) => sql`exists (
       select 1 from ${webhooks} where id = ${id} and kind <> 'webhook' and id not in (
-        select value from ${alerts}, json_each(destinations) where project_id = ${projectId}))`
+        select destination.value from ${alerts}, json_each(destinations) as destination where project_id = ${projectId}))`
     return ids.flatMap((id) => [
       erasing(this.#options, { projectId, kind: 'webhook', id }, isUnused(id)),
       sql`delete from ${webhooks} where id = ${id} and ${isUnused(id)}`,
