@@ -66,8 +66,8 @@ export class AlertWatch {
   constructor(options: AlertWatchOptions) {
     const { log, now } = options
     this.#options = options
-    // What was missed while no process ran is not made up for.
-    this.#lookedAt = now()
+    // A start evaluates all rules, since no process may have run when they were due.
+    this.#lookedAt = now() - minuteMs
     this.#watching = new Background({
       work: (signal) => this.#evaluateDue(signal),
       everyMs: lookEveryMs,
