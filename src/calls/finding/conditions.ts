@@ -3,7 +3,7 @@ import { calls } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
 import { agentValue, labelValue, markValue, recordingValue, toValue, valuesMeant } from './call-values.ts'
-import type { Counted } from './counts.ts'
+import type { Counted, Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
 
@@ -15,6 +15,8 @@ export interface Condition {
   counted?: Counted
   /** The check of the column alone, and where further calls with these values are. */
   others?: { check: SQL; path: Path }
+  /** When its calls were completed: at or after, and before. */
+  completed?: Partial<Period>
 }
 
 /** An index range, or several, with the calls that meet a condition. */
@@ -218,7 +220,9 @@ export function joinBounds(conditions: readonly Condition[]): Condition[] {
         sql` and `,
       )
       const others = joined.filter((condition) => !bounds.includes(condition))
-      return [...others, { check, path: { ranges: [by(column, check)], isOrdered: false } }]
+      const path = { ranges: [by(column, check)], isOrdered: false }
+      const completed = { ...bounds[0]?.completed, ...bounds[1]?.completed }
+      return [...others, { check, path, ...(column === 'completedAt' && { completed }) }]
     },
     [...conditions],
   )
@@ -251,7 +255,9 @@ function toBound(
     most: sql`${calls[column]} <= ${bound}`,
   }
   const check = checks[kind]
-  return { check, path: { ranges: [by(column, check)], isOrdered: false } }
+  const path = { ranges: [by(column, check)], isOrdered: false }
+  const completed = kind === 'since' ? { from: Number(bound) } : { to: Number(bound) }
+  return { check, path, ...(column === 'completedAt' && { completed }) }
 }
 
 function readNumber([text = '']: readonly string[]): number | string {
