@@ -52,6 +52,7 @@ const rule = {
     example: 'Bookings fail',
   }),
   filters: Type.Unsafe<Record<string, unknown>>({
+    title: 'AlertFilters',
     type: 'object',
     additionalProperties: true,
     description:
@@ -147,8 +148,8 @@ export type AlertState = 'ok' | 'warning' | 'alert' | 'no_data'
 export type Rule = Omit<Alert, 'id' | 'to' | 'paused' | 'state' | 'since' | 'value' | 'calls'>
 export type Limits = Static<typeof Limits>
 
-/** What is sent of a change, and kept of it. Times are ISO 8601, UTC. */
-export const AlertMessage = named('AlertMessage', {
+/** What is sent of a change, and kept of it. Without a name: generators of Go leave out what no path refers to. */
+export const AlertMessage = Type.Object({
   id: Alert.properties.id,
   name: Type.String(),
   state: Alert.properties.state,
