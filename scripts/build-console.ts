@@ -48,6 +48,8 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   },
   // Needs overlays and fields, which the sign-in page must not load.
   { name: 'secrets', test: /ui\/components\/shown-once/ },
+  // The same, of views and of charts.
+  { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
   // Of the list of calls, the audit trail and the analysis of past calls.
   { name: 'filters', test: /ui\/views\/calls\/(call-filters|date-filter|date-range|pill)\.tsx?$/ },
   {

@@ -35,7 +35,7 @@ const year = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'
 /** Below a project in the console. */
 const cards = [
   `/overview/figures?before=2024-01-01T00:00:00Z&${year}`,
-  `/overview/days?${year}`,
+  `/metrics?by=day&${year}`,
   `/overview/durations?${year}`,
   `/overview/end-reasons?${year}`,
   '/call-facets',

@@ -58,6 +58,12 @@ export async function fillConsole(
   })
   await ask('POST', `${of}/holds`, { callId: calls[0]?.id ?? '', reason: 'Complaint of 3 March' })
   await ask('POST', `${of}/views`, { name: 'Failed calls', query: '?evaluation=fail', isShared: true })
+  const charts = {
+    'Failed share by agent, last 30 days': '?date=last-30-days&of=success&show=failed&by=agentId',
+    'Median latency, last 14 days': '?date=last-14-days&of=latencyMs&show=p50&by=day',
+  }
+  for (const [name, query] of Object.entries(charts))
+    await ask('POST', `${of}/views`, { name, query, page: 'chart', isShared: true })
   const hooks = await ask<{ id: string }>('POST', `${of}/webhooks`, {
     url: 'https://example.com/hooks/callbook',
   })

@@ -100,8 +100,16 @@ const shell: ConsoleState[] = [
 
 const overview: ConsoleState[] = [
   state('overview', 'overview'),
+  state('chart', 'overview/chart?of=success&show=failed&by=agentId&date=last-30-days'),
+  state(
+    'chart-keep',
+    'overview/chart?of=success&show=failed&by=agentId&date=last-7-days',
+    click(/Keep chart/),
+  ),
+  state('chart-of-hours', 'overview/chart?of=calls&by=hour&date=last-7-days'),
+  state('chart-of-days', 'overview/chart?of=latencyMs&show=p95&by=day&date=last-30-days'),
   repeat('overview-period', 'overview', click(/Custom/)),
-  repeat('overview-error', 'overview', see('Try again'), { before: failing(/overview\/(days|figures)/) }),
+  repeat('overview-error', 'overview', see('Try again'), { before: failing(/metrics|overview\/figures/) }),
   state('first-steps', '/p/:empty/overview'),
 ]
 

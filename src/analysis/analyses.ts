@@ -116,7 +116,7 @@ export class Analyses {
     if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
     const isGiven = rubric !== undefined
     const asked = isGiven
-      ? { version: 0, createdAt: '', ...readRubric(rubric) }
+      ? { version: 0, createdAt: '', ...readRubric(rubric, 'rubric.') }
       : await rubrics.get(projectId)
     const seq = (await calls.lastAnalysis(projectId, id))?.seq
     const call = seq === undefined ? null : await judge.read(projectId, seq)
@@ -133,9 +133,9 @@ export class Analyses {
       const record = recordOf(judgement, { model: model.name, at: now() })
       return { ...nothing, ...record, state: judgement.state, version }
     } catch (error) {
+      if (error instanceof ModelUnavailable) await this.#noteSpent(projectId, id, { ...error, by, model })
       if (signal.aborted) throw unavailable('The model did not answer within a minute.', trialRetrySeconds)
       if (!(error instanceof ModelUnavailable)) throw error
-      await this.#noteSpent(projectId, id, { ...error, by, model })
       throw unavailable(`${error.detail}.`, trialRetrySeconds)
     }
   }

@@ -1,5 +1,6 @@
 import type { Lease } from '../db/lease.ts'
 import type { OpenDatabase } from '../db/open.ts'
+import { ProjectWasDeleted } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import { Background } from '../threads/background.ts'
 import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
@@ -37,7 +38,9 @@ export class Analyzer {
   readonly #aborting = new AbortController()
   readonly #inFlight = new Map<DueCall, Promise<void>>()
   readonly #look = () => this.#background.soon()
-  /** The server asks for no requests before. */
+  /** The project that had the last turn: those with a larger id are next, then it begins again. */
+  #lastProjectId = 0
+  /** No request is made before: the server has asked for that, or the database takes no writes. */
   #busyUntil = 0
   #busyMs = busyMsMin
 
@@ -91,11 +94,14 @@ export class Analyzer {
     const room = 2 * requestsAtOnce - this.#inFlight.size
     const ready = waiting.filter(({ dueAt }) => dueAt <= now())
     if (room <= 0 || ready.length === 0) return []
+    const hadTurn = ({ projectId }: { projectId: number }) => Number(projectId <= this.#lastProjectId)
+    const next = ready.sort((a, b) => hadTurn(a) - hadTurn(b) || a.projectId - b.projectId).slice(0, room)
+    this.#lastProjectId = next.at(-1)?.projectId ?? 0
     const seqs = [...this.#inFlight.keys()].map(({ seq }) => seq)
     const lists = await Promise.all(
-      ready.slice(0, room).map(async ({ projectId, isPaused }) => {
+      next.map(async ({ projectId, isPaused }) => {
         const running = [...this.#inFlight.keys()].filter((due) => due.projectId === projectId).length
-        const limit = isPaused ? 1 - Math.min(1, running) : Math.ceil(room / Math.min(room, ready.length))
+        const limit = isPaused ? 1 - Math.min(1, running) : Math.ceil(room / next.length)
         return limit > 0 ? await queue.due(projectId, seqs, limit) : []
       }),
     )
@@ -110,9 +116,12 @@ export class Analyzer {
     const { queue, log, now } = this.#options
     const running = this.#attempt(due)
       .catch(async (error) => {
-        if (this.#aborting.signal.aborted) return
+        if (this.#aborting.signal.aborted || error instanceof ProjectWasDeleted) return
         log.warn({ error }, 'The analysis of a call failed and will be tried again')
-        await queue.postpone(due, now() + retryMsMax, false).catch(() => undefined)
+        await queue.postpone(due, now() + retryMsMax, false).catch(() => {
+          // No answer could be stored.
+          this.#busyUntil = now() + retryMsMax
+        })
       })
       .finally(() => {
         this.#inFlight.delete(due)
@@ -144,13 +153,16 @@ export class Analyzer {
       const judged = await judge.ask(projectId, question, signal)
       this.#busyMs = busyMsMin
       await outcomes.store(due, judged)
-      await budget.resume(projectId)
     } catch (error) {
-      if (signal.aborted || !(error instanceof ModelUnavailable)) throw error
-      await this.#wait(due, question, error)
+      if (!(error instanceof ModelUnavailable)) throw error
+      // It was sent all the same.
+      if (signal.aborted) return await outcomes.spend(projectId, question.call.id, error)
+      return await this.#wait(due, question, error)
     } finally {
       reserved.release()
     }
+    // Once its tokens are free: what it was given may be enough for others.
+    await budget.resume(projectId)
   }
 
   /** What follows when the model cannot be asked now. */

@@ -59,7 +59,7 @@ export class Budget {
       on conflict do update set prompt = prompt + excluded.prompt, completion = completion + excluded.completion`
   }
 
-  /** Pauses a project, each time for longer. */
+  /** Pauses a project, each time for longer. Another call that fails for the same reason meanwhile changes nothing. */
   async pause(projectId: number, reason: Pause['reason'], detail: string): Promise<void> {
     const { write, now } = this.#options
     const longest = sql`min(${pauseMsMax}, ${firstPauseMs} << min(attempts, 10))`
@@ -73,7 +73,8 @@ export class Budget {
       values (${projectId}, ${reason}, ${detail}, ${now()}, ${first}, 1)
       on conflict do update set since = case reason when excluded.reason then since else excluded.since end,
         until = ${again}, attempts = case reason when excluded.reason then attempts + 1 else 1 end,
-        reason = excluded.reason, detail = excluded.detail`)
+        reason = excluded.reason, detail = excluded.detail
+        where until <= ${now()} or reason <> excluded.reason`)
   }
 
   /** Ends a pause, since a request has succeeded. */

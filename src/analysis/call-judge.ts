@@ -79,7 +79,10 @@ export class CallJudge {
     const isDone = call.analysis?.brief.state === 'done' && call.analysis.brief.version === rubric.version
     if (runId !== '' && isDone && !isAgain) return null
     const { tokensPerMonth } = inForce
-    return { call, rubric, tokensPerMonth, skippedFor: skippedFor(call, rubric) }
+    // It would hold up the smaller ones for ever. A budget of 0 is one that somebody means to raise.
+    const isBeyond = estimateOf({ call, rubric }) > (tokensPerMonth || Number.POSITIVE_INFINITY)
+    const reason = skippedFor(call, rubric) ?? (isBeyond ? 'budget' : null)
+    return { call, rubric, tokensPerMonth, skippedFor: reason }
   }
 
   /** The call; null if it was deleted. */

@@ -66,10 +66,11 @@ export class ChatModel {
     this.#fetch = checkedFetch(options.fetch ?? fetch, options.now ?? Date.now)
   }
 
-  /** Sends one request. @throws ModelUnavailable, RequestRefused, or the signal's reason */
+  /** Sends one request. @throws ModelUnavailable, also when the signal aborts it; RequestRefused; an earlier abort's reason */
   async ask({ messages, schema, tokensMax }: ChatRequest, signal: AbortSignal): Promise<ChatAnswer> {
     if (!this.#hasToken)
       throw new ModelUnavailable('credentials', "Hugging Face's providers need a token that begins with hf_")
+    signal.throwIfAborted()
     const timeout = AbortSignal.timeout(this.#timeoutMs)
     const args = {
       ...this.#endpoint,
@@ -93,7 +94,7 @@ export class ChatModel {
       })
       return readAnswer(answer)
     } catch (error) {
-      signal.throwIfAborted()
+      if (signal.aborted) throw new ModelUnavailable('unreachable', 'The request was given up')
       if (timeout.aborted) {
         const problem = `The model server did not answer within ${this.#timeoutMs / 1_000} s`
         throw new ModelUnavailable('unreachable', problem, { isOfCall: true })

@@ -10,7 +10,7 @@ import type { Budget } from './budget.ts'
 import type { JudgedCall } from './call-judge.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Judgement } from './judge.ts'
-import type { Analysis, Findings, Tokens } from './schemas.ts'
+import type { Analysis, Findings } from './schemas.ts'
 
 /** What an analysis gives its call. */
 interface GivenAnalysis {
@@ -33,6 +33,11 @@ export type AnalysisRecord = Pick<
   Analysis,
   'reason' | 'model' | 'at' | 'tokens' | 'summary' | 'criteria' | 'fields'
 >
+
+/** What was sent of a call. */
+type Sent = Pick<Judgement, 'tokens' | 'requests'>
+
+const nothingSent: Sent = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
 
 interface OutcomesOptions {
   write: WriteDatabase
@@ -85,32 +90,36 @@ export class Outcomes {
       await ingest.setAnalysis(projectId, call.id, this.#toGiven(judged), { requirement, statements })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      if (error.code === 'payload_too_large') return await this.fail(due, judged, 'too large')
+      const isTooLarge = error.code === 'payload_too_large'
+      if (isTooLarge && judgement.state === 'done')
+        return await this.fail(due, judged, 'too large', judgement)
       const isOver = error instanceof Overtaken || ['not_found', 'call_was_deleted'].includes(error.code)
-      if (!isOver) throw error
-      // It was sent and paid for all the same.
-      if (spent.length > 0) await write.batch({ spent })
+      if (!isOver && !isTooLarge) throw error
+      // A call without room for even that stays as it is. What was sent was paid for all the same.
+      const left = isTooLarge ? [...ending, ...spent] : spent
+      if (left.length > 0) await write.batch({ left })
     }
   }
 
-  /** Stores that a call could not be analyzed. */
+  /** Stores that a call could not be analyzed. @param sent what is not counted yet */
   async fail(
     due: DueCall,
     { call, rubric }: Pick<JudgedCall, 'call' | 'rubric'>,
     reason: string,
+    { tokens, requests }: Sent = nothingSent,
   ): Promise<void> {
-    const judgement = { state: 'failed', reason, tokens: { prompt: 0, completion: 0 }, requests: 0 } as const
+    const judgement = { state: 'failed', reason, tokens, requests } as const
     await this.store(due, { call, rubric, judgement, redacted: {} })
   }
 
   /** Notes what was sent of a call without an outcome. */
-  async spend(projectId: number, id: string, sent: { tokens: Tokens; requests: number }): Promise<void> {
+  async spend(projectId: number, id: string, sent: Sent): Promise<void> {
     const spent = this.#spent(projectId, id, sent)
     if (spent.length > 0) await this.#options.write.batch({ spent })
   }
 
   /** What left this machine: the model, where it is, and how much; never a text. */
-  #spent(projectId: number, id: string, { tokens, requests }: { tokens: Tokens; requests: number }): SQL[] {
+  #spent(projectId: number, id: string, { tokens, requests }: Sent): SQL[] {
     const { budget, audit, recordHash, model } = this.#options
     if (requests === 0) return []
     const target = `${recordHash(projectId, 'call', id)}: ${sentence(model, { tokens, requests })}`
@@ -153,7 +162,7 @@ const noFindings: Findings = { summary: null, criteria: [], fields: [] }
 /** What was sent, for the audit trail. */
 export function sentence(
   { name, destination }: { name: string; destination: string },
-  { tokens, requests }: { tokens: Tokens; requests: number },
+  { tokens, requests }: Sent,
 ): string {
   const counted = tokens.prompt + tokens.completion
   return `${name} at ${destination}, ${requests} ${requests === 1 ? 'request' : 'requests'}, ${counted} tokens`

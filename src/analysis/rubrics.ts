@@ -27,10 +27,10 @@ export interface RubricVersion {
 
 const check = compileCheck(RubricChange, rubricErrors)
 
-/** @throws invalid_request naming each bad field */
-export function readRubric(change: unknown): RubricContent {
+/** @param path of the rubric within a request's body, for errors @throws invalid_request naming each bad field */
+export function readRubric(change: unknown, path = ''): RubricContent {
   const read = check(change)
-  const errors = rubricErrors(read)
+  const errors = rubricErrors(read).map((error) => ({ ...error, field: path + error.field }))
   if (errors.length > 0) throw invalidRequest(errors)
   return completeRubric(read)
 }

@@ -26,6 +26,8 @@ const time = Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.00
 const Name = Type.String({
   minLength: 1,
   maxLength: 200,
+  pattern: '\\S',
+  'x-message': 'must not be blank',
   format: 'name',
   'x-documented': { pattern: plainNamePattern },
   example: 'Confirmed the date',

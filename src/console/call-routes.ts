@@ -1,6 +1,7 @@
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
+import type { Figures } from '../calls/figures/figures.ts'
 import type { Overview } from '../calls/reading/overview.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
 import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
@@ -12,7 +13,7 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, ComparedPeriod, DaysOfPeriod, NewView, Period } from './schemas.ts'
+import { CallsToDelete, ComparedPeriod, NewView, Period } from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
@@ -22,13 +23,23 @@ export interface CallParts {
   reviews: Reviews
   fetchQueue: FetchQueue
   overview: Overview
+  figures: Figures
   knowledge: Knowledge
   buffers: ResponseBuffers
   reading: ReadingNotes
 }
 
-/** /console/api/projects/:project/calls and /overview. */
-export function callRoutes({ calls, reviews, fetchQueue, overview, knowledge, buffers, reading }: CallParts) {
+/** /console/api/projects/:project/calls, /metrics and /overview. */
+export function callRoutes({
+  calls,
+  reviews,
+  fetchQueue,
+  overview,
+  figures,
+  knowledge,
+  buffers,
+  reading,
+}: CallParts) {
   const detailsOf = async (projectId: number, id: string) => {
     const { document } = await buffers.bodyOf(projectId, (admit) => calls.details(projectId, id, admit))
     return answerOf<CallDetails>(document)
@@ -71,11 +82,11 @@ export function callRoutes({ calls, reviews, fetchQueue, overview, knowledge, bu
       .post('/calls/:id/recording/fetch', ({ member, params }) =>
         fetchQueue.tryAgain(member.projectId, params.id),
       )
+      .get('/metrics', ({ member, request }) =>
+        figures.readBox(member.projectId, readParameters(request.url)),
+      )
       .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
         query: bodyOf(ComparedPeriod),
-      })
-      .get('/overview/days', ({ member, query }) => overview.days(member.projectId, query), {
-        query: bodyOf(DaysOfPeriod),
       })
       .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
       .get(
@@ -93,7 +104,7 @@ function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer
   return new Response(document, { headers: jsonHeaders }) as unknown as Answer
 }
 
-/** /console/api/projects/:project/views: saved filters of the list of calls. */
+/** /console/api/projects/:project/views: saved filters of the list of calls, and kept charts. */
 export function viewRoutes(views: Views) {
   return consoleRoutes('/console/api/projects/:project/views')
     .get('', async ({ member, person }) => ({ data: await views.list(member, person.personId) }))

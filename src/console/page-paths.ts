@@ -7,6 +7,7 @@ export const pagePaths = [
   '/reset',
   '/p/$project',
   '/p/$project/overview',
+  '/p/$project/overview/chart',
   '/p/$project/calls',
   '/p/$project/calls/$call',
   '/p/$project/knowledge',

@@ -114,9 +114,11 @@ export const DueRequest = Type.Object({
   ),
 })
 
-/** Filters to keep under a name. */
+/** An address of the list of calls, or of a chart, to keep under a name. */
 export const NewView = Type.Object({
   name: Text(100),
+  /** `calls` by default. */
+  page: Type.Optional(Type.Unsafe<'calls' | 'chart'>({ type: 'string', enum: ['calls', 'chart'] })),
   query: Type.String({ maxLength: 2_000 }),
   isShared: Type.Boolean(),
 })
@@ -127,8 +129,6 @@ const filter = Type.Optional(Type.String({ maxLength: 500 }))
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
 /** `before`: where the period to compare with begins. It ends where the other one begins. */
 export const ComparedPeriod = Type.Object({ from: Text(40), to: Text(40), before: Text(40) })
-/** `zone`: whose days are counted, as in `Europe/Berlin`; those of UTC by default. */
-export const DaysOfPeriod = Type.Object({ from: Text(40), to: Text(40), zone: Type.Optional(Text(60)) })
 
 /** Entries of the audit trail: `who` is the id of a person or a key, or `none`; `call` the id of a call. */
 export const AuditRequest = Type.Object({

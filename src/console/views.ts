@@ -10,10 +10,10 @@ import type { NewView } from './schemas.ts'
 /** The most views of one person in a project. */
 const viewsMax = 100
 
-/** Filters of the list of calls, kept under a name. */
+/** Filters of the list of calls, or a chart, kept under a name. */
 type View = Awaited<ReturnType<Views['list']>>[number]
 
-/** The views that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
+/** The views and charts that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
 export class Views {
   readonly #options: Pick<PeopleOptions, 'read' | 'write'>
 
@@ -31,9 +31,10 @@ export class Views {
         and(eq(callViews.projectId, projectId), or(callViews.isShared, eq(callViews.personId, personId))),
       )
       .orderBy(asc(sql`lower(${callViews.name})`), asc(callViews.id))
-    return rows.map(({ id, name, query, isShared, personId: keptBy }) => ({
+    return rows.map(({ id, name, page, query, isShared, personId: keptBy }) => ({
       id,
       name,
+      page,
       /** The query string of the page's URL. */
       query,
       isShared,
@@ -46,18 +47,18 @@ export class Views {
   async create(member: Membership, personId: string, view: NewView): Promise<View> {
     const id = `view_${randomBytes(12).toString('hex')}`
     const { projectId } = member
-    const { name, query, isShared } = view
+    const { name, page = 'calls', query, isShared } = view
     refuseFields({ name: nameProblem(name) })
     if (isShared && !mayDo('change', member))
       throw forbidden('A viewer cannot share views. An owner can make you a member.')
     const { rowsAffected } = await this.#options.write.run(sql`
-      insert into ${callViews} (id, project_id, person_id, is_shared, name, query)
-      select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${query}
+      insert into ${callViews} (id, project_id, person_id, is_shared, name, page, query)
+      select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${page}, ${query}
       where (select count(*) from ${callViews}
         where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
-    if (rowsAffected > 0) return { id, name: name.trim(), query, isShared, canDelete: true }
+    if (rowsAffected > 0) return { id, name: name.trim(), page, query, isShared, canDelete: true }
     throw forbidden(
-      `You already have ${viewsMax} views of this project, the most that one person can save. Delete one first.`,
+      `You already have ${viewsMax} views and charts of this project, the most that one person can save. Delete one first.`,
     )
   }
 

@@ -8,7 +8,7 @@ export interface LeftOut {
   recordings: number
 }
 
-/** Tables that are taken from the later backup as they are: who may do what, and where things go. */
+/** Tables that are taken from the later backup as they are: who may do what, where things go, and what was used. */
 const replacedTables = [
   'keys',
   'people',
@@ -20,6 +20,7 @@ const replacedTables = [
   'alerts',
   'holds',
   'rubrics',
+  'analysis_usage',
 ]
 /** Tables of which rows that the later backup no longer has were erased. */
 const shrunkTables = {
@@ -145,6 +146,10 @@ function replaceSettings(connection: Database.Database): void {
     delete from main.meta where name = 'console_owner';
     insert into main.meta select * from newer.meta where name = 'console_owner';
     delete from main.call_sessions;
+    update main.analysis_runs set stopped_at = later.stopped_at
+      from newer.analysis_runs as later where later.id = analysis_runs.id;
+    delete from main.analysis_slices where run_id in (select id from main.analysis_runs where stopped_at is not null);
+    delete from main.analysis_queue where run_id in (select id from main.analysis_runs where stopped_at is not null);
     delete from main.webhook_queue;
     delete from main.webhook_attempts`)
 }

@@ -1054,6 +1054,8 @@ export const callViews = sqliteTable(
     /** Whether everybody in the project sees it. */
     isShared: integer('is_shared', { mode: 'boolean' }).notNull(),
     name: text().notNull(),
+    /** Whether it is a view of the list of calls or a chart. */
+    page: text({ enum: ['calls', 'chart'] }).notNull(),
     /** As in the page's address. */
     query: text().notNull(),
   },

@@ -18,6 +18,7 @@ const sharedParts = [
   'changes',
   'exports',
   'knowledge',
+  'metrics',
   'overview',
   'questions',
   'views',

@@ -14,12 +14,25 @@ export function createLimit({ atOnce, perMinute }: LimitOptions) {
   let running = 0
   let readyAt = 0
   const waiting: (() => void)[] = []
+  const place = (signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const take = () => {
+        signal.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(take), 1)
+        reject(signal.reason)
+      }
+      waiting.push(take)
+      signal.addEventListener('abort', giveUp, { once: true })
+    })
   return async function run<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    signal.throwIfAborted()
     // Whoever ends hands its place to the first that waits.
     if (running < atOnce) running++
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+    else await place(signal)
     try {
-      signal.throwIfAborted()
       if (perMinute > 0) {
         const now = performance.now()
         readyAt = Math.max(readyAt, now) + minuteMs / perMinute

@@ -17,10 +17,10 @@ const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
 const reads = [
   '/calls',
   '/call-facets',
+  '/metrics?of=duration&show=p95&by=day',
   '/calls/a',
   '/calls/a/details',
   `/overview/figures?${period}&before=2025-12-01T00:00:00Z`,
-  `/overview/days?${period}`,
   `/overview/durations?${period}`,
   `/overview/end-reasons?${period}`,
   '/overview/knowledge',
@@ -132,6 +132,28 @@ describe('/console/api/projects/:project/calls', () => {
   })
 })
 
+test('/console/api/projects/:project/metrics answers as the API does, and names what cannot be read', async () => {
+  const project = await projectWithCall()
+  await putCalls(service.services, project.projectId, [
+    { id: 'call-4711-b', createdAt: '2026-02-05T00:00:00Z' },
+  ])
+  const query = `/metrics?of=duration&show=p95&by=evaluation&${period}`
+  const answer = await (await people.owner.fetch(`/projects/${project.id}${query}`)).json()
+  expect(answer).toEqual({
+    of: 'duration',
+    show: 'p95',
+    by: 'evaluation',
+    data: [{ key: 'success', value: 12, calls: 1 }],
+    total: 1,
+  })
+  expect(answer).toEqual(await (await project.fetch(`/v1${query}`)).json())
+  // A text is an id here, as in the console's list.
+  const ofText = await people.owner.fetch(`/projects/${project.id}/metrics?text=call-4711`)
+  expect((await ofText.json()).total).toBe(1)
+  const refused = await people.owner.fetch(`/projects/${project.id}/metrics?of=mood`)
+  expect((await expectProblem(refused, 'invalid_request', 'Invalid request')).errors?.[0]?.field).toBe('of')
+})
+
 describe('/console/api/projects/:project/overview', () => {
   test('counts the calls in the period', async () => {
     const project = await projectWithCall()
@@ -141,9 +163,6 @@ describe('/console/api/projects/:project/overview', () => {
     expect(await read(`/figures?${period}&before=2025-12-01T00:00:00Z`)).toMatchObject({
       calls: { value: 1, before: 0 },
     })
-    const { data: days } = await read(`/days?${period}`)
-    expect(days).toHaveLength(31)
-    expect(days[4]).toEqual({ day: '2026-01-05', success: 1, fail: 0, other: 0, unevaluated: 0 })
     expect((await read(`/durations?${period}`)).data[1]).toEqual({ from: 10, to: 30, calls: 1 })
     expect(await read(`/end-reasons?${period}`)).toEqual({
       data: [{ value: 'x', calls: 1 }],

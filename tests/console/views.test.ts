@@ -30,6 +30,7 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   expect(mine).toEqual({
     id: expect.stringMatching(/^view_/),
     name: 'Mine',
+    page: 'calls',
     query: '?evaluation=fail',
     isShared: false,
     canDelete: true,

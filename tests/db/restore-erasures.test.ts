@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Budget } from '../../src/analysis/budget.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
 import { freshFolder } from '../support/script.ts'
@@ -18,7 +19,7 @@ afterAll(() => {
 
 describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
   test('leaves out what was erased since, and brings nothing that arrived since', async () => {
-    const { dataDir, earlier, later, project, other, recordings } = await twoBackups()
+    const { dataDir, earlier, later, project, other, recordings, run } = await twoBackups()
     for (const newer of [later, dataDir]) {
       const restored = newFolder()
       const ran = await callbook(restored, 'restore', earlier, '--erasures', newer, '--json')
@@ -47,6 +48,10 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
       // A key that was revoked stays revoked, and settings are those of later.
       expect((await ask('/v1/calls', other.key)).status).toBe(401)
       expect((await service.services.settings.change(project.projectId, {})).retainDays).toBe(400)
+      // A model was paid for what it has read.
+      expect((await service.services.analyses.status(project.projectId)).tokens.prompt).toBe(30)
+      // What somebody has stopped does not go on.
+      expect(await (await ask(`/v1/analyses/${run.id}`)).json()).toMatchObject({ calls: 1, state: 'stopped' })
       // The deleted call stays deleted.
       const put = await fetch(`${service.url}/ingest/calls/gone`, {
         method: 'PUT',
@@ -123,9 +128,19 @@ async function twoBackups() {
     ['removed', 'Removed', 'removed text'],
   ])
     await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
+  const spend = async (prompt: number) => {
+    const budget = new Budget({ ...service.services.database, now: Date.now })
+    await service.services.database.write.run(budget.spending(project.projectId, { prompt, completion: 0 }))
+  }
+  await spend(10)
+  await project.send('PUT', '/ingest/calls/kept', { status: 'completed' })
+  await project.send('PUT', '/v1/rubric', { criteria: [] })
+  const run = await (await project.send('POST', '/v1/analyses', {})).json()
   const earlier = join(newFolder(), 'earlier')
   expect(await callbook(dataDir, 'backup', earlier)).toMatchObject({ code: 0 })
 
+  await spend(20)
+  await project.fetch(`/v1/analyses/${run.id}`, { method: 'DELETE' })
   await project.fetch('/v1/calls/gone', { method: 'DELETE' })
   await project.fetch('/ingest/calls/awaited/recording', { method: 'PUT', body: madeWav() })
   for (const id of ['awaited', 'silenced'])
@@ -141,7 +156,7 @@ async function twoBackups() {
   const later = join(newFolder(), 'later')
   expect(await callbook(dataDir, 'backup', later)).toMatchObject({ code: 0 })
   await service.stop()
-  return { dataDir, earlier, later, project, other, recordings }
+  return { dataDir, earlier, later, project, other, recordings, run }
 }
 
 async function label({ services }: TestService, { projectId }: TestProject, change: object): Promise<void> {

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { type AppError, invalidRequest } from '../../errors.ts'
 import { clockOf } from '../../text/zone.ts'
@@ -15,6 +16,7 @@ import {
   quarterStart,
 } from '../finding/counts.ts'
 import { FoundPages } from '../finding/found-pages.ts'
+import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
 import { type Naming, type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
 import { emptyTally, shown, sumOf, type Tally } from './tally.ts'
@@ -23,7 +25,7 @@ import { groupsMax, TimeGroups } from './time-groups.ts'
 /** Until the year 10000: no call is created later. */
 const allTime = { from: 0, to: Date.UTC(10_000, 0, 1) }
 
-interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
+export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
   data: Figure[]
   /** How many calls the filters alone find. */
   total: number
@@ -53,15 +55,29 @@ export class Figures {
    * @param query filters, and `of`, `show`, `by` and `timeZone`
    * @throws invalid_request for values that cannot be read, and for more hours, days or values than can be shown
    */
-  async read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
-    const { store, settingsOf } = this.#options
+  read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+    const db = this.#options.store(projectId).readInBackground
+    return this.#readOf(projectId, readFiguresRequest(query), db)
+  }
+
+  /** The same for the console, whose text may be a number or an id, as in its list of calls. */
+  async readBox(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+    const db = this.#options.store(projectId).readForConsole
     const request = readFiguresRequest(query)
+    const { search } = await readSearchBox(db, projectId, query)
+    return await this.#readOf(
+      projectId,
+      { ...request, search: { ...search, order: request.search.order } },
+      db,
+    )
+  }
+
+  async #readOf(projectId: number, request: FiguresRequest, db: ReadDatabase): Promise<FiguresOfCalls> {
     const { of, show, by, search } = request
-    const db = store(projectId).readInBackground
     const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search) }
     const isByTime = by === 'day' || by === 'hour'
     const { groups, total } = isByTime
-      ? await groupByTime(reading, by, (await settingsOf(projectId)).timeZone)
+      ? await groupByTime(reading, by, (await this.#options.settingsOf(projectId)).timeZone)
       : await groupByValue(reading)
     const data = groups.map(([key, tally]) => ({ key, value: shown(show, tally), calls: tally.calls }))
     return { of, show, by, data, total }

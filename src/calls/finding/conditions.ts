@@ -47,6 +47,7 @@ type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'create
 type Column = keyof typeof calls.$inferSelect
 
 const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
+const criterionName = /^criterion\.[a-z0-9_]{1,40}$/
 const day = /^\d{4}-\d{2}-\d{2}$/
 /** Sorts after every text with the same beginning. */
 const lastCharacter = '\u{10ffff}'
@@ -92,7 +93,11 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
 
 /** @param name `analysis.` and the key, or `criterion.` and the id. @returns a string that says what is wrong with a value */
 export function toMemberCondition(name: string, texts: readonly string[]): Condition | string {
-  if (prefixOf(name) === criterionPrefix && !areAmong(verdicts, texts)) return oneOf(verdicts)
+  if (prefixOf(name) === criterionPrefix) {
+    if (!criterionName.test(name))
+      return 'is the id of no criterion: those have 1 to 40 characters of a-z 0-9 _'
+    if (!areAmong(verdicts, texts)) return oneOf(verdicts)
+  }
   return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
 }
 

@@ -3,17 +3,8 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
-import { clockOf } from '../../text/zone.ts'
-import { TimeGroups } from '../figures/time-groups.ts'
 import { readAgentNames } from '../finding/agent-names.ts'
-import {
-  type CountedName,
-  countsByQuarter,
-  countsByValue,
-  dayMs,
-  type Period,
-  quarterStart,
-} from '../finding/counts.ts'
+import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from '../finding/counts.ts'
 
 const msPerHour = 3_600_000
 const periodDaysMax = 366
@@ -38,15 +29,6 @@ export interface OverviewFigures {
 export interface Figure {
   value: number | null
   before: number | null
-}
-
-export interface CallsOfDay {
-  /** `2026-01-31` */
-  day: string
-  success: number
-  fail: number
-  other: number
-  unevaluated: number
 }
 
 export interface DurationBucket {
@@ -109,31 +91,6 @@ export class Overview {
       medianDuration: figure('medianDuration'),
       engagement: figure('engagement'),
     }
-  }
-
-  /** Every day of the period in a time zone, such as `Europe/Berlin`, also those without calls. */
-  async days(
-    projectId: number,
-    { zone = 'UTC', ...texts }: PeriodTexts & { zone?: string | undefined },
-  ): Promise<{ data: CallsOfDay[] }> {
-    const period = readPeriod(texts)
-    const aheadAt = clockOf(zone)
-    if (!aheadAt)
-      throw invalidRequest([{ field: 'zone', message: 'must be a time zone such as Europe/Berlin' }])
-    const time = new TimeGroups('day', period, aheadAt)
-    const rows = await this.#read(projectId)
-      .select({
-        day: sql<number>`${time.nameOf(quarterStart)} as day`,
-        success: sql<number>`sum(success)`,
-        fail: sql<number>`sum(fail)`,
-        other: sql<number>`sum(calls - success - fail - unevaluated)`,
-        unevaluated: sql<number>`sum(unevaluated)`,
-      })
-      .from(sql`(${countsByQuarter(projectId, period)})`)
-      .groupBy(sql`day`)
-    const byDay = new Map(rows.map(({ day, ...counts }) => [day, counts]))
-    const data = time.names.map((day) => ({ day: time.textOf(day), ...(byDay.get(day) ?? noCalls) }))
-    return { data }
   }
 
   /** Completed calls by duration. */
@@ -225,7 +182,6 @@ export class Overview {
   }
 }
 
-const noCalls = { success: 0, fail: 0, other: 0, unevaluated: 0 }
 const noFigures = { calls: 0, evaluated: 0, success: 0, engaged: 0 }
 
 function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]) {

@@ -130,8 +130,10 @@ export class CallWriter {
     const { analysisDelayMs, now } = this.#options
     if (analysisDelayMs === null) return []
     const dueAt = String(now() + analysisDelayMs)
-    const due = batch.writes.filter(isForAnalysis).map(({ id }) => [id, dueAt] as const)
-    return written(batch, due, queueAnalyses)
+    const due = batch.writes.filter(isForAnalysis)
+    const queued = due.map(({ id }) => [id, dueAt] as const)
+    const outdated = due.filter(({ before }) => before?.call.status === 'completed').map(withoutValue)
+    return [...written(batch, queued, queueAnalyses), ...written(batch, outdated, outdateRuns)]
   }
 
   /** Long calls are cut into words in the background: that is slow, and a growing call would be cut at every turn. */
@@ -207,6 +209,10 @@ const queueAnalyses = preparedSql<Given>(sql`
   where (select content ->> '$.share' from ${rubrics} where rubrics.project_id = ${given.projectId}
     order by version desc limit 1) > 0
   on conflict (seq, run_id) do update set due_at = excluded.due_at, change_seq = excluded.change_seq, attempts = 0`)
+/** What a run is asking about the transcript as it was is not stored, and asked again. */
+const outdateRuns = preparedSql<Given>(sql`
+  update ${analysisQueue} set change_seq = (select change_seq from calls where calls.seq = analysis_queue.seq)
+  where run_id <> '' and seq in (select calls.seq from ${joinWritten(given)})`)
 const detailColumns = (['details', 'metadata', 'redactions', 'analysis'] as const).map((name) => {
   const column = sql.raw(name)
   const write = preparedSql<Given>(sql`
@@ -306,7 +312,8 @@ function withoutValue({ id }: PendingWrite): [string, null] {
 function isForAnalysis({ before, after }: PendingWrite): boolean {
   if (after.call.status !== 'completed') return false
   if (before?.call.status !== 'completed') return true
-  return !isSameTranscript(before.call.transcript, after.call.transcript)
+  const [was, is] = [before.call.transcript, after.call.transcript]
+  return !isSameTranscript(was, is) || was.some(({ role }, at) => role !== is[at]?.role)
 }
 
 /** Whether the indexed texts or numbers have changed. The words of parts are elsewhere. */
@@ -321,6 +328,7 @@ function hasOtherWords({ before, after, hadParts }: PendingWrite): boolean {
 
 const silent = { summary: null, callerNumber: null, calledNumber: null, transcript: [] }
 
+/** Whether the same words are said, whoever says them. */
 function isSameTranscript(a: readonly Turn[], b: readonly Turn[]): boolean {
   return a.length === b.length && a.every(({ content }, at) => content === b[at]?.content)
 }

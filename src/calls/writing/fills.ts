@@ -45,7 +45,8 @@ export function fill(call: Call, analysis: CallAnalysis | null): { call: Call; s
     own[field] = call[field]
     filled[field] = fills[field]
   }
-  const fields = Object.entries(fills.fields).filter(([key]) => isNothing(call.callAnalysis?.[key]))
+  const said = new Map(Object.entries(call.callAnalysis ?? {}))
+  const fields = Object.entries(fills.fields).filter(([key]) => isNothing(said.get(key)))
   if (fields.length > 0) {
     own.callAnalysis = call.callAnalysis
     filled.callAnalysis = { ...call.callAnalysis, ...Object.fromEntries(fields) }

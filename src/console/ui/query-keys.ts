@@ -42,6 +42,13 @@ export const analysisKeys = {
   next: within('analysis', 'next'),
 }
 
+export const metricsKeys = {
+  /** A chart, named as a list is. */
+  chart: within('metrics', 'chart'),
+  trend: within('metrics', 'trend'),
+  criteria: within('metrics', 'criteria'),
+}
+
 export const overviewKeys = {
   all: within('overview'),
   figures: within('overview', 'figures'),

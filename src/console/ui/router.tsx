@@ -20,6 +20,7 @@ import { analysisSearch } from './views/analysis/analysis-search.ts'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
+import { chartSearch } from './views/charts/chart-search.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
 import { itemSearch, newItemSearch } from './views/knowledge/item-search.ts'
 import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
@@ -124,6 +125,14 @@ const overviewRoute = createRoute({
   component: lazyView(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
 })
 
+/** Below the overview, whose entry in the navigation is its own. */
+const chartRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/overview/chart',
+  validateSearch: chartSearch,
+  component: lazyView(() => import('./views/charts/chart-view.tsx'), 'ChartView'),
+})
+
 const drawnOnceWithinMs = 100
 
 /** Waits a moment for a page's first requests: rendering once with the answers is faster than rendering twice. */
@@ -134,6 +143,18 @@ function soon(...requests: Promise<unknown>[]): Promise<unknown> {
   ])
 }
 
+/** Requests the first page of a list. One of a relative date waits for the project's time zone, so the view does. */
+async function requestCalls(
+  queryClient: QueryClient,
+  project: string,
+  search: Record<string, unknown>,
+  meta = {},
+): Promise<void> {
+  const filters = readFilters(search)
+  if (filters.date === undefined)
+    await queryClient.prefetchInfiniteQuery({ ...callsQuery(project, filters), meta })
+}
+
 /** The call's route is inside the list's, since the list stays while a call is open beside it. */
 const callsRoute = createRoute({
   getParentRoute: () => projectRoute,
@@ -141,7 +162,7 @@ const callsRoute = createRoute({
   validateSearch: readFilters,
   // Requests the first page while the view's code is still loading.
   loader: ({ context: { queryClient }, params, location }) =>
-    soon(queryClient.prefetchInfiniteQuery(callsQuery(params.project, readFilters(location.search)))),
+    soon(requestCalls(queryClient, params.project, location.search)),
   component: lazyView(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
@@ -312,6 +333,7 @@ const routeTree = rootRoute.addChildren([
   projectRoute.addChildren([
     projectStartRoute,
     overviewRoute,
+    chartRoute,
     callsRoute.addChildren([callRoute]),
     knowledgeRoute,
     newItemRoute,
@@ -365,8 +387,7 @@ export function preloadPage(router: ConsoleRouter): void {
   const { pathname, search } = router.latestLocation
   const [matchedRoutes, params] = router.getMatchedRoutes(pathname)
   if (matchedRoutes.some(({ id }) => id === callsRoute.id)) {
-    const query = callsQuery(params.project ?? '', readFilters(search))
-    void queryClient.prefetchInfiniteQuery({ ...query, meta: { isEarly: true } })
+    void requestCalls(queryClient, params.project ?? '', search, { isEarly: true })
   }
   for (const { options } of matchedRoutes) {
     const { component } = options

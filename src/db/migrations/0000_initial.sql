@@ -195,6 +195,7 @@ CREATE TABLE `call_views` (
 	`person_id` text NOT NULL,
 	`is_shared` integer NOT NULL,
 	`name` text NOT NULL,
+	`page` text NOT NULL,
 	`query` text NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { Overview } from '../../../src/calls/reading/overview.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
+import { readDays } from '../../support/days.ts'
 import { planOf, recording } from '../../support/query-plan.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
@@ -165,7 +166,7 @@ describe('the days', () => {
       { id: 'before', createdAt: iso(start - 1), evaluation: 'success' },
     ])
     const none = { success: 0, fail: 0, other: 0, unevaluated: 0 }
-    const { data: days } = await service.services.overview.days(projectId, {
+    const days = await readDays(service.services, projectId, {
       from: iso(start),
       to: iso(start + 4 * day),
     })
@@ -181,8 +182,8 @@ describe('the days', () => {
     const at = ['2026-03-28T22:59Z', '2026-03-28T23:00Z', '2026-03-29T21:59Z', '2026-03-29T22:00Z']
     const projectId = await projectWith(at.map((createdAt, n) => ({ id: `${n}`, createdAt })))
     // From midnight to midnight in Berlin, with the day of 23 hours between.
-    const period = { from: '2026-03-27T23:00:00Z', to: '2026-03-30T22:00:00Z', zone: 'Europe/Berlin' }
-    const { data: days } = await service.services.overview.days(projectId, period)
+    const period = { from: '2026-03-27T23:00:00Z', to: '2026-03-30T22:00:00Z', timeZone: 'Europe/Berlin' }
+    const days = await readDays(service.services, projectId, period)
     expect(days.map(({ day, unevaluated }) => [day, unevaluated])).toEqual([
       ['2026-03-28', 1],
       ['2026-03-29', 2],
@@ -196,7 +197,7 @@ describe('the days', () => {
       projectId,
       edges.map((createdAt, n) => ({ id: `autumn ${n}`.replace(' ', '-'), createdAt })),
     )
-    const { data: all } = await service.services.overview.days(projectId, { ...year, zone: 'Europe/Berlin' })
+    const all = await readDays(service.services, projectId, { ...year, timeZone: 'Europe/Berlin' })
     expect(all).toHaveLength(365)
     const busy = all.flatMap(({ day, unevaluated }) => (unevaluated > 0 ? [[day.slice(5), unevaluated]] : []))
     expect(busy).toEqual([
@@ -207,16 +208,16 @@ describe('the days', () => {
       ['10-25', 2],
       ['10-26', 1],
     ])
-    const lordHowe = { from: '2026-04-03T13:00:00Z', to: '2026-04-06T13:30:00Z', zone: 'Australia/Lord_Howe' }
-    expect((await service.services.overview.days(projectId, lordHowe)).data.map(({ day }) => day)).toEqual([
+    const lordHowe = {
+      from: '2026-04-03T13:00:00Z',
+      to: '2026-04-06T13:30:00Z',
+      timeZone: 'Australia/Lord_Howe',
+    }
+    expect((await readDays(service.services, projectId, lordHowe)).map(({ day }) => day)).toEqual([
       '2026-04-04',
       '2026-04-05',
       '2026-04-06',
     ])
-    const error = await service.services.overview
-      .days(projectId, { ...period, zone: 'Nowhere/Land' })
-      .catch((error) => error)
-    expect(error.errors[0].field).toBe('zone')
   })
 
   test('begin and end in the middle of a day when the period does', async () => {
@@ -224,7 +225,7 @@ describe('the days', () => {
       [0, 6, 12, 18, 24, 30, 36].map((hour) => ({ id: `${hour}`, createdAt: iso(start + hour * 3_600_000) })),
     )
     const period = { from: iso(start + 12 * 3_600_000), to: iso(start + 30 * 3_600_000) }
-    const { data: days } = await service.services.overview.days(projectId, period)
+    const days = await readDays(service.services, projectId, period)
     expect(days.map(({ day, unevaluated }) => [day, unevaluated])).toEqual([
       ['2026-01-01', 2],
       ['2026-01-02', 1],
@@ -365,7 +366,7 @@ describe('every part of the overview', () => {
     [{ from: january.from, to: iso(start + 366 * day + 3_600_001) }, ['to']],
   ])('refuses the period %p', async (period, fields) => {
     const { overview } = service.services
-    for (const verb of ['figures', 'days', 'durations', 'endReasons'] as const) {
+    for (const verb of ['figures', 'durations', 'endReasons'] as const) {
       const error = await overview[verb](1, { ...period, before: january.before }).catch((error) => error)
       expect(error.code).toBe('invalid_request')
       expect(error.errors.map(({ field }: { field: string }) => field)).toEqual(fields)
@@ -374,18 +375,18 @@ describe('every part of the overview', () => {
 
   test('takes a leap year as a whole', async () => {
     const period = { from: '2028-01-01T00:00:00Z', to: '2029-01-01T00:00:00Z' }
-    const { data } = await service.services.overview.days(await projectWith([]), period)
-    expect(data).toHaveLength(366)
+    const days = await readDays(service.services, await projectWith([]), period)
+    expect(days).toHaveLength(366)
   })
 
   async function all(projectId: number) {
     const { overview } = service.services
     const [figures, days, durations, endReasons] = await Promise.all([
       overview.figures(projectId, january),
-      overview.days(projectId, january),
+      readDays(service.services, projectId, january),
       overview.durations(projectId, january),
       overview.endReasons(projectId, january),
     ])
-    return { figures, days: days.data, durations: durations.data, endReasons }
+    return { figures, days, durations: durations.data, endReasons }
   }
 })

@@ -6,6 +6,7 @@ import { toHead } from '../../../src/calls/call-head.ts'
 import { marksOf } from '../../../src/calls/review/review.ts'
 import type { Call } from '../../../src/calls/schemas.ts'
 import { evaluationOf, isListed, type KnownCall, newestFirst } from '../../calls/rules.ts'
+import { readDays } from '../../support/days.ts'
 import { until } from '../../support/until.ts'
 import { chooseFilters, countsOf, dayMs, times } from './naive.ts'
 import type { ChangesPage, World } from './world.ts'
@@ -105,10 +106,10 @@ async function checkFigures(world: World): Promise<void> {
     return at >= period.from && at < period.to
   })
   const day = (at: number) => new Date(at + ahead).toISOString().slice(0, 10)
-  const { data } = await services.overview.days(project.projectId, {
+  const data = await readDays(services, project.projectId, {
     from: new Date(period.from).toISOString(),
     to: new Date(period.to).toISOString(),
-    zone,
+    timeZone: zone,
   })
   const counted = data.filter(
     ({ success, fail, other, unevaluated }) => success + fail + other + unevaluated > 0,

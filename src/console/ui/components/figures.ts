@@ -8,6 +8,13 @@ const bytesPerUnit = 1_000
 const locale = localeOf()
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact' })
+const shortDollars = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  currencyDisplay: 'narrowSymbol',
+  notation: 'compact',
+  maximumSignificantDigits: 2,
+})
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 
 /** `3:07`, `1:02:09`; seconds are rounded. */
@@ -59,6 +66,11 @@ export function asDollars(amount: number): string {
   return new Intl.NumberFormat(locale, { ...options, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(
     amount,
   )
+}
+
+/** `$0.50`, `$20`, `$1.2K`, where there is room for six characters. */
+export function asShortDollars(amount: number): string {
+  return Number.isInteger(amount) ? shortDollars.format(amount) : asDollars(amount)
 }
 
 /** `640 ms`, `1.2 s`. */

@@ -17,6 +17,7 @@ import { parseSearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { CallFilters } from '../calls/call-filters.tsx'
 import { type ChosenFilters, faultsOf, nameOf, readFilters } from '../calls/chosen-filters.ts'
+import { useAsked } from '../calls/use-asked.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
 import classes from './analysis-page.module.css'
 import { planQuery, rubricQuery, runsQuery, statusQuery } from './analysis-queries.ts'
@@ -51,13 +52,14 @@ function NewRun({ rubric, status }: { rubric: Rubric; status: AnalysisStatus | u
   const queryClient = useQueryClient()
   const navigate = useNavigate({ from: '/p/$project/settings/analysis' })
   const { order: _, ...filters } = readFilters(useSearch({ from: '/p/$project/settings/analysis' }))
+  const asked = useAsked(filters)
   const faults = faultsOf(filters)
   const filter = (next: Record<string, unknown>, replace = false) =>
     void navigate({ to: '.', search: { tab: 'past', ...readFilters(next) }, replace, resetScroll: false })
   const [again, setAgain] = useState(false)
-  const plan = useQuery({ ...planQuery(project, filters), enabled: faults.length === 0 })
+  const plan = useQuery({ ...planQuery(project, asked), enabled: faults.length === 0 })
   const start = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).analysis.runs.post({ filters, again })),
+    mutationFn: () => unwrap(api.projects({ project }).analysis.runs.post({ filters: asked, again })),
     onSuccess: async ({ calls }) => {
       await queryClient.invalidateQueries(runsQuery(project))
       void queryClient.invalidateQueries(statusQuery(project))
@@ -147,8 +149,8 @@ function SavedViews({
   onChoose: (filters: ChosenFilters) => void
 }) {
   const { id: project } = useProject()
-  const { data } = useQuery(viewsQuery(project))
-  const views = (data?.data ?? []).map(({ id, name, query }) => {
+  const { data } = useQuery(viewsQuery(project, 'calls'))
+  const views = (data ?? []).map(({ id, name, query }) => {
     const { order: _, ...ofView } = readFilters(parseSearch(query))
     return { id, name, filters: ofView }
   })

@@ -103,6 +103,7 @@ function scrollAlong({ currentTarget, deltaX, deltaY }: WheelEvent<HTMLElement>)
 
 function labelOf(name: Fault['name']): string {
   if (name === 'order') return 'Order'
+  if (name === 'date') return filterLabels.from
   const prefix = prefixOf(name)
   return prefix ? name.slice(prefix.length) : filterLabels[name as FilterName]
 }

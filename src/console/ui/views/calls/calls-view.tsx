@@ -24,6 +24,7 @@ import { OpenCallsContext } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
 import { useSelection } from './selection.ts'
+import { useAsked } from './use-asked.ts'
 import { useCallKeys } from './use-call-keys.ts'
 import { type CallListData, useCallList } from './use-call-list.ts'
 import { useFiltering } from './use-filtering.ts'
@@ -53,7 +54,8 @@ export function CallsView() {
   const listed = useRef<CallListHandle>(null)
   const isReading = () =>
     openId !== undefined || selection.ids.size > 0 || (scroller?.scrollTop ?? 0) > atTopPx
-  const list = useCallList(project.id, filters, () => isReading())
+  const asked = useAsked(filters)
+  const list = useCallList(project.id, asked, () => isReading())
   const rows = list.rows ?? []
   const selection = useSelection(rows)
   const { shown, chosen, choose } = useColumns()
@@ -64,6 +66,7 @@ export function CallsView() {
     rows,
     isLoaded: list.rows !== undefined,
     filters,
+    asked,
     tab,
     onStep: (id) => isBeside() && listed.current?.focus(id),
   })

@@ -6,6 +6,7 @@ import {
   prefixOf,
   verdicts,
 } from '../../../../calls/filters.ts'
+import { relativeDateNames, relativeDateOf } from './relative-dates.ts'
 
 /** Filters of which any of several values may be chosen. */
 export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'label' }>
@@ -26,7 +27,11 @@ export type ChosenFilters = {
   [Filter in CallFilter as Filter['name']]?: Filter extends ManyFilter ? OneOrMore : string
 } & {
   [Name in OwnFilter]?: OneOrMore
-} & { order?: string }
+} & {
+  order?: string
+  /** A period that moves on with the days, in place of `from` and `to`: see relative-dates.ts. */
+  date?: string
+}
 
 /** How the list is sorted; without one, newest first. */
 export type Order = (typeof orders)[number]
@@ -38,14 +43,22 @@ export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefin
 /** Reads the URL. Unreadable values are kept, so that `faultsOf` can report them. */
 export function readFilters(search: Record<string, unknown>): ChosenFilters {
   const own = Object.keys(search).filter((name) => prefixOf(name) !== undefined)
+  const date = readOne(search.date)
   return withoutEmpty(
     Object.fromEntries([
       ...callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])]),
       ...own.map((name) => [name, readMany(search[name])]),
       ['order', readOne(search.order)],
+      ...(date === undefined ? [] : [['date', date] as const, ...bounds]),
     ]),
   )
 }
+
+/** A relative date has bounds of its own. */
+const bounds = [
+  ['from', undefined],
+  ['to', undefined],
+] as const
 
 /** An unreadable value, so that no call matches. */
 export interface Fault {
@@ -118,6 +131,7 @@ function readFilter(filter: CallFilter, value: unknown): OneOrMore | undefined {
 
 function problemOf(name: string, text: string): string | undefined {
   if (text.length > charsMax) return `is longer than ${charsMax} characters`
+  if (name === 'date') return relativeDateOf(text) ? undefined : `is not ${relativeDateNames.join(' or ')}`
   if (name === 'order') return orders.some((order) => order === text) ? undefined : 'is not an order'
   const filter = callFilters.find((one) => one.name === name)
   const choices = filter && 'choices' in filter ? filter.choices : choicesOf(name)

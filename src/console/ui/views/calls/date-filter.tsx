@@ -1,41 +1,37 @@
 import { Skeleton } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { DayRange } from '../../components/calendar.tsx'
-import { plusDays } from '../../components/dates.ts'
 import { useDates } from '../../components/use-dates.ts'
 import classes from './calls.module.css'
+import { type RelativeDate, rangeOfRelative, relativeDateNames, relativeDates } from './relative-dates.ts'
 
 const Calendar = lazy(() => import('../../components/calendar.tsx'))
-
-const presets = [
-  { label: 'Today', first: 0, last: 0 },
-  { label: 'Yesterday', first: 1, last: 1 },
-  { label: 'Last 7 days', first: 6, last: 0 },
-  { label: 'Last 30 days', first: 29, last: 0 },
-  { label: 'Last 90 days', first: 89, last: 0 },
-]
 
 interface DateFilterProps {
   /** The days of the range that is set. */
   days: DayRange
-  onChoose: (range: { from: string; to: string }) => void
+  /** The name of the range, if it is set by one. */
+  date?: RelativeDate | undefined
+  /** @param date the name that was chosen */
+  onChoose: (range: { from: string; to: string }, date?: RelativeDate) => void
 }
 
 /** Whole days by a name or by a calendar. */
-export function DateFilter({ days, onChoose }: DateFilterProps) {
+export function DateFilter({ days, date: chosen, onChoose }: DateFilterProps) {
   const dates = useDates()
   const today = dates.dayOf(Date.now())
   const choose = (first: string, last: string) => onChoose(dates.rangeOf(first, last))
   return (
     <div className={classes.dates}>
       <div className={classes.datesPresets}>
-        {presets.map(({ label, first, last }) => (
+        {relativeDateNames.map((date) => (
           <button
-            key={label}
+            key={date}
             type="button"
-            onClick={() => choose(plusDays(today, -first), plusDays(today, -last))}
+            aria-current={date === chosen || undefined}
+            onClick={() => onChoose(rangeOfRelative(date, dates, Date.now()), date)}
           >
-            {label}
+            {relativeDates[date].label}
           </button>
         ))}
       </div>

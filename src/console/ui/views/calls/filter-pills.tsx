@@ -16,6 +16,8 @@ import { dateRangeLabel, rangeToDays } from './date-range.ts'
 import { FilterForm, type TypedFilter } from './filter-form.tsx'
 import { filterLabels, valueLabel } from './filter-labels.ts'
 import { ChoicePill, FormPill, ManyPill, PlainPill } from './pill.tsx'
+import { relativeDateOf, relativeDates } from './relative-dates.ts'
+import { useAsked } from './use-asked.ts'
 
 interface ChosenProps {
   filters: ChosenFilters
@@ -104,17 +106,21 @@ function ValuePill({ filter: { name }, filters, onChange }: { filter: ManyFilter
 
 function DatePill({ filters, onChange }: ChosenProps) {
   const dates = useDates()
+  const asked = useAsked(filters)
+  const date = relativeDateOf(filters.date)
+  const label = date ? relativeDates[date].label : dateRangeLabel(filters, dates, Date.now())
   return (
     <FormPill
       label={filterLabels.from}
-      chosen={dateRangeLabel(filters, dates, Date.now()) || undefined}
-      onClear={() => onChange({ from: undefined, to: undefined })}
+      chosen={label || undefined}
+      onClear={() => onChange({ date: undefined, from: undefined, to: undefined })}
     >
       {(close) => (
         <DateFilter
-          days={rangeToDays(filters, dates)}
-          onChoose={(range) => {
-            onChange(range)
+          days={rangeToDays(asked, dates)}
+          date={date}
+          onChoose={(range, name) => {
+            onChange(name ? { date: name, from: undefined, to: undefined } : { date: undefined, ...range })
             close()
           }}
         />

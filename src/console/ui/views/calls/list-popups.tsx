@@ -5,6 +5,7 @@ import { useProject } from '../../session.ts'
 import classes from './calls.module.css'
 import type { ChosenFilters, FilterChange, Order } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
+import { useAsked } from './use-asked.ts'
 
 const files = [
   { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
@@ -14,6 +15,7 @@ const files = [
 /** The files that the calls of the list can be downloaded as. */
 export function ExportMenu({ filters, target, ...popup }: PopupProps & { filters: ChosenFilters }) {
   const project = useProject()
+  const asked = useAsked(filters)
   return (
     <Menu position="bottom-end" width={264} {...popup}>
       <Menu.Target>{target}</Menu.Target>
@@ -22,7 +24,7 @@ export function ExportMenu({ filters, target, ...popup }: PopupProps & { filters
           <Menu.Item
             key={name}
             component="a"
-            href={`/console/api/projects/${project.id}/exports/${name}${stringifySearch(filters)}`}
+            href={`/console/api/projects/${project.id}/exports/${name}${stringifySearch(asked)}`}
             download={name}
           >
             {label}

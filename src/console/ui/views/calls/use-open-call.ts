@@ -12,19 +12,21 @@ interface OpenCallOptions {
   /** Whether the first calls of the list are there. */
   isLoaded: boolean
   filters: ChosenFilters
+  /** The same as the API takes them. */
+  asked: ChosenFilters
   tab: OpenTab['tab']
   /** Called with the call that a step has opened. */
   onStep: (id: string) => void
 }
 
 /** Opens and closes calls, and knows the ones before and after, also of one that is far down in the list. */
-export function useOpenCall({ openId, rows, isLoaded, filters, tab, onStep }: OpenCallOptions) {
+export function useOpenCall({ openId, rows, isLoaded, filters, asked, tab, onStep }: OpenCallOptions) {
   const { id: project } = useProject()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const at = rows.findIndex(({ id }) => id === openId)
   const isFar = openId !== undefined && isLoaded && (at < 0 || at === rows.length - 1)
-  const { data } = useQuery(neighboursQuery(project, isFar ? openId : undefined, filters))
+  const { data } = useQuery(neighboursQuery(project, isFar ? openId : undefined, asked))
   const far = isFar ? data : undefined
   const show = (id: string, isStep: boolean) => {
     // Sent at once: the router would send it only after the next frame.

@@ -1,17 +1,16 @@
-import { ActionIcon, Button, Checkbox, Popover, TextInput, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Popover, UnstyledButton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconUsers, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { useFocus } from '../../components/use-focus.ts'
 import { parseSearch, stringifySearch } from '../../search-params.ts'
-import { useProject, useRefusal } from '../../session.ts'
+import { useProject } from '../../session.ts'
 import classes from './calls.module.css'
 import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
+import { KeepForm } from './keep-form.tsx'
 import { viewsQuery } from './view-queries.ts'
 
 interface ViewsListProps {
@@ -42,8 +41,8 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const views = api.projects({ project: project.id }).views
-  const { queryKey } = viewsQuery(project.id)
-  const { data, error } = useQuery(viewsQuery(project.id))
+  const { queryKey } = viewsQuery(project.id, 'calls')
+  const { data, error } = useQuery(viewsQuery(project.id, 'calls'))
   const remove = useMutation({
     mutationFn: (id: string) => unwrap(views({ id }).delete()),
     onSettled: () => queryClient.invalidateQueries({ queryKey }),
@@ -53,7 +52,7 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
     const search = readFilters(parseSearch(query))
     void navigate({ to: '/p/$project/calls', params: { project: project.id }, search })
   }
-  const kept = data?.data ?? []
+  const kept = data ?? []
   return (
     <>
       {error && <Problem error={error} />}
@@ -84,8 +83,11 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
           ))}
         </ul>
       )}
-      <KeepView
+      <KeepForm
         key={nameOf(filters)}
+        label="Save these filters as"
+        placeholder="Failed this week"
+        button="Save view"
         onKeep={async (name, isShared) => {
           await unwrap(views.post({ name, isShared, query: stringifySearch(filters) }))
           await queryClient.invalidateQueries({ queryKey })
@@ -94,44 +96,5 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
         }}
       />
     </>
-  )
-}
-
-function KeepView({ onKeep }: { onKeep: (name: string, isShared: boolean) => Promise<void> }) {
-  const [name, setName] = useState('')
-  const [isShared, setIsShared] = useState(false)
-  const refusal = useRefusal('change')
-  const first = useFocus<HTMLInputElement>()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => onKeep(name.trim(), isShared),
-    onSuccess: () => setName(''),
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (name.trim()) mutate()
-  }
-  return (
-    <form className={classes.keep} onSubmit={submit}>
-      <TextInput
-        ref={first}
-        label="Save these filters as"
-        placeholder="Failed this week"
-        maxLength={100}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Checkbox
-        size="xs"
-        label="Share with everyone in the project"
-        description={refusal}
-        disabled={refusal !== null}
-        checked={isShared}
-        onChange={(event) => setIsShared(event.currentTarget.checked)}
-      />
-      {error && <Problem error={error} />}
-      <Button type="submit" size="xs" loading={isPending} disabled={name.trim() === ''}>
-        Save view
-      </Button>
-    </form>
   )
 }

@@ -1,6 +1,5 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { CallsOfDay } from '../../../../calls/reading/overview.ts'
 import { type Dates, dayLabel } from '../../components/dates.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { useDates } from '../../components/use-dates.ts'
@@ -8,6 +7,7 @@ import { useProject } from '../../session.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import columns from './columns.module.css'
 import { Columns } from './columns.tsx'
+import type { CallsOfDay } from './days.ts'
 import overview from './overview.module.css'
 import { daysQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
@@ -28,10 +28,10 @@ export function CallsByDay({ period }: { period: Period }) {
   const dates = useDates()
   const query = useQuery(daysQuery(project.id, period, dates.zone))
   const { isTable, tableSwitch } = useTableSwitch()
-  const isEmpty = query.data?.data.every((day) => callsOf(day) === 0)
+  const isEmpty = query.data?.every((day) => callsOf(day) === 0)
   return (
     <Card title="Calls per day" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
-      {({ data }) =>
+      {(data) =>
         isEmpty ? (
           <p className={overview.cardNone}>No calls in this period.</p>
         ) : (
@@ -84,8 +84,9 @@ function tableOf(days: CallsOfDay[], dates: Dates) {
   return {
     columns: ['Day', ...kinds.map(({ label }) => label)],
     rows: days.map((day) => ({
+      key: day.day,
       name: dayLabel(day.day, { year: 'numeric' }),
-      values: kinds.map(({ kind }) => day[kind]),
+      values: kinds.map(({ kind }) => asCount(day[kind])),
       filters: dates.rangeOf(day.day),
     })),
   }

@@ -42,11 +42,17 @@ export function Card<Data>({ title, aside, query, skeleton, children }: CardProp
   )
 }
 
+export interface ChartTable {
+  columns: string[]
+  /** Without filters, a row leads nowhere. */
+  rows: { key: string; name: string; values: string[]; filters: ChosenFilters | null }[]
+}
+
 interface ChartProps {
   /** The chart's message in a sentence. */
   summary: string
   /** The same numbers as a table, whose rows link to their calls. */
-  table: { columns: string[]; rows: { name: string; values: number[]; filters: ChosenFilters }[] }
+  table: ChartTable
   isTable: boolean
   children: ReactNode
 }
@@ -70,15 +76,19 @@ export function Chart({ summary, table: { columns, rows }, isTable, children }: 
               </tr>
             </thead>
             <tbody>
-              {rows.map(({ name, values, filters }) => (
-                <tr key={name}>
+              {rows.map(({ key, name, values, filters }) => (
+                <tr key={key}>
                   <th scope="row">
-                    <Link to="/p/$project/calls" params={{ project: project.id }} search={filters}>
-                      {name}
-                    </Link>
+                    {filters ? (
+                      <Link to="/p/$project/calls" params={{ project: project.id }} search={filters}>
+                        {name}
+                      </Link>
+                    ) : (
+                      name
+                    )}
                   </th>
                   {values.map((value, at) => (
-                    <td key={columns[at + 1]}>{asCount(value)}</td>
+                    <td key={columns[at + 1]}>{value}</td>
                   ))}
                 </tr>
               ))}

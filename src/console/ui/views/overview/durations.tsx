@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { DurationBucket } from '../../../../calls/reading/overview.ts'
-import { asPercent, counted, shortDuration } from '../../components/figures.ts'
+import { asCount, asPercent, counted, shortDuration } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
@@ -72,8 +72,9 @@ function tableOf(buckets: DurationBucket[], period: Period) {
   return {
     columns: ['Duration', 'Calls'],
     rows: buckets.map((bucket) => ({
+      key: String(bucket.from),
       name: bucketLabel(bucket),
-      values: [bucket.calls],
+      values: [asCount(bucket.calls)],
       filters: filtersOf(bucket, period),
     })),
   }

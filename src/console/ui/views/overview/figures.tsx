@@ -1,5 +1,4 @@
 import { Skeleton } from '@mantine/core'
-import { IconArrowDownRight, IconArrowUpRight, IconMinus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Figure, OverviewFigures } from '../../../../calls/reading/overview.ts'
@@ -7,11 +6,11 @@ import { asCount, asDuration, asPercent } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
-import { changeOf } from './change.ts'
+import { ChangeOf } from './change-of.tsx'
 import classes from './figures.module.css'
 import { NoCallsInPeriod } from './no-calls-in-period.tsx'
 import { figuresQuery } from './overview-queries.ts'
-import { labelBefore, type Period } from './overview-search.ts'
+import type { Period } from './overview-search.ts'
 
 interface FigureKind {
   name: keyof OverviewFigures
@@ -128,40 +127,5 @@ function FigureCard({
         </>
       )}
     </div>
-  )
-}
-
-interface ChangeProps {
-  figure: Figure
-  unit: 'share' | 'amount'
-  isMoreBetter: boolean | null
-  days: number
-  format: (value: number) => string
-}
-
-function ChangeOf({ figure, unit, isMoreBetter, days, format }: ChangeProps) {
-  const change = changeOf(figure, unit)
-  const before = labelBefore(days)
-  if (!change) {
-    return <span className="cb-dimmed">{figure.value === null ? 'Not enough calls' : 'None before'}</span>
-  }
-  const { direction, amount } = change
-  const Icon = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconMinus }[direction]
-  const word = { up: 'up', down: 'down', same: 'unchanged' }[direction]
-  const isBetter =
-    direction === 'same' || isMoreBetter === null ? null : (direction === 'up') === isMoreBetter
-  const tone = isBetter === null ? 'neutral' : isBetter ? 'success' : 'danger'
-  return (
-    <>
-      <span className={classes.change} data-tone={tone}>
-        <Icon size={14} stroke={2} aria-hidden />
-        <span className="cb-hidden">{word} </span>
-        {direction === 'same' ? 'No change' : amount}
-      </span>
-      <span className="cb-dimmed">
-        was {format(figure.before ?? 0)}
-        <span className="cb-hidden"> in the {before}</span>
-      </span>
-    </>
   )
 }

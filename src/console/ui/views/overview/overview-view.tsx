@@ -6,8 +6,10 @@ import { useNow } from '../../components/use-now.ts'
 import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
+import { KeptCharts } from '../charts/kept-charts.tsx'
 import { FirstSteps } from '../first-steps/first-steps.tsx'
 import { CallsByDay } from './calls-by-day.tsx'
+import { Criteria } from './criteria.tsx'
 import { Durations } from './durations.tsx'
 import { EndReasons } from './end-reasons.tsx'
 import { FailedCalls } from './failed-calls.tsx'
@@ -18,6 +20,7 @@ import { Origins } from './origins.tsx'
 import classes from './overview.module.css'
 import { labelBefore, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
+import { Trend } from './trend.tsx'
 
 /** The calls of a period in figures and charts. */
 export function OverviewView() {
@@ -58,9 +61,13 @@ export function OverviewView() {
         </div>
         <Durations period={period} />
         <EndReasons period={period} />
+        <Trend kind="cost" period={period} />
+        <Trend kind="latency" period={period} />
+        <Criteria period={period} />
         <Origins period={period} />
         <KnowledgeCard />
       </div>
+      <KeptCharts />
     </div>
   )
 }

@@ -1,0 +1,233 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { putCalls } from '../calls/put-calls.ts'
+import { findings, sidewaysOverflow } from '../support/accessibility.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+
+const dayMs = 86_400_000
+
+describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    ;({ service, set, tabs } = await startConsoleInBrowser())
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(() => tabs.end())
+
+  const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString()
+
+  /** Of agent `desk` 3 of 4 calls failed, of `night` 1 of 2; one of each is older than 14 days. */
+  async function projectWithCalls(): Promise<TestProject> {
+    const project = await set.mintProject()
+    const call = (id: string, agent: string, evaluation: string, days: number, costUsd: number) => ({
+      id,
+      createdAt: daysAgo(days),
+      status: 'completed' as const,
+      duration: 60,
+      evaluation,
+      endedReason: 'hangup',
+      details: { agent: { id: agent }, costUsd, latencyMs: 800 + days },
+    })
+    await putCalls(service.services, project.projectId, [
+      call('d1', 'desk', 'fail', 0, 0.5),
+      call('d2', 'desk', 'fail', 1, 0.25),
+      call('d3', 'desk', 'success', 1, 0.25),
+      call('d4', 'desk', 'fail', 40, 2),
+      call('n1', 'night', 'success', 3, 1),
+      call('n2', 'night', 'fail', 40, 2),
+    ])
+    return project
+  }
+
+  const ids = (page: Page) =>
+    page.locator('[data-call]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-call')).sort())
+  const search = (page: Page) => new URL(page.url()).searchParams
+  const failedShare = 'overview/chart?of=success&show=failed&by=agentId&date=last-14-days'
+
+  test('a chart is made, kept, shown on the overview and deleted; a click on a bar opens exactly its calls', async () => {
+    const project = await projectWithCalls()
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/overview`)
+    await page.getByRole('link', { name: 'New chart' }).click()
+    await page.getByRole('heading', { name: 'Failed share by agent', level: 1 }).waitFor()
+    const desk = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'desk' }) })
+    await desk.getByText('66.7%').waitFor()
+    await desk.getByText('3 calls').waitFor()
+    expect(await findings(page, 'moderate')).toEqual([])
+
+    await page.getByRole('button', { name: 'Keep chart' }).press('Enter')
+    const name = page.getByLabel('Put it on the overview as')
+    expect(await name.inputValue()).toBe('Failed share by agent, last 14 days')
+    await name.fill('Who fails')
+    await name.press('Enter')
+    await page.getByRole('heading', { name: 'Who fails', level: 1 }).waitFor()
+    await page.goBack()
+    const kept = page.getByRole('region', { name: 'Kept charts' })
+    await kept.getByRole('heading', { name: 'Who fails' }).waitFor()
+    await kept.getByText('Failed share by agent · Last 14 days').waitFor()
+    await kept.getByRole('link', { name: 'desk' }).press('Enter')
+    await page.getByText('3 calls', { exact: true }).waitFor()
+    expect(await ids(page)).toEqual(['d1', 'd2', 'd3'])
+    await page.goBack()
+    await kept.getByRole('link', { name: 'Open the chart Who fails' }).click()
+    await page.getByRole('button', { name: 'Delete chart' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete chart' }).click()
+    await page.getByRole('button', { name: 'Keep chart' }).waitFor()
+    const views = await (await set.owner.fetch(`/projects/${project.id}/views`)).json()
+    expect(views).toEqual({ data: [] })
+  })
+
+  test('choices and filters are in the address, and each point of a line leads to its day', async () => {
+    const project = await projectWithCalls()
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/${failedShare}`)
+    await page.getByRole('combobox', { name: 'Of' }).click()
+    await page.getByRole('option', { name: 'Cost' }).click()
+    await page.getByRole('combobox', { name: 'Show' }).click()
+    await page.getByRole('option', { name: 'Sum' }).click()
+    await page.getByRole('combobox', { name: 'By' }).click()
+    await page.getByRole('option', { name: 'Day' }).click()
+    await page.getByRole('button', { name: 'Agent', exact: true }).click()
+    await page.getByRole('menuitemcheckbox', { name: /^desk/ }).click()
+    await page.keyboard.press('Escape')
+    const wanted = { of: 'costUsd', show: 'sum', by: 'day', agentId: 'desk', date: 'last-14-days' }
+    await until(() => search(page).get('agentId') !== null)
+    expect(Object.fromEntries(search(page))).toEqual(wanted)
+
+    const days = page.getByRole('list', { name: 'Cost (sum) by day' }).getByRole('link')
+    await until(async () => (await days.count()) === 14)
+    const yesterday = days.nth(12)
+    expect(await yesterday.getAttribute('aria-label')).toMatch(/: \$0\.50 · 2 calls$/)
+    await days.last().focus()
+    await page.keyboard.press('ArrowLeft')
+    expect(await yesterday.evaluate((link) => link === document.activeElement)).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByText('2 calls', { exact: true }).waitFor()
+    expect(await ids(page)).toEqual(['d2', 'd3'])
+    expect(search(page).has('date')).toBe(false)
+
+    await page.goBack()
+    await page.getByRole('button', { name: 'Show as table' }).press('Enter')
+    const row = page.getByRole('row').filter({ hasText: '$0.50' }).first()
+    expect(await row.getByRole('cell').allTextContents()).toEqual(['$0.50', '2'])
+    expect(await findings(page, 'moderate')).toEqual([])
+    await page.goto(page.url().replace('of=costUsd', 'of=mood'))
+    await page.getByText('could not be loaded').waitFor()
+    await open(`/p/${project.id}/overview/chart?of=calls&by=hour&from=2020-01-01&to=2026-01-01`)
+    await page.getByText('more than 1,000 groups').waitFor()
+  })
+
+  test('a viewer sees the charts that are shared, keeps one for themselves, and deletes no other', async () => {
+    const project = await projectWithCalls()
+    const view = { page: 'chart', query: '?of=calls&by=source' }
+    for (const [name, isShared] of [
+      ['Ours', true],
+      ['Mine', false],
+    ] as const)
+      expect(
+        (await set.owner.send('POST', `/projects/${project.id}/views`, { ...view, name, isShared })).ok,
+      ).toBe(true)
+    const viewer = await set.join(project, 'viewer')
+    const { page, open } = await tabs.open({ person: viewer, width: 375, colorScheme: 'dark' })
+    await open(`/p/${project.id}/overview`)
+    const kept = page.getByRole('region', { name: 'Kept charts' })
+    await kept.getByRole('heading', { name: 'Ours' }).waitFor()
+    expect(await kept.getByRole('heading', { name: 'Mine' }).count()).toBe(0)
+    await kept.getByText('6', { exact: true }).waitFor()
+    expect(await sidewaysOverflow(page)).toEqual([])
+    expect(await findings(page)).toEqual([])
+    await kept.getByRole('link', { name: 'Open the chart Ours' }).click()
+    await page.getByRole('heading', { name: 'Ours', level: 1 }).waitFor()
+    expect(await page.getByRole('button', { name: 'Delete chart' }).count()).toBe(0)
+
+    await open(`/p/${project.id}/${failedShare}`)
+    await page.getByRole('button', { name: 'Keep chart' }).click()
+    expect(await page.getByLabel('Share with everyone in the project').isDisabled()).toBe(true)
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep chart' }).click()
+    await page.getByRole('button', { name: 'Delete chart' }).waitFor()
+    expect(await sidewaysOverflow(page)).toEqual([])
+    // The list of views offers none of them.
+    await open(`/p/${project.id}/calls`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByLabel('Save these filters as').waitFor()
+    expect(await page.getByText('Ours').count()).toBe(0)
+  })
+
+  test('the overview shows cost, latency and criteria of its period, and says how to get them', async () => {
+    const project = await projectWithCalls()
+    const { page, open } = await tabs.open({ person: set.owner })
+    const card = (title: string) =>
+      page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) })
+    await open(`/p/${project.id}/overview?days=30`)
+    await card('Cost').getByText('$2.00', { exact: true }).waitFor()
+    await card('Cost').getByText('was $4.00').waitFor()
+    await card('Latency').getByText('803 ms', { exact: true }).waitFor()
+    await card('Criteria passed').getByRole('link', { name: 'Write a rubric' }).waitFor()
+    expect(await findings(page, 'moderate')).toEqual([])
+
+    const criteria = [{ id: 'price', name: 'Named the price', question: 'Did the agent say what it costs?' }]
+    const rubric = { criteria, fields: [], evaluation: ['price'] }
+    expect((await set.owner.send('PUT', `/projects/${project.id}/analysis/rubric`, rubric)).status).toBe(200)
+    const review = (id: string, verdict: string) =>
+      set.owner.send('PATCH', `/projects/${project.id}/calls/${id}/review`, { criteria: { price: verdict } })
+    expect((await review('d1', 'fail')).status).toBe(200)
+    expect((await review('d3', 'pass')).status).toBe(200)
+    await page.reload()
+    await card('Criteria passed').getByText('50%', { exact: true }).waitFor()
+    await card('Criteria passed')
+      .getByRole('link', { name: /^Named the price/ })
+      .click()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    expect(await ids(page)).toEqual(['d1'])
+
+    const empty = await set.mintProject()
+    await putCalls(service.services, empty.projectId, [{ id: 'a', createdAt: daysAgo(0) }])
+    await open(`/p/${empty.id}/overview`)
+    await card('Cost').getByText('details.costUsd').waitFor()
+    await card('Latency').getByText('details.latencyMs').waitFor()
+  })
+
+  test('a card whose metrics fail says so, and the others stay', async () => {
+    const project = await projectWithCalls()
+    const { page, open } = await tabs.open({ person: set.owner })
+    await page.route(/\/metrics\?.*of=costUsd/, (route) =>
+      route.fulfill({ status: 400, json: { code: 'x', title: 'Bad' } }),
+    )
+    await open(`/p/${project.id}/overview`)
+    await page.getByText('Cost could not be loaded').waitFor()
+    await page.getByText('803 ms', { exact: true }).waitFor()
+    await page.getByRole('list', { name: 'Calls per day' }).waitFor()
+  })
+
+  test('a relative date stays in the address of the list, of its calls and of a saved view', async () => {
+    const project = await projectWithCalls()
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/calls`)
+    await page.getByRole('button', { name: 'Date', exact: true }).click()
+    await page.getByRole('button', { name: 'Last 7 days' }).click()
+    await page.getByText('4 calls', { exact: true }).waitFor()
+    expect(search(page).toString()).toBe('date=last-7-days')
+    await page.getByRole('button', { name: /^Date\s*Last 7 days/ }).waitFor()
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByLabel('Save these filters as').fill('This week')
+    await page.getByRole('button', { name: 'Save view' }).click()
+    await page.getByText('Saved the view').waitFor()
+    const { data } = await (await set.owner.fetch(`/projects/${project.id}/views`)).json()
+    expect(data).toMatchObject([{ name: 'This week', page: 'calls', query: '?date=last-7-days' }])
+    await page.locator('[data-call="n1"]').click()
+    await until(() => page.url().includes('/calls/n1'))
+    expect(search(page).get('date')).toBe('last-7-days')
+    await open(`/p/${project.id}/calls?date=soon`)
+    await page.getByText('“soon” is not').waitFor()
+    expect(await ids(page)).toEqual([])
+  })
+})
