@@ -24,6 +24,7 @@ const alertsMax = 50
 const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
+const changesPerDeletionMax = 1_000
 
 interface AlertsOptions {
   store: StoreOf
@@ -200,7 +201,10 @@ export class Alerts {
   /** Deletes changes older than 90 days. */
   async expire(): Promise<void> {
     const { write, now } = this.#options
-    await write.run(sql`delete from ${alertChanges} where at < ${now() - keptDays * dayMs}`)
+    const before = now() - keptDays * dayMs
+    const slice = sql`delete from ${alertChanges} where seq in (
+      select seq from ${alertChanges} where at < ${before} limit ${changesPerDeletionMax}) returning seq`
+    while ((await write.all(slice)).length === changesPerDeletionMax);
   }
 
   #read(change: unknown): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
