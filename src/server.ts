@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import packageJson from '../package.json' with { type: 'json' }
+import { alertRoutes } from './alerts/routes.ts'
+import { AlertMessage } from './alerts/schemas.ts'
 import { analysisRoutes } from './analysis/routes.ts'
 import { compileIpRules } from './auth/ip-rules.ts'
 import { ownKeyRoutes } from './auth/routes.ts'
+import { figureTool } from './calls/figures/mcp-tool.ts'
 import { figureRoutes } from './calls/figures/routes.ts'
 import { callTools } from './calls/mcp-tools.ts'
 import {
@@ -119,7 +122,11 @@ export function createServer(
       mcpRoutes({
         ...parts,
         callIdOf,
-        tools: [...knowledgeTools(services.knowledge, recordedSearch), ...callTools(services.calls)],
+        tools: [
+          ...knowledgeTools(services.knowledge, recordedSearch),
+          ...callTools(services.calls),
+          figureTool(services.figures),
+        ],
       }),
     )
     .use(ingestLinesRoutes({ ...parts, ingest: services.requestIngest }))
@@ -141,7 +148,7 @@ export function createServer(
         ...parts,
         scriptPath: docsScriptPath,
         securitySchemes: vapiSecuritySchemes,
-        webhooks: describeWebhooks({ Call, Item }),
+        webhooks: describeWebhooks({ Call, Item, AlertMessage }),
         bodyLimit: contexts.bodyLimit,
       }),
     )
@@ -163,6 +170,7 @@ export function createServer(
     .use(recordingRoutes(parts))
     .use(knowledgeRoutes({ ...parts, tags: changeTags }))
     .use(analysisRoutes(services))
+    .use(alertRoutes(services))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(changeRoutes({ ...parts, records: { Call, Item } }))

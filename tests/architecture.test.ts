@@ -17,6 +17,7 @@ const features = [
   'webhooks',
   'recordings',
   'analysis',
+  'alerts',
 ]
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 

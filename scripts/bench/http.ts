@@ -1,3 +1,4 @@
+import { benchAlerts } from './alerts.ts'
 import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
 import { benchFind } from './find.ts'
@@ -18,6 +19,7 @@ await runSuite({
     { name: 'console', run: benchConsole },
     { name: 'recordings', run: benchRecordings },
     { name: 'analyses', run: benchAnalyses },
+    { name: 'alerts', run: benchAlerts, isLarge: true },
     { name: 'player', run: benchPlayer, isLarge: true },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
+import { addAlertCommands } from './alert.ts'
 import { addBackupCommands } from './backup.ts'
 import { addCallsCommands } from './calls.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -32,6 +33,7 @@ export function commandLine(shell: Shell): Command {
   addHoldCommands(program, shell)
   addRecordingCommands(program, shell)
   addRubricCommands(program, shell)
+  addAlertCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
   addWebhookCommands(program, shell)

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { jsonOf } from '../../src/validation.ts'
-import { shown } from './sentences.ts'
+import { readJson } from './json-file.ts'
 import type { Shell } from './shell.ts'
 
 interface ProjectOptions {
@@ -32,8 +30,7 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--json', 'print the version')
     .action(async (file: string, { project, json }: ProjectOptions) => {
-      const change = jsonOf(readFileSync(file === '-' ? 0 : file, 'utf8'))
-      if (change === undefined) throw new Error(`${shown(file)} is not JSON.`)
+      const change = readJson(file)
       const { rubric, isNew } = await shell.inProject(project, ({ rubrics }, projectId) =>
         rubrics.put(projectId, change),
       )

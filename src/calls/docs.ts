@@ -47,6 +47,14 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
   isEngaged: { about: 'Whether it was a meaningful conversation.', example: true },
   from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
   to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
+  completedFrom: {
+    about: 'Completed at or after this time, or this day in UTC.',
+    example: '2026-01-31T09:30:00.000Z',
+  },
+  completedTo: {
+    about: 'Completed before this time, or this day in UTC.',
+    example: '2026-01-31T10:30:00.000Z',
+  },
   updatedFrom: {
     about: '`updatedAt` at or after this time, or this day in UTC.',
     example: '2026-01-31T09:30:00.000Z',

@@ -38,6 +38,8 @@ export const callFilters = [
   { name: 'isEngaged', kind: 'flag', column: 'isEngaged', choices: trueOrFalse },
   { name: 'from', kind: 'since', column: 'createdAt' },
   { name: 'to', kind: 'before', column: 'createdAt' },
+  { name: 'completedFrom', kind: 'since', column: 'completedAt' },
+  { name: 'completedTo', kind: 'before', column: 'completedAt' },
   { name: 'updatedFrom', kind: 'since', column: 'updatedAt' },
   { name: 'minDuration', kind: 'least', column: 'duration' },
   { name: 'maxDuration', kind: 'most', column: 'duration' },

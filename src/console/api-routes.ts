@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
+import type { Alerts } from '../alerts/alerts.ts'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { alertRoutes } from './alert-routes.ts'
 import { type AnalysisParts, analysisRoutes } from './analysis-routes.ts'
 import { type CallParts, callRoutes, viewRoutes } from './call-routes.ts'
 import { type KnowledgeParts, knowledgeRoutes, questionRoutes } from './knowledge-routes.ts'
@@ -31,6 +33,7 @@ export interface ConsoleParts {
 
 interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {
   console: ConsoleParts
+  alerts: Alerts
   questionGroups: QuestionGroups
   publicUrl: string | null
 }
@@ -43,6 +46,7 @@ export function consoleApi({ console, questionGroups, publicUrl, ...parts }: Con
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
     .use(analysisRoutes(parts))
+    .use(alertRoutes(parts))
     .use(viewRoutes(console.views))
     .use(knowledgeRoutes(parts))
     .use(questionRoutes(questionGroups))

@@ -17,12 +17,19 @@ const replacedTables = [
   'members',
   'sources',
   'webhooks',
+  'alerts',
   'holds',
   'rubrics',
   'analysis_usage',
 ]
 /** Tables of which rows that the later backup no longer has were erased. */
-const shrunkTables = { questions: 'seq', source_failures: 'seq', audit_events: 'seq', call_views: 'id' }
+const shrunkTables = {
+  questions: 'seq',
+  source_failures: 'seq',
+  audit_events: 'seq',
+  alert_changes: 'seq',
+  call_views: 'id',
+}
 /** Columns of a project that count what the restored database has. */
 const ownColumns = ['calls', 'knowledge_version', 'replaced_seq']
 

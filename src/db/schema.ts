@@ -211,6 +211,10 @@ export const calls = sqliteTable(
       table.source,
       table.agentId,
     ),
+    // As narrow as can be, since each call that is completed pays for it.
+    index('calls_by_completed_at')
+      .on(table.projectId, table.completedAt)
+      .where(sql`completed_at is not null`),
     index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
     index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
     index('calls_by_change').on(table.projectId, table.changeSeq),
@@ -720,18 +724,68 @@ export const idempotentCreates = sqliteTable(
   ],
 )
 
-/** Endpoints that a project's events are sent to. */
+/** Rules that tell somebody when a figure of recent calls crosses a limit: see src/alerts/watch.ts. */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** `alr_…`. */
+    id: text().notNull().unique(),
+    projectId: projectId(),
+    /** JSON: see src/alerts/schemas.ts. Without its destinations. */
+    rule: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+    /** JSON array of ids of webhooks, of which some may be deleted by now. */
+    destinations: text({ mode: 'json' }).$type<string[]>().notNull(),
+    /** Counts the changes of the rule. */
+    version: integer().notNull().default(1),
+    isPaused: integer('is_paused', { mode: 'boolean' }).notNull().default(false),
+    state: text({ enum: ['ok', 'warning', 'alert', 'no_data'] })
+      .notNull()
+      .default('no_data'),
+    /** When the state began. */
+    since: integer().notNull(),
+    value: real(),
+    calls: integer().notNull().default(0),
+    /** When the last message was queued. */
+    sentAt: integer('sent_at'),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [index('alerts_by_project').on(table.projectId, table.seq)],
+)
+
+/** Each change of an alert's state, for 90 days. */
+export const alertChanges = sqliteTable(
+  'alert_changes',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    alertSeq: integer('alert_seq')
+      .notNull()
+      .references(() => alerts.seq, { onDelete: 'cascade' }),
+    at: integer().notNull(),
+    /** JSON: what was sent. */
+    message: text().notNull(),
+  },
+  (table) => [
+    index('alert_changes_by_alert').on(table.alertSeq, table.seq),
+    index('alert_changes_by_time').on(table.at),
+  ],
+)
+
+/** Endpoints that a project's events are sent to, and other destinations of alerts, which get nothing else. */
 export const webhooks = sqliteTable(
   'webhooks',
   {
     id: text().primaryKey(),
     projectId: projectId(),
+    kind: text({ enum: ['webhook', 'slack', 'pagerDuty'] })
+      .notNull()
+      .default('webhook'),
     url: text().notNull(),
     /** JSON array of the events that the endpoint takes. */
     events: text({ mode: 'json' }).$type<string[]>().notNull(),
     /** Whether calls are sent with their details. */
     isDetailed: integer('is_detailed', { mode: 'boolean' }).notNull().default(false),
-    /** `whsec_…`, unhashed, because it has to sign. */
+    /** `whsec_…`, unhashed, because it has to sign; the routing key of PagerDuty, and nothing of Slack. */
     secret: text().notNull(),
     /** Until when the previous secret also signs. */
     previousSecret: text('previous_secret'),
@@ -758,12 +812,14 @@ export const webhookQueue = sqliteTable(
   {
     id: integer().primaryKey({ autoIncrement: true }),
     webhookId: webhookId(),
-    kind: text({ enum: ['call', 'item', 'erasure'] }).notNull(),
-    /** The row number of the call or item. */
+    kind: text({ enum: ['call', 'item', 'erasure', 'alert'] }).notNull(),
+    /** The row number of the call, item or alert. */
     record: integer(),
     /** How many calls an erasure request erased. */
     erasedCalls: integer('erased_calls'),
-    /** The keyed hash of a record that is deleted, or the id of an erasure. */
+    /** JSON: the state and the numbers of an alert. */
+    alert: text(),
+    /** The keyed hash of a record that is deleted, or the id of an erasure or an alert. */
     ref: text(),
     event: text().notNull(),
     seq: integer().notNull(),

@@ -158,6 +158,12 @@ function contentsOf(projectId: number): Contents[] {
     rows('knowledge_items', 'seq', 'octet_length(text)'),
     ofWebhooks('webhook_queue'),
     ofWebhooks('webhook_attempts'),
+    {
+      table: sql`alert_changes`,
+      key: sql`seq`,
+      rows: sql`select seq as key, 500 as bytes from alert_changes
+        where alert_seq in (select seq from alerts where project_id = ${projectId})`,
+    },
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
     rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),

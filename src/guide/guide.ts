@@ -17,6 +17,7 @@ export const guidePages = [
   'changes',
   'clients',
   'webhooks',
+  'alerts',
   'command-line',
   'deployment',
   'operating',

@@ -11,6 +11,7 @@ const prefix = '/console/api'
 
 /** Parts of a project that all its people see. Other parts need the right to manage the project. */
 const sharedParts = [
+  'alerts',
   'analysis',
   'call-facets',
   'calls',
@@ -30,6 +31,9 @@ const sharedParts = [
  */
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
+  [/^POST alerts\/preview$/, 'see'],
+  // Members may delete what they may make.
+  [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST views$/, 'see'],
   [/^DELETE views\/[^/]+$/, 'see'],
   // What a model is asked, and what that costs, is for owners to decide.

@@ -157,6 +157,7 @@ set up these and others, and how to run the service.`
 const tags = [
   { name: 'Calls', description: 'Records of the calls that agents handled: write, find and delete them.' },
   { name: 'Analysis', description: 'What a model of your choice finds out about calls.' },
+  { name: 'Alerts', description: 'Rules that tell you when a figure of recent calls crosses a limit.' },
   { name: 'Knowledge', description: 'Texts that agents retrieve from.' },
   { name: 'Changes', description: 'Follow what changes, and see receipts for what was deleted.' },
   { name: 'Webhooks', description: 'Events sent to your endpoints.' },

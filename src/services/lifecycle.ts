@@ -76,6 +76,7 @@ export class Lifecycle {
   async close(): Promise<void> {
     const parts = this.#options
     parts.owner.stopWaiting()
+    await parts.alertWatch.close()
     await parts.webhookSender.close()
     await parts.recordingFetcher.close()
     await parts.analyzer?.close()
@@ -124,6 +125,7 @@ export class Lifecycle {
       () => parts.wordBacklog.schedule(),
       () => parts.callSessions.start(),
       () => parts.webhookSender.start(),
+      () => parts.alertWatch.start(),
       () => parts.recordingFetcher.start(),
       () => parts.analyzer?.start(),
       () => parts.projectErasure.schedule(),

@@ -1,4 +1,8 @@
 import { join } from 'node:path'
+import { AlertMessages } from '../alerts/alert-message.ts'
+import { AlertWatch } from '../alerts/alert-watch.ts'
+import { Alerts } from '../alerts/alerts.ts'
+import { Destinations } from '../alerts/destinations.ts'
 import { Agreements } from '../analysis/agreement.ts'
 import { Analyses } from '../analysis/analyses.ts'
 import { AnalysisQueue } from '../analysis/analysis-queue.ts'
@@ -15,6 +19,7 @@ import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Figures } from '../calls/figures/figures.ts'
+import { WindowFigures } from '../calls/figures/window-figures.ts'
 import { WordBacklog } from '../calls/finding/word-backlog.ts'
 import { CallDeletion } from '../calls/keeping/call-deletion.ts'
 import { CallSelections } from '../calls/keeping/call-selection.ts'
@@ -90,6 +95,7 @@ import { openFolder, refuseReadOnly } from './folder.ts'
 const ownerWaitMsDefault = 2_000
 const expireEveryMs = 3_600_000
 const expireRetryMs = 60_000
+const pagerDutyUrlDefault = 'https://events.pagerduty.com/v2/enqueue'
 
 export interface ServicesOptions {
   config: Config
@@ -104,6 +110,8 @@ export interface ServicesOptions {
   onDamage?: (error: Error) => void
   /** Milliseconds since 1970. */
   now?: () => number
+  /** Where alerts for PagerDuty go, by default to PagerDuty. */
+  pagerDutyUrl?: string
 }
 
 export type Common = Awaited<ReturnType<typeof openCommon>>
@@ -112,6 +120,7 @@ type Erasers = ReturnType<typeof createErasers>
 type OfCalls = ReturnType<typeof createCalls>
 type OfKnowledge = ReturnType<typeof createKnowledge>
 type OfWebhooks = ReturnType<typeof createWebhooks>
+type OfAlerts = ReturnType<typeof createAlerts>
 export type Parts = ReturnType<typeof createParts>
 
 /** What nearly every part needs: the configuration, the log, the clock and the database. */
@@ -123,6 +132,7 @@ export async function openCommon({
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
   now = Date.now,
+  pagerDutyUrl = pagerDutyUrlDefault,
 }: ServicesOptions & { takesFolder: boolean }) {
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
@@ -144,6 +154,9 @@ export async function openCommon({
     store: stores.of,
     sessionSecret,
     generation,
+    pagerDutyUrl,
+    /** Where people reach the console: known once the service listens. */
+    site: { address: config.publicUrl ?? `http://${config.host}:${config.port}` },
     /** Signs what outsiders bring back, and encrypts the addresses of recordings to fetch. */
     linkSecret: idHashKey,
     recordHash: createRecordHash(idHashKey),
@@ -180,7 +193,14 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const ofCalls = createCalls(common, erasers, role)
   const ofKnowledge = createKnowledge(common, { ...indexing, ...erasers, ...ofCalls }, role)
   const ofWebhooks = createWebhooks(common, { ...erasers, ...ofCalls, ...ofKnowledge })
-  const ofSources = createSources(common, { ...erasers, ...ofCalls, ...ofKnowledge, ...ofWebhooks })
+  const ofAlerts = createAlerts(common, { ...erasers, ...ofCalls, ...ofWebhooks })
+  const ofSources = createSources(common, {
+    ...erasers,
+    ...ofCalls,
+    ...ofKnowledge,
+    ...ofWebhooks,
+    ...ofAlerts,
+  })
   const ofAnalysis = createAnalysis(common, { ...indexing, ...ofCalls, ...ofWebhooks })
   const { changeWatch, erasureRequests } = ofWebhooks
   const { erasure, projectErasure } = erasers
@@ -193,6 +213,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofCalls,
     ...ofKnowledge,
     ...ofWebhooks,
+    ...ofAlerts,
     ...ofSources,
     ...ofAnalysis,
     follower: new Follower({
@@ -260,6 +281,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
   const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
     common
   const holds = new Holds({ store, audit, settingsOf, erasure, now })
+  const figures = new Figures({ store, settingsOf })
   const deletion = new CallDeletion({ store, recordHash, now })
   const textMatcher = openTextMatcher()
   const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
@@ -336,7 +358,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
       now,
       log,
     }),
-    figures: new Figures({ store, settingsOf }),
+    figures,
+    windowFigures: new WindowFigures({ store, figures }),
     overview: new Overview({ store }),
     silence: new Silence({ read, store, ingest, audit, lease: leaseOf('silence'), now, log }),
     retention: new Retention({
@@ -456,6 +479,20 @@ function createWebhooks(
   }
 }
 
+/** Rules that tell somebody when a figure of recent calls crosses a limit. */
+function createAlerts(
+  common: Common,
+  { erasure, windowFigures: figures, addresses }: Erasers & OfCalls & OfWebhooks,
+) {
+  const { read, write, store, audit, recordHash, site, pagerDutyUrl, leaseOf, now, log } = common
+  const messages = new AlertMessages({ figures, site })
+  const destinations = new Destinations({ read, addresses, recordHash, pagerDutyUrl, now })
+  return {
+    alerts: new Alerts({ store, write, figures, destinations, messages, audit, erasure, now }),
+    alertWatch: new AlertWatch({ read, write, figures, messages, lease: leaseOf('alerts'), now, log }),
+  }
+}
+
 /** What asks a model about calls. Without a model, it only reads. */
 function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Indexing & OfCalls & OfWebhooks) {
   const { database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } = common
@@ -512,11 +549,12 @@ function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Index
   }
 }
 
-function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & OfWebhooks) {
+function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & OfWebhooks & OfAlerts) {
   const { config, database, read, write, writeWhenFull, store, audit, recordHash, settingsOf, leaseOf } =
     common
   const { now, log } = common
-  const { erasure, ingest, recordings, fetchQueue, recordedSearch, addresses, webhooks, questions } = parts
+  const { erasure, ingest, recordings, fetchQueue, recordedSearch, addresses, webhooks, questions, alerts } =
+    parts
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ read, write: writeWhenFull, audit, recordHash, erasure, now })
   const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
@@ -569,13 +607,14 @@ function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & 
       now,
       log,
     }),
-    /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, and questions. */
+    /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, questions, and old changes of alerts. */
     expiry: new Background({
       work: async () => {
         await sources.expireSecrets()
         await sourceFailures.expire()
         await webhooks.expireSecrets()
         await questions.expire()
+        await alerts.expire()
       },
       everyMs: expireEveryMs,
       retryMs: expireRetryMs,

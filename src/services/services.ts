@@ -27,6 +27,9 @@ export async function openServices({ role, takesFolder = role === 'service', ...
       return owner.isOwner
     },
     /** Tells commands where this process listens. */
-    listensAt: (address: string) => owner.listensAt(address),
+    listensAt: (address: string) => {
+      common.site.address = address
+      owner.listensAt(address)
+    },
   }
 }

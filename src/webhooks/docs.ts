@@ -39,10 +39,22 @@ const item = {
   createdAt: startedAt,
 }
 
+const alert = {
+  id: 'alr_019a5f0c2b7e7cc0a1d2e3f405162738',
+  name: 'Bookings fail',
+  state: 'alert',
+  value: 0.31,
+  limit: 0.2,
+  calls: 42,
+  from: startedAt,
+  to: endedAt,
+  url: 'https://callbook.example.com/console/p/prj_019a5f0c2b7e7cc0a1d2e3f405162738/calls?agentId=booking',
+}
+
 interface EventDocs {
   about: string
   /** The members of `data` besides `seq` and `ref`. */
-  example: { id?: string; call?: object; item?: object; erasure?: object }
+  example: { id?: string; call?: object; item?: object; erasure?: object; alert?: object }
 }
 
 const ofCall = (call: typeof liveCall) => ({ id: call.id, call })
@@ -71,6 +83,10 @@ const eventDocs: Record<WebhookEvent, EventDocs> = {
     about: 'The analysis of a completed call is done: by the rubric of the project.',
     example: ofCall(completedCall),
   },
+  'alert.changed': {
+    about: 'An alert changed its state, or is repeated. Sent only to the webhooks that its rule names.',
+    example: { alert },
+  },
 }
 
 const parameters = [
@@ -87,14 +103,16 @@ const parameters = [
   ),
 ]
 
-/** The webhooks of the OpenAPI document. @param records the schemas of a call and an item */
-export function describeWebhooks(records: { Call: TSchema; Item: TSchema }): Record<string, object> {
+type Records = Record<'Call' | 'Item' | 'AlertMessage', TSchema>
+
+/** The webhooks of the OpenAPI document. @param records the schemas of what is sent */
+export function describeWebhooks(records: Records): Record<string, object> {
   return Object.fromEntries(webhookEvents.map((event) => [event, { post: describeEvent(event, records) }]))
 }
 
 function describeEvent(
   event: WebhookEvent,
-  { Call, Item }: { Call: TSchema; Item: TSchema },
+  { Call, Item, AlertMessage: Alert }: Records,
 ): OpenAPIV3.OperationObject {
   const { about, example } = eventDocs[event]
   const data = Type.Object({
@@ -106,13 +124,18 @@ function describeEvent(
     ...('erasure' in example
       ? { erasure: Type.Object({ id: Type.String(), calls: Type.Integer({ minimum: 0 }) }) }
       : {}),
+    ...('alert' in example ? { alert: Alert } : {}),
   })
   const body = Type.Object({
     type: Type.Literal(event),
     timestamp: Type.String({ format: 'date-time', description: 'When the change was made.' }),
     data,
   })
-  const ref = example.erasure ? 'era_019a5f0c2b7e7cc0a1d2e3f405162738' : '5d0c3f8e7a1b4c6d'.repeat(4)
+  const ref = example.erasure
+    ? 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
+    : example.alert
+      ? alert.id
+      : '5d0c3f8e7a1b4c6d'.repeat(4)
   return {
     tags: ['Webhooks'],
     security: [],

@@ -9,6 +9,7 @@ export const webhookEvents = [
   'knowledge.deleted',
   'erasure.done',
   'call.analyzed',
+  'alert.changed',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RecordHash } from '../db/record-hash.ts'
+import { bodyFor } from './alert-bodies.ts'
 import type { WebhookEvent } from './events.ts'
 import type { Endpoint, QueuedEvent, WebhookQueue } from './queue.ts'
 
@@ -38,10 +39,15 @@ export class Messages {
 
   /** Null when there is nothing to send: the item is no longer ready, or its project was deleted. */
   async of(
-    { projectId, isDetailed }: Pick<Endpoint, 'projectId' | 'isDetailed'>,
+    endpoint: Pick<Endpoint, 'projectId' | 'isDetailed' | 'kind' | 'secret'>,
     row: QueuedEvent,
   ): Promise<Message | null> {
+    const { projectId, isDetailed } = endpoint
     const { kind, record, recordId, erasedCalls } = row
+    if (kind === 'alert') {
+      const message = this.#message(row, row.ref ?? '', {}, `,"alert":${row.alert}`)
+      return { ...message, body: bodyFor(endpoint, row.alert ?? '') ?? message.body }
+    }
     if (kind === 'erasure' || record === null)
       return this.#message(row, row.ref ?? '', { erasure: { id: row.ref, calls: erasedCalls } })
     if (recordId === null || row.ref !== null) return await this.#deletion(row)

@@ -10,6 +10,7 @@ const rowsPerDeletionMax = 1_000
 const endpointColumns = {
   id: webhooks.id,
   projectId: webhooks.projectId,
+  kind: webhooks.kind,
   url: webhooks.url,
   isDetailed: webhooks.isDetailed,
   secret: webhooks.secret,
@@ -28,9 +29,11 @@ export interface Endpoint extends Pick<typeof webhooks.$inferSelect, keyof typeo
 /** A row of the queue that is due. */
 export interface QueuedEvent {
   id: number
-  kind: 'call' | 'item' | 'erasure'
+  kind: 'call' | 'item' | 'erasure' | 'alert'
   record: number | null
   erasedCalls: number | null
+  /** JSON: the state and the numbers of an alert. */
+  alert: string | null
   ref: string | null
   event: WebhookEvent
   seq: number
@@ -78,6 +81,7 @@ const queries = preparedQueries((db) => ({
       kind: sql<QueuedEvent['kind']>`kind`,
       record: sql<number | null>`record`,
       erasedCalls: sql<number | null>`erased_calls`,
+      alert: sql<string | null>`alert`,
       ref: sql<string | null>`ref`,
       event: sql<WebhookEvent>`event`,
       seq: sql<number>`queue.seq`,

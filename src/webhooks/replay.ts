@@ -79,6 +79,8 @@ const replayed: Record<WebhookEvent, string | null> = {
   'erasure.done': null,
   // What an analysis finds out is in the call, of which the other events tell.
   'call.analyzed': null,
+  // Tells of a moment that is over.
+  'alert.changed': null,
 }
 
 const choices = Object.entries(replayed).map(([event, condition]) =>

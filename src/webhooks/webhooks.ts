@@ -19,6 +19,8 @@ import { newSecret } from './signing.ts'
 
 const webhooksMax = 50
 const triesShownMax = 200
+/** And no other destination of alerts: those stand in rules alone. */
+const isWebhook = eq(webhooks.kind, 'webhook')
 
 interface NewWebhook {
   url: string
@@ -92,7 +94,7 @@ export class Webhooks {
     const [{ n = 0 } = {}] = await read
       .select({ n: sql<number>`count(*)` })
       .from(webhooks)
-      .where(eq(webhooks.projectId, projectId))
+      .where(and(eq(webhooks.projectId, projectId), isWebhook))
     if (n >= webhooksMax)
       problems.push({
         field: 'url',
@@ -114,7 +116,7 @@ export class Webhooks {
     const rows = await this.#options.read
       .select({ row: webhooks, pending })
       .from(webhooks)
-      .where(eq(webhooks.projectId, projectId))
+      .where(and(eq(webhooks.projectId, projectId), isWebhook))
       .orderBy(asc(webhooks.createdAt), asc(webhooks.id))
     return rows.map(({ row, pending }) => toRecord(row, pending, this.#options.now()))
   }
@@ -253,7 +255,7 @@ export class Webhooks {
     const [row] = await this.#options.read
       .select({ projectId: webhooks.projectId })
       .from(webhooks)
-      .where(eq(webhooks.id, id))
+      .where(and(eq(webhooks.id, id), isWebhook))
     if (!row) throw notFound()
     return row.projectId
   }
@@ -267,7 +269,7 @@ export class Webhooks {
     const [row] = await this.#options.read
       .select()
       .from(webhooks)
-      .where(and(eq(webhooks.id, id), eq(webhooks.projectId, projectId)))
+      .where(and(eq(webhooks.id, id), eq(webhooks.projectId, projectId), isWebhook))
     if (!row) throw notFound()
     return row
   }

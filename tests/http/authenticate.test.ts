@@ -125,10 +125,13 @@ const refusals: Refusal[] = [
 describe('a key is judged before anything else about a request', () => {
   test('the routes that take keys are those of the contract', () => {
     expect(keyed.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      'DELETE /v1/alerts/some-id',
       'DELETE /v1/analyses/some-id',
       'DELETE /v1/calls/some-id',
       'DELETE /v1/calls/some-id/recording',
       'DELETE /v1/knowledge/some-id',
+      'GET /v1/alerts',
+      'GET /v1/alerts/some-id',
       'GET /v1/analyses/some-id',
       'GET /v1/calls',
       'GET /v1/calls/some-id',
@@ -147,6 +150,7 @@ describe('a key is judged before anything else about a request', () => {
       'POST /ingest/calls',
       'POST /ingest/otlp/v1/traces',
       'POST /mcp',
+      'POST /v1/alerts',
       'POST /v1/analyses',
       'POST /v1/calls/some-id/recording/links',
       'POST /v1/erasures',
@@ -157,6 +161,7 @@ describe('a key is judged before anything else about a request', () => {
       'POST /v1/rubric/trial',
       'PUT /ingest/calls/some-id',
       'PUT /ingest/calls/some-id/recording',
+      'PUT /v1/alerts/some-id',
       'PUT /v1/knowledge/some-id',
       'PUT /v1/rubric',
     ])

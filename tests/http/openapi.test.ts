@@ -18,8 +18,12 @@ const ajv = new Ajv({
 })
 let service: TestService
 let chat: FakeChat
-/** What no schema says: the ids of a rubric are different, and those that are named are there; filters are those of calls. */
-const asWhole = /is there already|is the id of no criterion|for an enum|"detail":"filters\./
+/**
+ * What no schema says: the ids of a rubric are different, and those that are named are there; filters are those of calls;
+ * an alert has one pair of limits and destinations that there are, of a figure that there is.
+ */
+const asWhole =
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData)\b|cannot be added/
 let project: TestProject
 let document: OpenAPIV3_1.Document
 let operations: Operation[]
@@ -27,6 +31,7 @@ let operations: Operation[]
 let defaultKey: string
 /** A source whose secret is the project's ingest key. */
 let sourceId: string
+let alertId: string
 
 beforeAll(async () => {
   chat = await startFakeChat()
@@ -38,6 +43,8 @@ beforeAll(async () => {
   }
   service = await startService({ env })
   project = await service.mintProject()
+  const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 } }
+  alertId = (await service.services.alerts.create(project.projectId, rule)).id
   document = await readDocument(service.url)
   operations = operationsOf(document)
   const { projectId } = await service.services.projects.create('default')
@@ -89,6 +96,11 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
   'GET /v1/key': `200 ${keyed}`,
   'GET /v1/calls/{id}/analysis': `200 404 ${keyed}`,
+  'GET /v1/alerts': `200 ${keyed}`,
+  'POST /v1/alerts': `201 413 415 507 ${keyed}`,
+  'GET /v1/alerts/{id}': `200 404 ${keyed}`,
+  'PUT /v1/alerts/{id}': `200 404 413 415 507 ${keyed}`,
+  'DELETE /v1/alerts/{id}': `200 404 507 ${keyed}`,
   'GET /v1/rubric': `200 404 ${keyed}`,
   'PUT /v1/rubric': `200 201 413 415 507 ${keyed}`,
   'POST /v1/rubric/trial': `200 404 409 413 415 507 ${keyed}`,
@@ -474,6 +486,14 @@ describe('real answers', () => {
     await check('startAnalyses', run)
     await check('getAnalyses', await project.fetch(`/v1/analyses/${runId}`))
     await check('stopAnalyses', await project.fetch(`/v1/analyses/${runId}`, { method: 'DELETE' }))
+    const rule = { name: 'Rule', windowMinutes: 5, below: { warn: 2, alert: 1 } }
+    const alert = await project.send('POST', '/v1/alerts', rule)
+    const { id: made } = await alert.clone().json()
+    await check('createAlert', alert)
+    await check('listAlerts', await project.fetch('/v1/alerts'))
+    await check('putAlert', await project.send('PUT', `/v1/alerts/${made}`, { ...rule, of: 'success' }))
+    await check('getAlert', await project.fetch(`/v1/alerts/${made}`))
+    await check('deleteAlert', await project.fetch(`/v1/alerts/${made}`, { method: 'DELETE' }))
     const asked = { number: '+15557294053' }
     await check('requestErasure', await project.send('POST', '/v1/erasures', { ...asked, dryRun: true }))
     const accepted = await project.send('POST', '/v1/erasures', asked)
@@ -499,6 +519,8 @@ describe('real answers', () => {
     await check('getCallAnalysis', await project.fetch('/v1/calls/nobody/analysis'))
     await check('getRubric', await project.fetch('/v1/rubric?version=99'))
     await check('getAgreement', await project.fetch('/v1/rubric/agreement?version=x'))
+    await check('getAlert', await project.fetch('/v1/alerts/nobody'))
+    await check('deleteAlert', await project.fetch('/v1/alerts/nobody', { method: 'DELETE' }))
     await check('getAnalyses', await project.fetch('/v1/analyses/nobody'))
     await check('stopAnalyses', await project.fetch('/v1/analyses/nobody', { method: 'DELETE' }))
     await check('getErasure', await project.fetch('/v1/erasures/nothing'))
@@ -526,6 +548,8 @@ describe('real answers', () => {
       ['answerVapiToolCalls', 'POST', '/integrations/vapi/tool'],
       ['putRubric', 'PUT', '/v1/rubric'],
       ['tryRubric', 'POST', '/v1/rubric/trial'],
+      ['createAlert', 'POST', '/v1/alerts'],
+      ['putAlert', 'PUT', '/v1/alerts/some-id'],
       ['startAnalyses', 'POST', '/v1/analyses'],
       ['retrieveForDify', 'POST', '/integrations/dify/retrieval'],
       ['answerTool', 'POST', '/integrations/tool'],
@@ -562,20 +586,19 @@ describe('real answers', () => {
         await send(operation, sendFile, content)
         continue
       }
+      const known = [
+        ['/ingest/from', sourceId],
+        ['/v1/alerts/', alertId],
+      ].find(([start = '']) => operation.path.startsWith(start))
       const sendBody: Send = (id, body) =>
-        project.fetch(
-          operation.path.replace('{id}', operation.path.startsWith('/ingest/from') ? sourceId : id),
-          {
-            method: operation.method,
-            body: type === 'application/json' ? JSON.stringify(body) : String(body),
-            headers: {
-              'content-type': type,
-              ...(operation.path.startsWith('/integrations')
-                ? { authorization: `Bearer ${defaultKey}` }
-                : {}),
-            },
+        project.fetch(operation.path.replace('{id}', known?.[1] ?? id), {
+          method: operation.method,
+          body: type === 'application/json' ? JSON.stringify(body) : String(body),
+          headers: {
+            'content-type': type,
+            ...(operation.path.startsWith('/integrations') ? { authorization: `Bearer ${defaultKey}` } : {}),
           },
-        )
+        })
       await send(operation, sendBody, content)
     }
   }
@@ -601,7 +624,7 @@ describe('real answers', () => {
           const answer = await send(`random-${calls++}`, body)
           // Of what is valid by itself, turns may not continue a call, and ids may be nobody's.
           const text = await answer.text()
-          const isUnfit = /rubric|analyses/i.test(operationId ?? '') && asWhole.test(text)
+          const isUnfit = /rubric|analyses|alert/i.test(operationId ?? '') && asWhole.test(text)
           const isAccepted = answer.status < 300 || answer.status === 409 || answer.status === 404 || isUnfit
           expect([operationId, isAccepted, isAccepted ? '' : text]).toEqual([operationId, true, ''])
         }),

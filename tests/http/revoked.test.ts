@@ -15,7 +15,7 @@ const recordChars = 100_000
 let service: TestService
 let console: TestConsole
 /** The service without a network in between, whose buffers would take all of an answer. */
-let app: ReturnType<typeof createServer>
+let app: { fetch(request: Request): Response | Promise<Response> }
 beforeAll(async () => {
   service = await startService()
   console = await startConsole(service)

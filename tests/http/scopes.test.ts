@@ -139,8 +139,14 @@ describe('the tools of /mcp', () => {
 
   test.each([
     ['search', ['search_knowledge']],
-    ['read', ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call']],
-    ['full', ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call']],
+    [
+      'read',
+      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+    ],
+    [
+      'full',
+      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+    ],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {
     const { result } = await rpc(keys[scope], 'tools/list')
     expect(result.tools.map(({ name }: { name: string }) => name)).toEqual([...names])

@@ -16,6 +16,7 @@ export interface Received {
     call?: Record<string, unknown>
     item?: Record<string, unknown>
     erasure?: unknown
+    alert?: Record<string, unknown>
   }
   at: number
 }

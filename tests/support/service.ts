@@ -37,10 +37,16 @@ export interface StartOptions {
   /** Keeps the folder of an earlier service. */
   dataDir?: string
   now?: () => number
+  /** Where alerts for PagerDuty go. */
+  pagerDutyUrl?: string
 }
 
 /** The real service in a fresh folder, on a free port of loopback. */
-export async function startService({ env = {}, dataDir, now }: StartOptions = {}): Promise<TestService> {
+export async function startService({
+  env = {},
+  dataDir,
+  ...options
+}: StartOptions = {}): Promise<TestService> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'callbook-'))
   const database = await databaseOf(folder)
   const config = loadConfig({ DATA_DIR: folder, ...database.env, ...env }, false)
@@ -55,12 +61,10 @@ export async function startService({ env = {}, dataDir, now }: StartOptions = {}
   const removeFolder = () => {
     if (!dataDir) rmSync(folder, { recursive: true, force: true })
   }
-  const services = await openServices({ config, log, role: 'service', ...(now ? { now } : {}) }).catch(
-    (error) => {
-      removeFolder()
-      throw error
-    },
-  )
+  const services = await openServices({ config, log, role: 'service', ...options }).catch((error) => {
+    removeFolder()
+    throw error
+  })
   await services.start()
   const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
   const server = Bun.serve({

@@ -13,14 +13,17 @@ let service: TestService
 let receiver: Receiver
 let chat: FakeChat
 let project: TestProject
+let webhook: string
+let aheadMs = 0
 const taken = new Set<Received>()
 beforeAll(async () => {
   chat = await startFakeChat()
   const ofAnalysis = { ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
-  service = await startService({ env: { ...receiverEnv, ...ofAnalysis } })
+  const now = () => Date.now() + aheadMs
+  service = await startService({ env: { ...receiverEnv, ...ofAnalysis }, now })
   receiver = await startReceiver()
   project = await service.mintProject()
-  await service.services.webhooks.create(project.projectId, { url: receiver.url, events: undefined })
+  webhook = (await service.services.webhooks.create(project.projectId, { url: receiver.url })).id
   // What the platform says stays as it is.
   const criteria = [{ id: 'greeted', name: 'Greeted', question: 'Did the agent greet?' }]
   await project.send('PUT', '/v1/rubric', { criteria })
@@ -70,6 +73,11 @@ test('every event is documented as it is sent: the record of its example is deli
   await next('call.completed')
   await project.send('POST', '/v1/erasures', { ids: ['other'] })
   events.push(await next('erasure.done'))
+  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 }, to: [{ webhook }] }
+  await project.send('POST', '/v1/alerts', rule)
+  aheadMs += 120 * 60_000
+  await service.services.alertWatch.now()
+  events.push(await next('alert.changed'))
 
   expect(events.map(({ type }) => type).sort()).toEqual([...webhookEvents].sort())
   for (const { type, body, headers } of events) {

@@ -3,7 +3,7 @@ import { calls } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
 import { agentValue, labelValue, markValue, recordingValue, toValue, valuesMeant } from './call-values.ts'
-import type { Counted } from './counts.ts'
+import type { Counted, Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
 
@@ -15,6 +15,8 @@ export interface Condition {
   counted?: Counted
   /** The check of the column alone, and where further calls with these values are. */
   others?: { check: SQL; path: Path }
+  /** When its calls were completed: at or after, and before. */
+  completed?: Partial<Period>
 }
 
 /** An index range, or several, with the calls that meet a condition. */
@@ -213,14 +215,22 @@ function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Con
 
 /** The conditions, with two bounds of one column as one: together they may have few calls. */
 export function joinBounds(conditions: readonly Condition[]): Condition[] {
-  const bounds = conditions.filter(({ path: { ranges } }) => ranges[0]?.index === 'calls_by_duration')
-  if (bounds.length < 2) return [...conditions]
-  const check = sql.join(
-    bounds.map((bound) => bound.check),
-    sql` and `,
+  return (['duration', 'completedAt'] as const).reduce<Condition[]>(
+    (joined, column) => {
+      const { index } = by(column, sql`true`)
+      const bounds = joined.filter(({ path: { ranges } }) => ranges[0]?.index === index)
+      if (bounds.length < 2) return joined
+      const check = sql.join(
+        bounds.map((bound) => bound.check),
+        sql` and `,
+      )
+      const others = joined.filter((condition) => !bounds.includes(condition))
+      const path = { ranges: [by(column, check)], isOrdered: false }
+      const completed = { ...bounds[0]?.completed, ...bounds[1]?.completed }
+      return [...others, { check, path, ...(column === 'completedAt' && { completed }) }]
+    },
+    [...conditions],
   )
-  const others = conditions.filter((condition) => !bounds.includes(condition))
-  return [...others, { check, path: { ranges: [by('duration', check)], isOrdered: false } }]
 }
 
 /** The calls with these ids. */
@@ -238,13 +248,21 @@ function byId(check: SQL): Condition {
 }
 
 function toBound(
-  { kind, column }: Extract<ConditionFilter, { kind: 'since' | 'least' | 'most' }>,
+  { kind, column }: Extract<ConditionFilter, { kind: 'since' | 'before' | 'least' | 'most' }>,
   values: readonly string[],
 ): Condition | string {
-  const bound = kind === 'since' ? readTime(values) : readNumber(values)
+  const bound = kind === 'since' || kind === 'before' ? readTime(values) : readNumber(values)
   if (typeof bound === 'string') return bound
-  const check = kind === 'most' ? sql`${calls[column]} <= ${bound}` : sql`${calls[column]} >= ${bound}`
-  return { check, path: { ranges: [by(column, check)], isOrdered: false } }
+  const checks = {
+    since: sql`${calls[column]} >= ${bound}`,
+    before: sql`${calls[column]} < ${bound}`,
+    least: sql`${calls[column]} >= ${bound}`,
+    most: sql`${calls[column]} <= ${bound}`,
+  }
+  const check = checks[kind]
+  const path = { ranges: [by(column, check)], isOrdered: false }
+  const completed = kind === 'since' ? { from: Number(bound) } : { to: Number(bound) }
+  return { check, path, ...(column === 'completedAt' && { completed }) }
 }
 
 function readNumber([text = '']: readonly string[]): number | string {

@@ -142,7 +142,14 @@ export class CallFinder {
     const { counted } = this.#limits
     if (words && (words.seqs !== null || words.found <= counted))
       return yield this.#rowsWithWords(words, undefined, columns)
-    const periods = size <= counted ? [undefined] : this.#cut(callsMax)
+    const { from, to, conditions } = this.#search
+    const completed = conditions.find((condition) => condition.completed)?.completed
+    if (size > counted && completed && !words && from === undefined && to === undefined) {
+      for await (const part of this.#cut(callsMax, 'completed_at', completed))
+        yield this.#branches(completedIn(part), { columns })
+      return
+    }
+    const periods = size <= counted ? [undefined] : this.#cut(callsMax, 'created_at', { from, to })
     for await (const period of periods) {
       const rows = this.#branches(countPath, { columns, ...(period ? { period } : {}) })
       yield words
@@ -152,13 +159,17 @@ export class CallFinder {
     }
   }
 
-  /** Cuts the period of the search into parts of so many calls of the project, and those of the same time as the first. */
-  async *#cut(callsMax: number): AsyncGenerator<Period> {
-    const { from: first = -allTime, to = allTime } = this.#search
+  /** Cuts a period into parts of so many calls of the project, and those of the same time as the first. */
+  async *#cut(
+    callsMax: number,
+    column: 'created_at' | 'completed_at',
+    { from: first = -allTime, to = allTime }: { from?: number | undefined; to?: number | undefined },
+  ): AsyncGenerator<Period> {
+    const time = sql.raw(column)
     for (let from = first; ; ) {
-      const next = sql`select created_at from calls indexed by calls_by_created_at
-        where project_id = ${this.#projectId} and created_at > ends.at and created_at < ${to}
-        order by created_at limit 1 offset ${callsMax}`
+      const next = sql`select ${time} from calls indexed by ${sql.raw(`calls_by_${column}`)}
+        where project_id = ${this.#projectId} and ${time} > ends.at and ${time} < ${to}
+        order by ${time} limit 1 offset ${callsMax}`
       const ends = await this.#db.select({ at: sql<number>`at` }).from(sql`(
         with recursive ends (at) as (
           select ${from} union all select (${next}) from ends where at is not null limit ${endsMax + 1})
@@ -553,6 +564,12 @@ interface Measured {
 const unmeasured: Measured = { path: null, size: Number.POSITIVE_INFINITY, isExact: false, isCapped: false }
 const empty: Measured = { path: null, size: 0, isExact: true, isCapped: false }
 const nothing = { name: '', values: [] }
+
+/** The calls that were completed in a period. */
+function completedIn({ from, to }: Period): Path {
+  const where = sql`calls.completed_at >= ${from} and calls.completed_at < ${to}`
+  return { ranges: [{ table: 'calls', index: 'calls_by_completed_at', where }], isOrdered: false }
+}
 
 /** All calls, in each order. */
 const byTime: Path = {

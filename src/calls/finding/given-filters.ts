@@ -14,6 +14,14 @@ export type GivenFilters = Readonly<Record<string, unknown>>
  */
 export function readGivenFilters(filters: GivenFilters, field: string): CallSearch {
   const errors: FieldError[] = []
+  const query = queryOfGiven(filters, errors)
+  const search = readCallSearch(query, { orders: [newestFirst], readCursor: () => undefined }, errors)
+  if (errors.length === 0) return search
+  throw invalidRequest(errors.map((error) => ({ ...error, field: `${field}.${error.field}` })))
+}
+
+/** The same filters in a query. Adds to `errors` those that are unknown, or no values. */
+export function queryOfGiven(filters: GivenFilters, errors: FieldError[]): Record<string, string[]> {
   const query: Record<string, string[]> = {}
   for (const [name, value] of Object.entries(filters)) {
     const values = [value].flat()
@@ -23,9 +31,7 @@ export function readGivenFilters(filters: GivenFilters, field: string): CallSear
       errors.push({ field: name, message: 'must be a text, a number or a boolean, or a list of them' })
     else query[name] = toTexts(name, value)
   }
-  const search = readCallSearch(query, { orders: [newestFirst], readCursor: () => undefined }, errors)
-  if (errors.length === 0) return search
-  throw invalidRequest(errors.map((error) => ({ ...error, field: `${field}.${error.field}` })))
+  return query
 }
 
 /** A text is read as in a query, where commas separate values; an entry of a list is one value. */

@@ -16,6 +16,35 @@ CREATE TABLE `accounts` (
 );
 --> statement-breakpoint
 CREATE INDEX `accounts_by_person` ON `accounts` (`user_id`);--> statement-breakpoint
+CREATE TABLE `alert_changes` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`alert_seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`message` text NOT NULL,
+	FOREIGN KEY (`alert_seq`) REFERENCES `alerts`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `alert_changes_by_alert` ON `alert_changes` (`alert_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `alert_changes_by_time` ON `alert_changes` (`at`);--> statement-breakpoint
+CREATE TABLE `alerts` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_id` integer NOT NULL,
+	`rule` text NOT NULL,
+	`destinations` text NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`is_paused` integer DEFAULT false NOT NULL,
+	`state` text DEFAULT 'no_data' NOT NULL,
+	`since` integer NOT NULL,
+	`value` real,
+	`calls` integer DEFAULT 0 NOT NULL,
+	`sent_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `alerts_id_unique` ON `alerts` (`id`);--> statement-breakpoint
+CREATE INDEX `alerts_by_project` ON `alerts` (`project_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `analysis_pauses` (
 	`project_id` integer PRIMARY KEY NOT NULL,
 	`reason` text NOT NULL,
@@ -207,6 +236,7 @@ CREATE TABLE `calls` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `calls_by_id` ON `calls` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`,`id`,`status`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`);--> statement-breakpoint
+CREATE INDEX `calls_by_completed_at` ON `calls` (`project_id`,`completed_at`) WHERE completed_at is not null;--> statement-breakpoint
 CREATE INDEX `calls_by_updated_at` ON `calls` (`project_id`,`updated_at`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `calls_by_duration` ON `calls` (`project_id`,`duration`,`created_at`,`id`,`status`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
@@ -574,6 +604,7 @@ CREATE TABLE `webhook_queue` (
 	`kind` text NOT NULL,
 	`record` integer,
 	`erased_calls` integer,
+	`alert` text,
 	`ref` text,
 	`event` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -607,6 +638,7 @@ CREATE INDEX `webhook_attempts_by_time` ON `webhook_attempts` (`at`);--> stateme
 CREATE TABLE `webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
+	`kind` text DEFAULT 'webhook' NOT NULL,
 	`url` text NOT NULL,
 	`events` text NOT NULL,
 	`is_detailed` integer DEFAULT false NOT NULL,

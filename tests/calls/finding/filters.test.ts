@@ -203,6 +203,8 @@ describe('a list of calls', () => {
       [{ endedReason: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ isEngaged: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ updatedFrom: [time(1)] }, 'calls_by_updated_at (project_id=? AND updated_at>?'],
+      [{ completedFrom: [time(1)] }, 'calls_by_completed_at (project_id=? AND completed_at>?'],
+      [{ completedTo: [time(1)] }, 'calls_by_completed_at (project_id=? AND completed_at<?'],
       [{ minDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration>?'],
       [{ maxDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration<?'],
       [{ callerNumber: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
@@ -237,7 +239,7 @@ describe('a list of calls', () => {
           const sorts = plan
             .split('\n')
             .filter((step) => /TEMP B-TREE/.test(step) && !/RIGHT PART|LAST TERM/.test(step))
-          const isSorted = !/updated_at>|duration|rowid=/.test(index)
+          const isSorted = !/updated_at>|completed_at|duration|rowid=/.test(index)
           expect([order, query, sorts.length > 0]).toEqual([order, query, !isSorted])
           expect(plan).not.toMatch(/SCAN calls/)
         }

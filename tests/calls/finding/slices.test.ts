@@ -17,6 +17,7 @@ const quarterMs = 900_000
 const iso = (quarter: number) => new Date(Date.UTC(2026, 0, 1) + quarter * quarterMs).toISOString()
 const call = fc.record({
   createdAt: few(0, 0.5, 1, 1.5, 2, 400, 40_000).map(iso),
+  occurredAt: few(1, 2, 2.5, 401).map(iso),
   status: few('live' as const, 'completed' as const),
   evaluation: few(null, 'success', 'fail'),
   duration: few(0, 1, 60),
@@ -33,6 +34,8 @@ const filters: Record<string, fc.Arbitrary<string[]>> = {
   text: few(['alpha'], ['beta al']),
   from: few([iso(0.5)], [iso(1)]),
   to: few([iso(1.5)], [iso(401)]),
+  completedFrom: few([iso(1)], [iso(2.2)]),
+  completedTo: few([iso(2.2)], [iso(401)], [iso(50_000)]),
 }
 const plan = fc.record({
   calls: fc.array(call, { minLength: 3, maxLength: 12, size: 'max' }),

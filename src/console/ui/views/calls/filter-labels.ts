@@ -9,6 +9,8 @@ export const filterLabels: Record<FilterName, string> = {
   isEngaged: 'Engaged',
   from: 'Date',
   to: 'Date',
+  completedFrom: 'Completed from',
+  completedTo: 'Completed before',
   updatedFrom: 'Changed since',
   minDuration: 'Duration',
   maxDuration: 'Duration',

@@ -51,6 +51,8 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
     case 'since':
       if (filter.name === 'from') return <DatePill {...chosen} />
       return <AddressPill name={filter.name} {...chosen} />
+    case 'before':
+      return filter.name === 'to' ? null : <AddressPill name={filter.name} {...chosen} />
     case 'exact':
       return <AddressPill name={filter.name} {...chosen} />
     case 'least':
@@ -66,7 +68,8 @@ function AddressPill({ name, filters, onChange }: { name: FilterName } & ChosenP
   const dates = useDates()
   const text = valuesOf(filters[name]).join(', ')
   if (!text) return null
-  const shown = name === 'updatedFrom' ? dates.exact(text) : text
+  const isTime = name === 'updatedFrom' || name === 'completedFrom' || name === 'completedTo'
+  const shown = isTime ? dates.exact(text) : text
   return <PlainPill label={filterLabels[name]} text={shown} onClear={() => onChange({ [name]: undefined })} />
 }
 

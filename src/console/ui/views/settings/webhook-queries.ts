@@ -35,6 +35,7 @@ const eventWords = {
   'knowledge.deleted': 'An item was deleted',
   'erasure.done': 'An erasure request was completed',
   'call.analyzed': 'A call was analyzed',
+  'alert.changed': 'An alert changed its state',
 } as const satisfies Record<WebhookEvent, string>
 
 export const events = Object.entries(eventWords)

@@ -1,0 +1,288 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
+import { alertChanges, alerts, projects, webhookQueue } from '../db/schema.ts'
+import type { StoreOf } from '../db/store.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
+import { AppError, invalidRequest } from '../errors.ts'
+import type { ActedBy } from '../identity.ts'
+import { newId } from '../ids.ts'
+import { compileCheck } from '../validation.ts'
+import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
+import type { Destinations } from './destinations.ts'
+import { type Preview, previewOf } from './preview.ts'
+import {
+  type Alert,
+  AlertChange,
+  type AlertMessage,
+  alertErrors,
+  completeRule,
+  type Destination,
+  type Rule,
+} from './schemas.ts'
+
+const alertsMax = 50
+const keptDays = 90
+const dayMs = 86_400_000
+const changesPerPageMax = 100
+const changesPerDeletionMax = 1_000
+
+interface AlertsOptions {
+  store: StoreOf
+  write: WriteDatabase
+  figures: WindowFigures
+  destinations: Destinations
+  messages: AlertMessages
+  audit: Pick<AuditTrail, 'entry'>
+  erasure: { schedule(projectId: number): void }
+  now: () => number
+}
+
+/** A change of an alert's state. */
+export interface AlertChangeRow extends AlertMessage {
+  seq: number
+  /** ISO 8601, UTC. */
+  at: string
+  /** When the next change came; null while this state lasts. */
+  until: string | null
+}
+
+interface AlertChanges {
+  data: AlertChangeRow[]
+  /** The `before` of the next page; null on the last one. */
+  next: number | null
+}
+
+const check = compileCheck(AlertChange, alertErrors)
+
+/** The alerts of projects: rules about figures of recent calls, and their states. */
+export class Alerts {
+  readonly #options: AlertsOptions
+
+  constructor(options: AlertsOptions) {
+    this.#options = options
+  }
+
+  /** In the order in which they were made. */
+  async list(projectId: number): Promise<Alert[]> {
+    const rows = await this.#rows(projectId)
+    const shown = await this.#options.destinations.shown(rows.flatMap(({ destinations }) => destinations))
+    return rows.map((row) =>
+      toAlert(
+        row,
+        row.destinations.flatMap((id) => shown.get(id) ?? []),
+      ),
+    )
+  }
+
+  /** @throws not_found */
+  async get(projectId: number, id: string): Promise<Alert> {
+    const found = (await this.list(projectId)).find((alert) => alert.id === id)
+    if (!found) throw noAlert()
+    return found
+  }
+
+  /** @throws invalid_request naming each bad field */
+  async create(projectId: number, change: unknown, by?: ActedBy): Promise<Alert> {
+    const { store, destinations, audit, now } = this.#options
+    const { rule, to, isPaused } = this.#read(change)
+    if ((await this.#rows(projectId)).length >= alertsMax)
+      throw invalidRequest([
+        { field: 'name', message: `cannot be added: a project can have at most ${alertsMax} alerts` },
+      ])
+    const { ids, statements } = await destinations.resolve(projectId, to, [])
+    const { write } = store(projectId)
+    const id = newId('alr')
+    await write.batch({
+      destinations: statements,
+      added: write.insert(alerts).values({
+        id,
+        projectId,
+        rule: { ...rule },
+        destinations: ids,
+        isPaused,
+        since: now(),
+        createdAt: now(),
+      }),
+      entry: audit.entry({ by, projectId, action: 'alert_created', target: labelOf(id, rule) }),
+    })
+    return await this.get(projectId, id)
+  }
+
+  /** Replaces the rule; the state stays until the next evaluation. @throws not_found; invalid_request naming each bad field */
+  async put(projectId: number, id: string, change: unknown, by?: ActedBy): Promise<Alert> {
+    const { destinations } = this.#options
+    const { destinations: before } = await this.#find(projectId, id)
+    const { rule, to, isPaused } = this.#read(change)
+    const { ids, statements } = await destinations.resolve(projectId, to, before)
+    const changes = sql`rule = ${JSON.stringify(rule)}, destinations = ${JSON.stringify(ids)}, is_paused = ${isPaused ? 1 : 0}`
+    const left = before.filter((one) => !ids.includes(one))
+    await this.#change(projectId, { id, rule, changes, by, statements, left })
+    return await this.get(projectId, id)
+  }
+
+  /** @throws not_found */
+  async pause(projectId: number, id: string, isPaused: boolean, by?: ActedBy): Promise<Alert> {
+    const { rule } = toStored(await this.#find(projectId, id))
+    await this.#change(projectId, { id, rule, changes: sql`is_paused = ${isPaused ? 1 : 0}`, by })
+    return await this.get(projectId, id)
+  }
+
+  /** What waits to be sent of it is not sent. @throws not_found */
+  async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
+    const { store, destinations, audit, erasure } = this.#options
+    const { seq, rule, destinations: left } = toStored(await this.#find(projectId, id))
+    const { write } = store(projectId)
+    await write.batch({
+      waiting: write
+        .delete(webhookQueue)
+        .where(and(eq(webhookQueue.kind, 'alert'), eq(webhookQueue.record, seq))),
+      deleted: write.delete(alerts).where(eq(alerts.seq, seq)),
+      entry: audit.entry({ by, projectId, action: 'alert_deleted', target: labelOf(id, rule) }),
+      left: destinations.release(projectId, left),
+    })
+    erasure.schedule(projectId)
+    return { id, deleted: true }
+  }
+
+  /** Sends an alert and its end to the destinations, marked as a test. @throws not_found */
+  async test(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
+    const { store, messages, audit, now } = this.#options
+    const alert = toStored(await this.#find(projectId, id))
+    const { rule, value, calls } = alert
+    const limit = (rule.above ?? rule.below)?.alert ?? null
+    const { write } = store(projectId)
+    const queued = (state: 'alert' | 'ok') => {
+      const message = messages.of(alert, { state, value, limit, calls }, windowOf(rule, now()))
+      return queueing(alert, { ...message, test: true }, now())
+    }
+    const { entry: _, ...sent } = await write.batch({
+      found: sql`update ${alerts} set version = version where id = ${id}`,
+      entry: audit.entry({ by, projectId, action: 'alert_tested', target: labelOf(id, rule) }),
+      alert: queued('alert'),
+      ok: queued('ok'),
+    })
+    return { id, queued: sent.alert.rowsAffected + sent.ok.rowsAffected }
+  }
+
+  /** What fired, newest first. @param before of an earlier page */
+  async changes(
+    projectId: number,
+    { alert, before }: { alert?: string; before?: number } = {},
+  ): Promise<AlertChanges> {
+    const rows = await this.#options.store(projectId).read.all<{
+      seq: number
+      at: number
+      until: number | null
+      message: string
+    }>(sql`
+      select changes.seq as seq, changes.at as at, message, (
+        select later.at from ${alertChanges} as later where later.alert_seq = changes.alert_seq and later.seq > changes.seq
+        order by later.seq limit 1) as until
+      from ${alertChanges} as changes cross join ${alerts} on alerts.seq = changes.alert_seq
+      where project_id = ${projectId} and (${alert ?? null} is null or alerts.id = ${alert ?? null})
+        and changes.seq < ${before ?? Number.MAX_SAFE_INTEGER}
+      order by changes.seq desc limit ${changesPerPageMax + 1}`)
+    const data = rows.slice(0, changesPerPageMax).map(({ message, seq, at, until }) => ({
+      ...(JSON.parse(message) as AlertMessage),
+      seq,
+      at: new Date(at).toISOString(),
+      until: until === null ? null : new Date(until).toISOString(),
+    }))
+    return { data, next: rows.length > changesPerPageMax ? (data.at(-1)?.seq ?? null) : null }
+  }
+
+  /** When the rule would have changed its state in the last 30 days. @throws invalid_request naming each bad field */
+  async preview(projectId: number, change: unknown): Promise<Preview> {
+    const { figures, now } = this.#options
+    const { rule } = this.#read(change)
+    return await previewOf({ figures, projectId, rule, now: now() })
+  }
+
+  /** Deletes changes older than 90 days. */
+  async expire(): Promise<void> {
+    const { write, now } = this.#options
+    const before = now() - keptDays * dayMs
+    const slice = sql`delete from ${alertChanges} where seq in (
+      select seq from ${alertChanges} where at < ${before} limit ${changesPerDeletionMax}) returning seq`
+    while ((await write.all(slice)).length === changesPerDeletionMax);
+  }
+
+  #read(change: unknown): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
+    const read = check(change)
+    const errors = alertErrors(read)
+    const rule = completeRule(read)
+    try {
+      this.#options.figures.check(rule)
+    } catch (error) {
+      if (!(error instanceof AppError) || !error.errors) throw error
+      errors.push(...error.errors)
+    }
+    if (errors.length > 0) throw invalidRequest(errors)
+    return { rule, to: read.to ?? [], isPaused: read.paused ?? false }
+  }
+
+  async #change(
+    projectId: number,
+    {
+      id,
+      rule,
+      changes,
+      by,
+      statements = [],
+      left = [],
+    }: {
+      id: string
+      rule: Rule
+      changes: SQL
+      by?: ActedBy | undefined
+      statements?: SQL[]
+      left?: string[]
+    },
+  ): Promise<void> {
+    const { store, destinations, audit, erasure } = this.#options
+    await store(projectId).write.batch({
+      destinations: statements,
+      changed: sql`update ${alerts} set ${changes}, version = version + 1 where id = ${id}`,
+      entry: audit.entry({ by, projectId, action: 'alert_changed', target: labelOf(id, rule) }),
+      left: destinations.release(projectId, left),
+    })
+    if (left.length > 0) erasure.schedule(projectId)
+  }
+
+  async #rows(projectId: number, id?: string): Promise<Row[]> {
+    const rows = await this.#options
+      .store(projectId)
+      .read.select({ alert: alerts, project: projects.publicId })
+      .from(alerts)
+      .innerJoin(projects, eq(projects.id, alerts.projectId))
+      .where(and(eq(alerts.projectId, projectId), id === undefined ? undefined : eq(alerts.id, id)))
+      .orderBy(alerts.seq)
+    return rows.map(({ alert, project }) => ({ ...alert, project }))
+  }
+
+  async #find(projectId: number, id: string): Promise<Row> {
+    const [row] = await this.#rows(projectId, id)
+    if (!row) throw noAlert()
+    return row
+  }
+}
+
+type Row = typeof alerts.$inferSelect & { project: string }
+
+/** What is stored was checked before. */
+function toStored(row: Row) {
+  return { ...row, rule: row.rule as unknown as Rule }
+}
+
+function toAlert(row: Row, to: Destination[]): Alert {
+  const { id, rule, isPaused, state, since, value, calls } = toStored(row)
+  return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
+}
+
+function labelOf(id: string, { name }: Rule): string {
+  return `${name} (${id})`
+}
+
+function noAlert(): AppError {
+  return new AppError('not_found', 'Not found', { detail: 'There is no such alert.' })
+}

@@ -1,0 +1,128 @@
+import { inArray, type SQL, sql } from 'drizzle-orm'
+import { erasing } from '../db/erasing.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
+import { alerts, webhooks } from '../db/schema.ts'
+import { type FieldError, invalidRequest } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Destination } from './schemas.ts'
+
+const keyPattern = /^[A-Za-z0-9_-]{8,100}$/
+const shownChars = 4
+
+/** A row of `webhooks` that alerts are sent to. */
+type Row = Pick<typeof webhooks.$inferSelect, 'id' | 'kind' | 'url' | 'secret'>
+
+interface DestinationsOptions {
+  read: ReadDatabase
+  addresses: { problemOf(url: string): Promise<string | null> }
+  recordHash: RecordHash
+  /** Where events for PagerDuty go: https://developer.pagerduty.com/docs/send-alert-event */
+  pagerDutyUrl: string
+  now: () => number
+}
+
+/** Where alerts are sent. Rules of a project that name the same address or key share its row. */
+export class Destinations {
+  readonly #options: DestinationsOptions
+
+  constructor(options: DestinationsOptions) {
+    this.#options = options
+  }
+
+  /** As people see them, in the order of each rule. Deleted webhooks are left out. */
+  async shown(ids: readonly string[]): Promise<Map<string, Destination>> {
+    return new Map((await this.#rowsOf(ids)).map((row) => [row.id, toShown(row)]))
+  }
+
+  /**
+   * The ids of destinations, and the statements that add those that are new and enable those that were switched off.
+   * @param before of the rule that names them
+   * @throws invalid_request naming each that cannot be sent to
+   */
+  async resolve(
+    projectId: number,
+    to: readonly Destination[],
+    before: readonly string[],
+  ): Promise<{ ids: string[]; statements: SQL[] }> {
+    const { read, now } = this.#options
+    const known = await read.select().from(webhooks).where(sql`project_id = ${projectId}`)
+    const ofRule = known.filter(({ id }) => before.includes(id))
+    const errors: FieldError[] = []
+    const rows = new Map<string, Row>()
+    for (const [at, destination] of to.entries()) {
+      const { kind, text } = partsOf(destination)
+      const shown = ofRule.find(
+        (row) => row.kind === kind && masked(textOf(row)) === text && !rows.has(row.id),
+      )
+      const wanted = shown ?? (await this.#read(kind, text, known))
+      if (typeof wanted === 'string') errors.push({ field: `to.${at}.${kind}`, message: wanted })
+      else {
+        const same = [...known, ...rows.values()].find((row) => isSame(row, wanted))
+        rows.set(same?.id ?? wanted.id, same ?? wanted)
+      }
+    }
+    if (errors.length > 0) throw invalidRequest(errors)
+    const statements = [...rows.values()].flatMap(({ id, kind, url, secret }) =>
+      kind === 'webhook'
+        ? []
+        : sql`insert into ${webhooks} (id, project_id, kind, url, events, secret, created_at)
+            values (${id}, ${projectId}, ${kind}, ${url}, '[]', ${secret}, ${now()})
+            on conflict (id) do update set disabled_at = null, disabled_reason = null, failures = 0, failing_since = null`,
+    )
+    return { ids: [...rows.keys()], statements }
+  }
+
+  /** The statements that delete those of these destinations which no rule names any more, and erase their secrets. */
+  release(projectId: number, ids: readonly string[]): SQL[] {
+    const isUnused = (id: string) => sql`exists (
+      select 1 from ${webhooks} where id = ${id} and kind <> 'webhook' and id not in (
+        select destination.value from ${alerts}, json_each(destinations) as destination where project_id = ${projectId}))`
+    return ids.flatMap((id) => [
+      erasing(this.#options, { projectId, kind: 'webhook', id }, isUnused(id)),
+      sql`delete from ${webhooks} where id = ${id} and ${isUnused(id)}`,
+    ])
+  }
+
+  /** A new row, or the known one of a webhook. @returns a string that says what is wrong */
+  async #read(kind: Row['kind'], text: string, known: readonly Row[]): Promise<Row | string> {
+    const { addresses, pagerDutyUrl } = this.#options
+    if (kind === 'webhook')
+      return known.find((row) => row.kind === kind && row.id === text) ?? 'is no webhook of this project'
+    const row = { id: newId('wh'), kind }
+    if (kind === 'slack') return (await addresses.problemOf(text)) ?? { ...row, url: text, secret: '' }
+    if (keyPattern.test(text)) return { ...row, url: pagerDutyUrl, secret: text }
+    return 'must be an integration key of Events API v2'
+  }
+
+  async #rowsOf(ids: readonly string[]): Promise<Row[]> {
+    if (ids.length === 0) return []
+    return await this.#options.read
+      .select()
+      .from(webhooks)
+      .where(inArray(webhooks.id, [...ids]))
+  }
+}
+
+/** The one member that there is: schemas.ts has checked it. */
+function partsOf({ webhook, slack, pagerDuty }: Destination): { kind: Row['kind']; text: string } {
+  if (webhook !== undefined) return { kind: 'webhook', text: webhook }
+  if (slack !== undefined) return { kind: 'slack', text: slack }
+  return { kind: 'pagerDuty', text: pagerDuty ?? '' }
+}
+
+function isSame(a: Row, b: Row): boolean {
+  return a.kind === 'webhook' ? a.id === b.id : a.kind === b.kind && a.url === b.url && a.secret === b.secret
+}
+
+function toShown(row: Row): Destination {
+  return row.kind === 'webhook' ? { webhook: row.id } : { [row.kind]: masked(textOf(row)) }
+}
+
+function textOf({ kind, url, secret }: Row): string {
+  return kind === 'slack' ? url : secret
+}
+
+function masked(text: string): string {
+  return `…${text.slice(-shownChars)}`
+}

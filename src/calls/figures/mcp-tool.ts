@@ -1,0 +1,64 @@
+import { Type } from '@sinclair/typebox'
+import type { FieldError } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
+import { type McpTool, toolOf } from '../../mcp/tool.ts'
+import { queryOfGiven } from '../finding/given-filters.ts'
+import type { Figures } from './figures.ts'
+import { CallFigures } from './schemas.ts'
+
+const linesMax = 100
+const text = (description: string, example: string) =>
+  Type.Optional(Type.String({ maxLength: 500, description, example }))
+
+const FiguresRequest = Type.Object({
+  of: text(
+    'calls (default), duration (seconds), costUsd, latencyMs, analysis.KEY, success or criterion.ID.',
+    'success',
+  ),
+  show: text(
+    'count of calls; share of success and criterion.ID; else sum, avg, min, max, p50 or p95, which is required.',
+    'share',
+  ),
+  by: text(
+    'Groups by day, hour, agentId, source, endedReason, evaluation, label or analysis.KEY. Without it, all calls are one.',
+    'day',
+  ),
+  timeZone: text("Of days and hours; by default the project's.", 'Europe/Berlin'),
+  filters: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'The filters of list_calls.',
+      example: { from: '2026-01-30', to: '2026-01-31' },
+    }),
+  ),
+})
+
+/** The tool that reads figures of a project's calls. */
+export function figureTool(figures: Pick<Figures, 'read'>): McpTool {
+  return toolOf({
+    name: 'get_metrics',
+    scope: 'read',
+    title: 'Get figures of calls',
+    description:
+      "Counts the calls that the organization's voice agents handled, or shows how long, how expensive or how successful " +
+      "they were. Use it for questions such as how yesterday's calls went, and list_calls with the same filters to see them.",
+    input: FiguresRequest,
+    output: CallFigures,
+    run: async (projectId, { filters = {}, ...asked }) => {
+      const errors: FieldError[] = []
+      const query = queryOfGiven(filters, errors)
+      if (errors.length > 0) throw invalidRequest(errors)
+      return await figures.read(projectId, { ...query, ...asked })
+    },
+    toTexts: ({ of, show, data, total }) => [
+      [
+        `${show} of ${of}; ${total} calls match.`,
+        ...data
+          .slice(0, linesMax)
+          .map(({ key, value, calls }) => `- ${key ?? 'all'}: ${value} (${calls} calls)`),
+        ...(data.length > linesMax ? [`(and ${data.length - linesMax} more groups)`] : []),
+      ].join('\n'),
+    ],
+  })
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startConsole, type TestConsole } from '../support/console.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let console: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  console = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+test('members make alerts, viewers see them, and the audit trail says who changed one', async () => {
+  const project = await console.mintProject()
+  const [member, viewer] = [await console.join(project, 'member'), await console.join(project, 'viewer')]
+  const path = `/projects/${project.id}/alerts`
+  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
+  expect((await viewer.send('POST', path, rule)).status).toBe(403)
+  const { id } = await (await member.send('POST', path, rule)).json()
+  expect((await member.send('PUT', `${path}/${id}`, { ...rule, name: 'Silent' })).status).toBe(200)
+  expect((await member.send('POST', `${path}/${id}/pause`, { paused: true })).status).toBe(200)
+  expect((await member.send('POST', `${path}/${id}/test`, {})).status).toBe(200)
+  for (const [method, sub, body] of [
+    ['PUT', `/${id}`, rule],
+    ['POST', `/${id}/pause`, { paused: false }],
+    ['POST', `/${id}/test`, {}],
+    ['DELETE', `/${id}`, undefined],
+  ] as const)
+    expect([method, (await viewer.send(method, path + sub, body)).status]).toEqual([method, 403])
+  for (const sub of ['', `/${id}`, '/changes', `/changes?alert=${id}`])
+    expect([sub, (await viewer.fetch(path + sub)).status]).toEqual([sub, 200])
+  const preview = await (await viewer.send('POST', `${path}/preview`, rule)).json()
+  expect(preview.fired).toHaveLength(1)
+  expect((await console.nobody.fetch(path)).status).toBe(401)
+  expect(await (await viewer.fetch(`${path}/${id}`)).json()).toMatchObject({ name: 'Silent', paused: true })
+  expect((await member.send('DELETE', `${path}/${id}`)).status).toBe(200)
+  const { data } = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
+  const entries: { action: string; actorId: string; target: string }[] = data
+  const ofAlerts = entries.filter(({ action }) => action.startsWith('alert_'))
+  expect(ofAlerts.map(({ action, actorId }) => [action, actorId])).toEqual(
+    ['deleted', 'tested', 'changed', 'changed', 'created'].map((verb) => [`alert_${verb}`, member.personId]),
+  )
+  expect(ofAlerts[0]?.target).toBe(`Silent (${id})`)
+})

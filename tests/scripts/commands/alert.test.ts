@@ -1,0 +1,32 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { commandsTimeoutMs, newFolder, removeFolders, withService } from '../../support/command-line.ts'
+
+setDefaultTimeout(commandsTimeoutMs)
+afterAll(removeFolders)
+
+test('callbook alert creates, lists, tests, pauses and removes beside a running service', async () => {
+  await withService(async (service, callbook) => {
+    const { id: project, fetch } = await service.mintProject()
+    const of = ['--project', project]
+    const file = join(newFolder(), 'rule.json')
+    const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
+    writeFileSync(file, JSON.stringify(rule))
+    const { value: made } = await callbook.json(['alert', 'create', file, ...of])
+    expect(made).toMatchObject({ ...rule, of: 'calls', to: [] })
+    const { id } = made as { id: string }
+    expect((await callbook.json(['alert', 'list', ...of])).value).toMatchObject([{ id, paused: false }])
+    expect((await callbook.json(['alert', 'test', id, ...of])).value).toEqual({ id, queued: 0 })
+    expect((await callbook.run(['alert', 'pause', id, ...of])).out).toBe(`Paused the alert ${id}.\n`)
+    expect((await callbook.run(['alert', 'list', ...of])).out).toContain('paused')
+    const resumed = await callbook.json(['alert', 'pause', id, '--resume', ...of])
+    expect(resumed.value).toMatchObject({ paused: false })
+    expect((await callbook.json(['alert', 'remove', id, ...of])).value).toEqual({ id, deleted: true })
+    expect((await (await fetch('/v1/alerts')).json()).data).toEqual([])
+    writeFileSync(file, JSON.stringify({ ...rule, windowMinutes: 1 }))
+    const bad = await callbook.run(['alert', 'create', file, ...of])
+    expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('windowMinutes')])
+    expect((await callbook.run(['alert', 'pause', 'alr_none', ...of])).code).toBe(1)
+  })
+})
