@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Ajv } from 'ajv'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { type Operation, operationsOf, readDocument } from '../support/document.ts'
+import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import fc from '../support/fast-check.ts'
 import { spoiled, valuesOf } from '../support/from-schema.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
@@ -12,15 +13,16 @@ setDefaultTimeout(1_200_000)
 const runs = Number(process.env.FUZZ_RUNS ?? 60)
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': isTime } })
 let service: TestService
+let chat: FakeChat
 let project: TestProject
 let operations: Operation[]
 let requests = 0
 const seen = new Map<string, number>()
 
 beforeAll(async () => {
-  service = await startService({
-    env: { BODY_MAX_BYTES: '20000', KNOWLEDGE_TEXT_MAX_BYTES: '4000', INDEX_WAIT_MS: '1' },
-  })
+  chat = await startFakeChat()
+  const env = { BODY_MAX_BYTES: '20000', KNOWLEDGE_TEXT_MAX_BYTES: '4000', INDEX_WAIT_MS: '1' }
+  service = await startService({ env: { ...env, ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url } })
   project = await service.mintProject()
   operations = operationsOf(await readDocument(service.url))
   for (const id of ['a', 'call-1', 'b.c_d:e-f'])
@@ -34,6 +36,7 @@ afterAll(async () => {
       .join(', ')}`,
   )
   await service.stop()
+  await chat.stop()
 })
 
 function isTime(text: string): boolean {

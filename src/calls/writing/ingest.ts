@@ -37,7 +37,7 @@ const charsPerWriteMax = 8_388_608
 /** How many characters one batch merges, some 80 calls, so that no answer waits long for others. */
 const batchCharsMax = 262_144
 const analysesPerWriteMax = 8
-const gatherAnalysesMs = 50
+const gatherAnalysesMs = 20
 
 interface IngestOptions {
   store: StoreOf
