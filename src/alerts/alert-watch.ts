@@ -19,6 +19,8 @@ import { nextState } from './state.ts'
 
 const minuteMs = 60_000
 const lookEveryMs = 1_000
+/** Where no project has a rule. */
+const lookIdleMs = 10_000
 const retryMsMax = 30_000
 const figuresKnownMax = 20_000
 /** Spreads the rules over the minute: a prime number of milliseconds, so that rules made together are far apart. */
@@ -70,7 +72,6 @@ export class AlertWatch {
     this.#lookedAt = now() - minuteMs
     this.#watching = new Background({
       work: (signal) => this.#evaluateDue(signal),
-      everyMs: lookEveryMs,
       retryMsMax,
       onFailure: (error) => log.warn({ error }, 'Evaluating alerts failed and will be tried again'),
     })
@@ -91,9 +92,15 @@ export class AlertWatch {
     await this.#options.lease.release().catch(() => undefined)
   }
 
-  async #evaluateDue(signal: AbortSignal): Promise<void> {
-    const { lease, now, log } = this.#options
+  /** Resolves to the time until the next look. */
+  async #evaluateDue(signal: AbortSignal): Promise<number> {
+    const { read, lease, now, log } = this.#options
     const time = now()
+    const [any] = await read.all(sql`select 1 from ${alerts} limit 1`)
+    if (any === undefined) {
+      this.#lookedAt = time
+      return lookIdleMs
+    }
     // The clock may be set back.
     const before = Math.min(this.#lookedAt, time)
     const due = await this.#readDue(before, time)
@@ -112,6 +119,7 @@ export class AlertWatch {
       await this.#write(figures)
     }
     this.#lookedAt = time
+    return lookEveryMs
   }
 
   /** The rules whose moment within the minute has come since the last look. */
