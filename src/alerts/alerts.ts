@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { ReadDatabase } from '../db/reader.ts'
 import { alertChanges, alerts, projects, webhookQueue } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
@@ -27,6 +28,7 @@ const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
 
 interface AlertsOptions {
+  read: ReadDatabase
   store: StoreOf
   write: WriteDatabase
   figures: WindowFigures
@@ -200,11 +202,12 @@ export class Alerts {
 
   /** Deletes changes older than 90 days. */
   async expire(): Promise<void> {
-    const { write, now } = this.#options
+    const { read, write, now } = this.#options
     const before = now() - keptDays * dayMs
-    const slice = sql`delete from ${alertChanges} where seq in (
-      select seq from ${alertChanges} where at < ${before} limit ${changesPerDeletionMax}) returning seq`
-    while ((await write.all(slice)).length === changesPerDeletionMax);
+    const old = sql`select seq from ${alertChanges} where at < ${before} limit ${changesPerDeletionMax}`
+    // Read first, since a write needs the primary.
+    while ((await read.all(old)).length > 0)
+      await write.run(sql`delete from ${alertChanges} where seq in (${old})`)
   }
 
   #read(change: unknown): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {

@@ -488,7 +488,7 @@ function createAlerts(
   const messages = new AlertMessages({ figures, site })
   const destinations = new Destinations({ read, addresses, recordHash, pagerDutyUrl, now })
   return {
-    alerts: new Alerts({ store, write, figures, destinations, messages, audit, erasure, now }),
+    alerts: new Alerts({ read, store, write, figures, destinations, messages, audit, erasure, now }),
     alertWatch: new AlertWatch({ read, write, figures, messages, lease: leaseOf('alerts'), now, log }),
   }
 }

@@ -3,6 +3,7 @@ import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import { readDays } from '../support/days.ts'
 import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -111,11 +112,10 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
       })),
     )
     const period = new URLSearchParams(links.find(({ text }) => text === 'Calls')?.href.split('?')[1])
-    const [{ calls, engagement }, { data: days }] = [
-      await part('figures', `${period}&before=${new Date(now - 20 * 86_400_000).toISOString()}`),
-      await part('days', `${period}`),
-    ]
-    const sum = (kind: string) => days.reduce((before: number, day: never) => before + day[kind], 0)
+    const before = new Date(now - 20 * 86_400_000).toISOString()
+    const { calls, engagement } = await part('figures', `${period}&before=${before}`)
+    const days = await readDays(service.services, project.projectId, Object.fromEntries(period))
+    const sum = (kind: 'success' | 'fail') => days.reduce((sum, day) => sum + day[kind], 0)
     const figures: Record<string, number> = {
       Calls: calls.value,
       'Success rate': sum('success'),

@@ -96,6 +96,7 @@ describe('a client of the protocol', () => {
       'get_knowledge',
       'list_calls',
       'get_call',
+      'get_metrics',
     ])
     for (const tool of tools) {
       expect(tool.title).toBeString()
