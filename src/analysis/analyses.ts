@@ -1,29 +1,21 @@
 import { sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { analysisQueue } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, callNotFound, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
-import type { Budget } from './budget.ts'
+import type { Budget, Model, Sent } from './budget.ts'
 import { type CallJudge, unreadable } from './call-judge.ts'
 import { ModelUnavailable } from './chat-failures.ts'
-import { type AnalysisRecord, recordOf, sentence } from './outcomes.ts'
+import { type AnalysisRecord, recordOf } from './outcomes.ts'
 import { type Rubrics, readRubric } from './rubrics.ts'
 import type { Analysis, AnalysisStatus } from './schemas.ts'
-
-/** What analyzes calls; null if none is configured. */
-export interface Model {
-  name: string
-  /** For people: where texts are sent. */
-  destination: string
-}
 
 interface AnalysesOptions {
   store: StoreOf
   rubrics: Rubrics
   budget: Budget
   judge: CallJudge
+  /** Null if none is configured. */
   model: Model | null
   calls: {
     lastAnalysis(
@@ -33,8 +25,6 @@ interface AnalysesOptions {
   }
   /** Whether this process analyzes a call just now. */
   isRunning: (seq: number) => boolean
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
   now: () => number
 }
 
@@ -129,34 +119,21 @@ export class Analyses {
     const signal = AbortSignal.timeout(trialMsMax)
     try {
       const { judgement } = await judge.ask(projectId, question, signal)
-      await this.#noteSpent(projectId, id, { ...judgement, by, model })
+      await this.#noteSent(projectId, id, judgement, by)
       const record = recordOf(judgement, { model: model.name, at: now() })
       return { ...nothing, ...record, state: judgement.state, version }
     } catch (error) {
-      if (error instanceof ModelUnavailable) await this.#noteSpent(projectId, id, { ...error, by, model })
+      if (error instanceof ModelUnavailable) await this.#noteSent(projectId, id, error, by)
       if (signal.aborted) throw unavailable('The model did not answer within a minute.', trialRetrySeconds)
       if (!(error instanceof ModelUnavailable)) throw error
       throw unavailable(`${error.detail}.`, trialRetrySeconds)
     }
   }
 
-  async #noteSpent(
-    projectId: number,
-    id: string,
-    {
-      tokens,
-      requests,
-      by,
-      model,
-    }: Pick<ModelUnavailable, 'tokens' | 'requests'> & { by: ActedBy | undefined; model: Model },
-  ): Promise<void> {
-    const { store, budget, audit, recordHash } = this.#options
-    if (requests === 0) return
-    const target = `${recordHash(projectId, 'call', id)}: ${sentence(model, { tokens, requests })}`
-    await store(projectId).write.batch({
-      spent: budget.spending(projectId, tokens),
-      entry: audit.entry({ by, projectId, action: 'rubric_tried', target }),
-    })
+  async #noteSent(projectId: number, id: string, sent: Sent, by: ActedBy | undefined): Promise<void> {
+    const { store, budget } = this.#options
+    const spent = budget.spending(projectId, id, sent, { action: 'rubric_tried', by })
+    if (spent.length > 0) await store(projectId).write.batch({ spent })
   }
 }
 

@@ -1,8 +1,24 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
 import { analysisPauses, analysisQueue, analysisUsage } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
+import type { ActedBy } from '../identity.ts'
 import type { Tokens } from './schemas.ts'
+
+/** What analyzes calls. */
+export interface Model {
+  name: string
+  /** For people: where texts are sent. */
+  destination: string
+}
+
+/** What was sent of a call. */
+export interface Sent {
+  tokens: Tokens
+  requests: number
+}
 
 /** Why a project's analysis is paused. */
 export interface Pause {
@@ -24,6 +40,10 @@ const settingsPauseMs = 600 * secondMs
 interface BudgetOptions {
   read: ReadDatabase
   write: WriteDatabase
+  audit: Pick<AuditTrail, 'entry'>
+  recordHash: RecordHash
+  /** Null if none is configured. */
+  model: Model | null
   now: () => number
 }
 
@@ -51,12 +71,28 @@ export class Budget {
     return row ?? noTokens
   }
 
-  /** The statement that adds to what was used this month. */
-  spending(projectId: number, { prompt, completion }: Tokens): SQL {
-    return sql`
-      insert into ${analysisUsage} (project_id, month, prompt, completion)
-      values (${projectId}, ${monthOf(this.#options.now())}, ${prompt}, ${completion})
-      on conflict do update set prompt = prompt + excluded.prompt, completion = completion + excluded.completion`
+  /**
+   * The statements that add to what was used this month and record in the audit trail what left this machine: the model,
+   * where it is, and how much; never a text.
+   * @param id of the call
+   */
+  spending(
+    projectId: number,
+    id: string,
+    { tokens: { prompt, completion }, requests }: Sent,
+    { action, by }: { action: 'call_analyzed' | 'rubric_tried'; by?: ActedBy | undefined },
+  ): SQL[] {
+    const { audit, recordHash, model, now } = this.#options
+    if (requests === 0 || !model) return []
+    const counted = `${requests} ${requests === 1 ? 'request' : 'requests'}, ${prompt + completion} tokens`
+    const target = `${recordHash(projectId, 'call', id)}: ${model.name} at ${model.destination}, ${counted}`
+    return [
+      sql`
+        insert into ${analysisUsage} (project_id, month, prompt, completion)
+        values (${projectId}, ${monthOf(now())}, ${prompt}, ${completion})
+        on conflict do update set prompt = prompt + excluded.prompt, completion = completion + excluded.completion`,
+      audit.entry({ by, projectId, action, target }),
+    ]
   }
 
   /** Pauses a project, each time for longer. Another call that fails for the same reason meanwhile changes nothing. */
@@ -107,9 +143,13 @@ export class Budget {
 
   /** Lets each paused project be tried at once, as at a start. */
   async tryAll(): Promise<void> {
-    await this.#options.write.run(sql`update ${analysisPauses} set until = ${this.#options.now()}
-      where until > ${this.#options.now()} and exists (select 1 from ${analysisQueue}
-        where analysis_queue.project_id = analysis_pauses.project_id)`)
+    const { read, write, now } = this.#options
+    const isToTry = sql`until > ${now()} and exists (
+      select 1 from ${analysisQueue} where analysis_queue.project_id = analysis_pauses.project_id)`
+    // Read first, since a write needs the primary.
+    const paused = await read.all(sql`select 1 from ${analysisPauses} where ${isToTry} limit 1`)
+    if (paused.length > 0)
+      await write.run(sql`update ${analysisPauses} set until = ${now()} where ${isToTry}`)
   }
 }
 

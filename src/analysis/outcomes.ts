@@ -1,12 +1,10 @@
 import type { SQL } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import type { Requirement } from '../db/requirements.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError } from '../errors.ts'
 import type { RedactionCounts } from '../redaction/kinds.ts'
 import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
-import type { Budget } from './budget.ts'
+import type { Budget, Model, Sent } from './budget.ts'
 import type { JudgedCall } from './call-judge.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Judgement } from './judge.ts'
@@ -34,9 +32,6 @@ export type AnalysisRecord = Pick<
   'reason' | 'model' | 'at' | 'tokens' | 'summary' | 'criteria' | 'fields'
 >
 
-/** What was sent of a call. */
-type Sent = Pick<Judgement, 'tokens' | 'requests'>
-
 const nothingSent: Sent = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
 
 interface OutcomesOptions {
@@ -53,10 +48,7 @@ interface OutcomesOptions {
   }
   /** The statement that queues `call.analyzed`. @param seq selects the call's row number */
   webhooks: { callAnalyzed(projectId: number, seq: SQL): SQL }
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
-  /** What is asked, and where: both for people. */
-  model: { name: string; destination: string }
+  model: Model
   now: () => number
 }
 
@@ -118,13 +110,8 @@ export class Outcomes {
     if (spent.length > 0) await this.#options.write.batch({ spent })
   }
 
-  /** What left this machine: the model, where it is, and how much; never a text. */
-  #spent(projectId: number, id: string, { tokens, requests }: Sent): SQL[] {
-    const { budget, audit, recordHash, model } = this.#options
-    if (requests === 0) return []
-    const target = `${recordHash(projectId, 'call', id)}: ${sentence(model, { tokens, requests })}`
-    // The entry follows a statement that always changes a row.
-    return [budget.spending(projectId, tokens), audit.entry({ projectId, action: 'call_analyzed', target })]
+  #spent(projectId: number, id: string, sent: Sent): SQL[] {
+    return this.#options.budget.spending(projectId, id, sent, { action: 'call_analyzed' })
   }
 
   #toGiven({ rubric, judgement, redacted }: JudgedCall): GivenAnalysis {
@@ -158,15 +145,6 @@ export function recordOf(judgement: Judgement, { model, at }: { model: string; a
 }
 
 const noFindings: Findings = { summary: null, criteria: [], fields: [] }
-
-/** What was sent, for the audit trail. */
-export function sentence(
-  { name, destination }: { name: string; destination: string },
-  { tokens, requests }: Sent,
-): string {
-  const counted = tokens.prompt + tokens.completion
-  return `${name} at ${destination}, ${requests} ${requests === 1 ? 'request' : 'requests'}, ${counted} tokens`
-}
 
 /** The call has changed, or somebody has stopped its analysis. */
 class Overtaken extends AppError {

@@ -497,7 +497,7 @@ function createAlerts(
 function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Indexing & OfCalls & OfWebhooks) {
   const { database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } = common
   const rubrics = new Rubrics({ store, audit, now })
-  const budget = new Budget({ read, write, now })
+  const budget = new Budget({ read, write, audit, recordHash, model: chat, now })
   const queue = new AnalysisQueue({ read, write, now })
   const judge = new CallJudge({
     rubrics,
@@ -512,17 +512,7 @@ function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Index
         queue,
         budget,
         judge,
-        outcomes: new Outcomes({
-          write,
-          queue,
-          budget,
-          ingest,
-          webhooks,
-          audit,
-          recordHash,
-          model: chat,
-          now,
-        }),
+        outcomes: new Outcomes({ write, queue, budget, ingest, webhooks, model: chat, now }),
         requestsAtOnce: chat.requestsAtOnce,
         lease: leaseOf('analyses'),
         now,
@@ -540,8 +530,6 @@ function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Index
       model: chat,
       calls,
       isRunning: (seq) => analyzer?.isRunning(seq) ?? false,
-      audit,
-      recordHash,
       now,
     }),
     analysisRuns: new AnalysisRuns({ store, rubrics, calls, audit, now }),

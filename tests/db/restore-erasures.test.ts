@@ -2,6 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Budget } from '../../src/analysis/budget.ts'
+import { auditOf } from '../support/audit.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
 import { freshFolder } from '../support/script.ts'
@@ -129,8 +130,12 @@ async function twoBackups() {
   ])
     await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
   const spend = async (prompt: number) => {
-    const budget = new Budget({ ...service.services.database, now: Date.now })
-    await service.services.database.write.run(budget.spending(project.projectId, { prompt, completion: 0 }))
+    const { database, recordHash } = service.services
+    const model = { name: 'judge', destination: 'here' }
+    const budget = new Budget({ ...database, audit: auditOf(database), recordHash, model, now: Date.now })
+    const sent = { tokens: { prompt, completion: 0 }, requests: 1 }
+    const spent = budget.spending(project.projectId, 'kept', sent, { action: 'call_analyzed' })
+    await database.write.batch({ spent })
   }
   await spend(10)
   await project.send('PUT', '/ingest/calls/kept', { status: 'completed' })
