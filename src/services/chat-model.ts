@@ -1,13 +1,11 @@
+import type { Model } from '../analysis/budget.ts'
 import type { AskModel } from '../analysis/call-judge.ts'
 import { judge } from '../analysis/judge.ts'
 import type { Config } from '../config.ts'
 import { createLimit } from '../threads/limit.ts'
 
 /** What analyzes calls, and how it is asked. */
-export interface ConfiguredModel {
-  name: string
-  /** For people: where texts are sent. */
-  destination: string
+export interface ConfiguredModel extends Model {
   requestsAtOnce: number
   /** A document with more characters is longer than its context, whatever the language. */
   charsMax: number

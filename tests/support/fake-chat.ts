@@ -1,20 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type FakeModel, type ModelMisbehaviour, type Reply, startFakeModel } from './fake-model.ts'
 
 export type ChatServer = 'llama.cpp' | 'vllm' | 'ollama' | 'tgi'
 
-/** What the server does with one request instead of a normal answer. */
-export interface ChatMisbehaviour {
-  /** Wait before anything else. */
-  delayMs?: number
-  /** Close the connection without an answer, or in the middle of it; or send half of it and no more. */
-  cut?: 'before' | 'middle' | 'stall'
-  status?: number
-  headers?: Record<string, string>
-  /** Sent instead of an answer: a text as it is, anything else as JSON. */
-  body?: unknown
-  /** A page of a website, with status 200 unless another is given. */
-  html?: boolean
+export interface ChatMisbehaviour extends ModelMisbehaviour {
   /** An answer that never ends. */
   isEndless?: boolean
   /** What the model says: a text as it is, anything else as JSON. */
@@ -51,19 +40,7 @@ interface Schema {
   enum?: unknown[]
 }
 
-export interface FakeChat {
-  url: string
-  requests: RecordedChat[]
-  /** One for each of the next requests, in order; null means a normal answer. */
-  next(...misbehaviours: (ChatMisbehaviour | null)[]): void
-  /** For all requests that `next` says nothing about, until called with null. */
-  always(misbehaviour: ChatMisbehaviour | null): void
-  /** Requests being answered now, and the most there ever were at once. */
-  atOnce: { now: number; max: number }
-  /** A fetch that sends requests for any host to this server, as if it were the hosted service. */
-  fetch: typeof fetch
-  stop(): Promise<void>
-}
+export type FakeChat = FakeModel<RecordedChat, ChatMisbehaviour>
 
 export interface FakeChatOptions {
   /** Whose form errors and answers have. */
@@ -83,51 +60,17 @@ export interface FakeChatOptions {
 }
 
 /** A server of the OpenAI chat API, with the forms and quirks of one of four that people run themselves. */
-export async function startFakeChat(options: FakeChatOptions = {}): Promise<FakeChat> {
-  const requests: RecordedChat[] = []
-  const queue: (ChatMisbehaviour | null)[] = []
-  const atOnce = { now: 0, max: 0 }
-  let standing: ChatMisbehaviour | null = null
-
-  const server = createServer(async (request, response) => {
-    atOnce.now++
-    atOnce.max = Math.max(atOnce.max, atOnce.now)
-    response.on('close', () => atOnce.now--)
-    const recorded = recordOf(request, await readBody(request))
-    if (options.isRecording !== false) requests.push(recorded)
-    const misbehaviour = (queue.length > 0 ? queue.shift() : standing) ?? {}
-    const delayMs = misbehaviour.delayMs ?? options.delayMs ?? 0
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
-    if (misbehaviour.cut === 'before') return void request.socket.destroy()
-    if (misbehaviour.isEndless) return sendWithoutEnd(response, misbehaviour.status)
-    const { status, headers, body } = replyTo(recorded, misbehaviour, options)
-    response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers })
-    if (!misbehaviour.cut) return void response.end(body)
-    const half = body.slice(0, body.length / 2)
-    response.write(half, () => misbehaviour.cut === 'middle' && request.socket.destroy())
+export function startFakeChat(options: FakeChatOptions = {}): Promise<FakeChat> {
+  return startFakeModel<RecordedChat, ChatMisbehaviour>({
+    record: recordOf,
+    reply(recorded, misbehaviour, response) {
+      if (!misbehaviour.isEndless) return replyTo(recorded, misbehaviour, options)
+      sendWithoutEnd(response, misbehaviour.status)
+      return null
+    },
+    delayMs: options.delayMs,
+    isRecording: options.isRecording,
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-
-  const rewriting = (input: RequestInfo | URL, init?: RequestInit) => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input)
-    return fetch(url + pathname + search, init)
-  }
-  return {
-    url,
-    requests,
-    atOnce,
-    next: (...misbehaviours) => void queue.push(...misbehaviours),
-    always(misbehaviour) {
-      standing = misbehaviour
-    },
-    fetch: Object.assign(rewriting, { preconnect: fetch.preconnect }),
-    async stop() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
-  }
 }
 
 /** The judgement of a model that follows the rules: everything passes, by the words of one turn. */
@@ -213,12 +156,6 @@ function recordOf(request: IncomingMessage, text: string): RecordedChat {
     schema: format?.json_schema?.schema,
     turns: turnsOf(messages.at(-1)?.content ?? ''),
   }
-}
-
-interface Reply {
-  status: number
-  headers: Record<string, string>
-  body: string
 }
 
 function replyTo(request: RecordedChat, misbehaviour: ChatMisbehaviour, options: FakeChatOptions): Reply {
@@ -404,10 +341,4 @@ function sendWithoutEnd(response: ServerResponse, status = 200): void {
     if (!response.destroyed) response.once('drain', send)
   }
   send()
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString('utf8')
 }

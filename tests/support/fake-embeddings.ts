@@ -1,18 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import { type FakeModel, type ModelMisbehaviour, type Reply, startFakeModel } from './fake-model.ts'
 
-/** What the server does with one request instead of a normal answer. */
-export interface Misbehaviour {
-  /** Wait before anything else. */
-  delayMs?: number
+export interface Misbehaviour extends ModelMisbehaviour {
   /** Wait this long for each text, one request at a time, as a model on a slow CPU does. */
   msPerText?: number
-  /** Close the connection without an answer, or in the middle of it; or send half of it and no more. */
-  cut?: 'before' | 'middle' | 'stall'
-  status?: number
-  headers?: Record<string, string>
-  /** Sent instead of vectors: a string as it is, anything else as JSON. */
-  body?: unknown
   /** `pooled` [n][d], `single` [d], `tokens` [n][tokens][d], `padded` the same with padding to the longest. */
   shape?: 'pooled' | 'single' | 'tokens' | 'padded'
   /** Length of the vectors. */
@@ -23,7 +14,6 @@ export interface Misbehaviour {
   entry?: string
   /** All entries of the last vector are 0. */
   zero?: boolean
-  html?: boolean
 }
 
 export interface RecordedRequest {
@@ -35,19 +25,7 @@ export interface RecordedRequest {
   receivedAtMs: number
 }
 
-export interface FakeEmbeddings {
-  url: string
-  requests: RecordedRequest[]
-  /** One for each of the next requests, in order; null means a normal answer. */
-  next(...misbehaviours: (Misbehaviour | null)[]): void
-  /** For all requests that `next` says nothing about, until called with null. */
-  always(misbehaviour: Misbehaviour | null): void
-  /** Requests being answered now, and the most there ever were at once. */
-  atOnce: { now: number; max: number }
-  /** A fetch that sends requests for any host to this server, as if it were the hosted service. */
-  fetch: typeof fetch
-  stop(): Promise<void>
-}
+export type FakeEmbeddings = FakeModel<RecordedRequest, Misbehaviour>
 
 export interface FakeEmbeddingsOptions {
   dimensions?: number
@@ -61,70 +39,32 @@ export interface FakeEmbeddingsOptions {
  * A server like text-embeddings-inference and the router's feature extraction. A text's words determine its vector, so
  * texts that share words are near.
  */
-export async function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): Promise<FakeEmbeddings> {
-  const requests: RecordedRequest[] = []
-  const queue: (Misbehaviour | null)[] = []
-  const atOnce = { now: 0, max: 0 }
-  let standing: Misbehaviour | null = null
+export function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): Promise<FakeEmbeddings> {
   let lastTurn = Promise.resolve()
-
-  const server = createServer(async (request, response) => {
-    atOnce.now++
-    atOnce.max = Math.max(atOnce.max, atOnce.now)
-    response.on('close', () => atOnce.now--)
-    const body = JSON.parse(await readBody(request)) as Record<string, unknown>
-    const texts = [body.inputs].flat() as string[]
-    const path = request.url ?? ''
-    const recorded = {
-      method: request.method ?? '',
-      path,
-      headers: request.headers,
-      body,
-      texts,
-      receivedAtMs: performance.now(),
-    }
-    requests.push(recorded)
-    const misbehaviour = (queue.length > 0 ? queue.shift() : standing) ?? {}
-    if (misbehaviour.delayMs) await new Promise((resolve) => setTimeout(resolve, misbehaviour.delayMs))
-    if (misbehaviour.msPerText) {
-      const ms = misbehaviour.msPerText * texts.length
-      lastTurn = lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, response.closed ? 0 : ms)))
-      await lastTurn
-    }
-    if (misbehaviour.cut === 'before') {
-      request.socket.destroy()
-      return
-    }
-    const reply = replyTo(recorded, misbehaviour, options)
-    const length = Buffer.byteLength(reply.body)
-    response.writeHead(reply.status, { ...reply.headers, 'content-length': length })
-    if (!misbehaviour.cut) response.end(reply.body)
-    else {
-      const half = reply.body.slice(0, reply.body.length / 2)
-      response.write(half, () => misbehaviour.cut === 'middle' && request.socket.destroy())
-    }
+  return startFakeModel<RecordedRequest, Misbehaviour>({
+    record: recordOf,
+    async reply(recorded, misbehaviour, response) {
+      if (misbehaviour.msPerText) {
+        const ms = misbehaviour.msPerText * recorded.texts.length
+        lastTurn = lastTurn.then(
+          () => new Promise((resolve) => setTimeout(resolve, response.closed ? 0 : ms)),
+        )
+        await lastTurn
+      }
+      return replyTo(recorded, misbehaviour, options)
+    },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
-  const rewriting = (input: RequestInfo | URL, init?: RequestInit) => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input)
-    return fetch(url + pathname + search, init)
-  }
+function recordOf(request: IncomingMessage, text: string): RecordedRequest {
+  const body = JSON.parse(text) as Record<string, unknown>
   return {
-    url,
-    requests,
-    atOnce,
-    next: (...misbehaviours) => void queue.push(...misbehaviours),
-    always(misbehaviour) {
-      standing = misbehaviour
-    },
-    fetch: Object.assign(rewriting, { preconnect: fetch.preconnect }),
-    async stop() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
+    method: request.method ?? '',
+    path: request.url ?? '',
+    headers: request.headers,
+    body,
+    texts: [body.inputs].flat() as string[],
+    receivedAtMs: performance.now(),
   }
 }
 
@@ -154,12 +94,6 @@ function wordVector(word: string, dimensions: number): number[] {
 }
 
 const knownPath = /^\/(?:embed|hf-inference\/models\/[\w.-]+(?:\/[\w.-]+)?\/pipeline\/feature-extraction)?$/
-
-interface Reply {
-  status: number
-  headers: Record<string, string>
-  body: string
-}
 
 function replyTo(
   recorded: RecordedRequest,
@@ -210,10 +144,4 @@ function vectorsJson(texts: string[], misbehaviour: Misbehaviour, dimensions: nu
   if (zero) rows[rows.length - 1] = new Array(dimensions).fill(0)
   const json = JSON.stringify(rows)
   return entry === undefined ? json : json.replace(/[^,[\]]+(\]+)$/, `${entry}$1`)
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString('utf8')
 }
