@@ -24,6 +24,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         staleTime: freshForMs,
         retry: (failures, error) => failures < retriesMax && mayPass(error),
         refetchOnWindowFocus: true,
+        refetchOnReconnect: true,
       },
       mutations: { networkMode: 'always', retry: false },
     },
