@@ -52,6 +52,7 @@ export async function buildExecutable({ outfile, portable = false }: BuildOption
       assets: [
         join(root, 'src', 'db', 'migrations'),
         join(root, 'src', 'guide'),
+        join(root, 'src', 'face'),
         join(root, 'dist', 'console'),
         join(dirname(require.resolve('@scalar/api-reference')), 'browser', scalarScript),
         addon.stamp,

@@ -1,4 +1,11 @@
-import { type Icon, IconBook2, IconLayoutDashboard, IconPhone, IconSettings, IconTestPipe } from '@tabler/icons-react'
+import {
+  type Icon,
+  IconBook2,
+  IconLayoutDashboard,
+  IconPhone,
+  IconSettings,
+  IconTestPipe,
+} from '@tabler/icons-react'
 
 interface Page {
   to: string
@@ -12,7 +19,13 @@ interface Page {
 export const pages = [
   { to: '/p/$project/overview', label: 'Overview', icon: IconLayoutDashboard, key: 'o' },
   { to: '/p/$project/calls', label: 'Calls', icon: IconPhone, key: 'c' },
-  { to: '/p/$project/knowledge', label: 'Knowledge', icon: IconBook2, key: 'k', also: ['new-item', 'questions'] },
+  {
+    to: '/p/$project/knowledge',
+    label: 'Knowledge',
+    icon: IconBook2,
+    key: 'k',
+    also: ['new-item', 'questions'],
+  },
   { to: '/p/$project/playground', label: 'Playground', icon: IconTestPipe, key: 'p' },
 ] as const satisfies readonly Page[]
 
