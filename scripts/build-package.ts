@@ -23,7 +23,8 @@ import { assetFolders, bundleOf, docsScript } from './bundle.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Where the addons of other platforms lie, one folder each, when a release is built. */
 const addonsFolder = join(root, 'dist', 'addons')
-const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
+/** For which the package has a vector index. */
+export const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
 
 /** What the bundle leaves to the registry: libSQL's native code, of which an installation fetches its platform's. */
 const { libsql } = packageJson.dependencies
