@@ -196,6 +196,7 @@ describe('who may import whom', () => {
           'identity',
           'shared-limit',
           'validation',
+          'version',
         ]
         return part !== null && !below.includes(part) && !pure.includes(target)
       }),

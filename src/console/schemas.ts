@@ -108,6 +108,8 @@ export const AddressToCheck = Type.Object({
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
+export const ChangedTwoFactorRule = Type.Object({ isOn: Type.Boolean() })
+
 export const NewRole = Type.Object({ role: RoleName })
 
 /** `confirm` is how many calls a shorter retention deletes, typed by hand. */

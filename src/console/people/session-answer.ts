@@ -3,6 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
 import type { Person } from './credentials.ts'
 import { findConsoleOwner } from './set-up.ts'
+import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 
 /** A project, with what its person may do in it. */
 export type ProjectOfPerson = Awaited<ReturnType<typeof projectsOf>>[number]
@@ -18,6 +19,8 @@ export interface SessionAnswer {
   ownsConsole: boolean
   /** Whether the password was right and a code of the second factor is asked for next. */
   needsCode: boolean
+  /** Whether the signed-in person has to set up a second factor before anything else. */
+  mustSetUpTwoFactor: boolean
 }
 
 export async function describeSession(
@@ -26,7 +29,14 @@ export async function describeSession(
   needsCode = false,
 ): Promise<SessionAnswer> {
   if (!person)
-    return { person: null, projects: [], isSetUp: await hasPeople(read), ownsConsole: false, needsCode }
+    return {
+      person: null,
+      projects: [],
+      isSetUp: await hasPeople(read),
+      ownsConsole: false,
+      needsCode,
+      mustSetUpTwoFactor: false,
+    }
   const { id, name, email } = person
   return {
     person: { id, name, email },
@@ -34,6 +44,7 @@ export async function describeSession(
     isSetUp: true,
     ownsConsole: (await findConsoleOwner(read)) === id,
     needsCode: false,
+    mustSetUpTwoFactor: await mustSetUpTwoFactor(read, id),
   }
 }
 

@@ -1,6 +1,6 @@
 import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
-import { Link, useLocation } from '@tanstack/react-router'
+import { Link, useMatchRoute } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { Avatar } from '../components/avatar.tsx'
 import { ButtonWithPopup } from '../components/popup.tsx'
@@ -118,17 +118,17 @@ function PageLink({
   onFollow,
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
+  const matches = useMatchRoute()
   const { to, label, icon: Icon } = page
-  const part = useLocation({ select: ({ pathname }) => pathname.split('/')[3] })
-  const isWithin = 'also' in page && page.also.some((name) => name === part)
+  const isElsewhere =
+    'also' in page && page.also.some((path) => matches({ to: path, params: { project: id } }))
   return (
     <Link
       to={to}
       params={{ project: id }}
       className={classes.link}
       onClick={onFollow}
-      // The router adds this itself on the page and below it.
-      {...(isWithin && { 'aria-current': 'page' })}
+      {...(isElsewhere && { 'aria-current': 'page' })}
       {...(isNarrow && hintOf(label))}
     >
       <Icon size={iconSize} stroke={iconStroke} aria-hidden />

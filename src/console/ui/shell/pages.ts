@@ -1,21 +1,6 @@
-import {
-  type Icon,
-  IconBook2,
-  IconLayoutDashboard,
-  IconPhone,
-  IconSettings,
-  IconTestPipe,
-} from '@tabler/icons-react'
+import { IconBook2, IconLayoutDashboard, IconPhone, IconSettings, IconTestPipe } from '@tabler/icons-react'
 
-interface Page {
-  to: string
-  label: string
-  icon: Icon
-  key: string
-  also?: readonly string[]
-}
-
-/** The pages of the navigation, with the key that follows `g`; `also` are pages elsewhere that belong to it. */
+/** The pages of the navigation, with the key that follows `g`. */
 export const pages = [
   { to: '/p/$project/overview', label: 'Overview', icon: IconLayoutDashboard, key: 'o' },
   { to: '/p/$project/calls', label: 'Calls', icon: IconPhone, key: 'c' },
@@ -24,10 +9,11 @@ export const pages = [
     label: 'Knowledge',
     icon: IconBook2,
     key: 'k',
-    also: ['new-item', 'questions'],
+    /** Pages of its own that are not below it. */
+    also: ['/p/$project/questions', '/p/$project/new-item'],
   },
   { to: '/p/$project/playground', label: 'Playground', icon: IconTestPipe, key: 'p' },
-] as const satisfies readonly Page[]
+] as const
 
 /** At the bottom of the navigation. */
 export const settingsPage = {
