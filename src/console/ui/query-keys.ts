@@ -106,4 +106,7 @@ export const personKeys = {
   sessions: ['sessions'],
   twoFactor: ['two-factor'],
   accounts: ['accounts'],
+  /** Of the whole service, for the console's owner. */
+  service: ['service'],
+  twoFactorRule: ['two-factor-rule'],
 }

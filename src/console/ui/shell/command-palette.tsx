@@ -15,10 +15,10 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { useProject, useProjects } from '../session.ts'
+import { useOwnsConsole, useProject, useProjects } from '../session.ts'
 import classes from './command-palette.module.css'
 import { pages, settingsPage } from './pages.ts'
-import { settingsPages } from './settings-pages.ts'
+import { settingsPagesFor } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
@@ -200,7 +200,7 @@ function useCallCommands(query: string): CommandGroup {
 function usePageCommands(): CommandGroup {
   const navigate = useNavigate()
   const { id: project, role } = useProject()
-  const settings = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
+  const settings = settingsPagesFor({ role, ownsConsole: useOwnsConsole() })
   return {
     title: 'Go to',
     commands: [
