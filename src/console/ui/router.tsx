@@ -107,7 +107,7 @@ const secondFactorRoute = createRoute({
     const { mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
     if (!mustSetUpTwoFactor) throw redirect({ to: '/', replace: true })
   },
-  component: lazyView(() => import('./views/entry/second-factor-view.tsx'), 'SecondFactorView'),
+  component: lazyView(() => import('./views/settings/second-factor-view.tsx'), 'SecondFactorView'),
 })
 
 const projectRoute = createRoute({

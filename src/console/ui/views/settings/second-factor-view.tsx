@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import { sessionQuery } from '../../session.ts'
-import { TwoFactorSteps } from '../settings/two-factor.tsx'
-import { EntryFrame } from './entry-frame.tsx'
-import { useEntry } from './use-entry.ts'
+import { EntryFrame } from '../entry/entry-frame.tsx'
+import { useEntry } from '../entry/use-entry.ts'
+import { TwoFactorSteps } from './two-factor.tsx'
 
-/** Where people set up a second factor that the console's owner requires. */
+/** Where people set up a second factor that the console's owner requires. Not among the views of entry, which load less. */
 export function SecondFactorView() {
   const { from } = useSearch({ from: '/second-factor' })
   const queryClient = useQueryClient()
