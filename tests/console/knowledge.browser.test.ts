@@ -135,6 +135,29 @@ describe.if(browserPath !== null)('knowledge, in a browser', () => {
     expect(names).toEqual(['Hours', 'Car park', 'Refunds'])
   })
 
+  test('a name and a text from right to left are shown so, also while they are written', async () => {
+    const project = await set.mintProject()
+    const item = { name: 'שעות פתיחה', text: 'אנחנו פותחים בתשע.' }
+    const { id } = await (await project.send('POST', '/v1/knowledge', item)).json()
+    const page = await openTab(project, 'knowledge')
+    const directionOf = (text: string) =>
+      page
+        .getByText(text)
+        .first()
+        .evaluate((element) => getComputedStyle(element).direction)
+    await page.getByText(item.name).waitFor()
+    expect(await directionOf(item.name)).toBe('rtl')
+    await page.goto(`${page.url()}/${id}?tab=chunks`)
+    await page.getByText(item.text).waitFor()
+    expect([await directionOf(item.text), await directionOf('Chunks')]).toEqual(['rtl', 'ltr'])
+    expect(
+      await page.getByRole('heading', { level: 1 }).evaluate((h1) => getComputedStyle(h1).direction),
+    ).toBe('rtl')
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    const field = page.getByRole('textbox', { name: 'Text' })
+    expect(await field.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+  })
+
   test('a page that failed heals when the service is back', async () => {
     const project = await filled()
     const tab = await tabs.open({ person: set.owner })

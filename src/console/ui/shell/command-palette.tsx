@@ -102,6 +102,7 @@ function Commands({ onClose }: { onClose: () => void }) {
           aria-activedescendant={current && optionId(current)}
           placeholder="Find a page, call, item, view or person"
           autoComplete="off"
+          dir="auto"
           spellCheck={false}
           maxLength={500}
           value={query}
@@ -131,7 +132,9 @@ function Commands({ onClose }: { onClose: () => void }) {
                 onClick={() => run(command)}
               >
                 {command.icon}
-                <span className="cb-truncate">{command.label}</span>
+                <span className="cb-truncate" dir="auto">
+                  {command.label}
+                </span>
                 {command.keys && <span className={classes.keys}>{command.keys}</span>}
               </UnstyledButton>
             ))}

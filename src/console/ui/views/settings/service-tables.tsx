@@ -40,6 +40,7 @@ export function QueueTable({ rows }: { rows: readonly Queue[] | undefined }) {
           key: 'oldest',
           header: 'Since',
           width: '112px',
+          from: 480,
           render: ({ oldestAt }) => oldestAt && <Instant at={oldestAt} />,
         },
       ]}
