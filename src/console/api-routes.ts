@@ -11,6 +11,7 @@ import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
 import type { OpenSessions } from './people/open-sessions.ts'
 import type { People } from './people/people.ts'
+import type { ProviderSignIn } from './people/provider-sign-in.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import { peopleRoutes } from './people-routes.ts'
@@ -29,6 +30,7 @@ export interface ConsoleParts {
   readonly people: People
   readonly views: Views
   readonly twoFactor: TwoFactor
+  readonly providerSignIn: ProviderSignIn
 }
 
 interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {
@@ -40,9 +42,10 @@ interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Om
 
 /** The console's own API. It takes a session cookie, never a key; the cookie opens nothing under /v1. */
 export function consoleApi({ console, questionGroups, publicUrl, ...parts }: ConsoleApiOptions) {
+  const baseUrlOf = ({ headers, url }: Request) => publicUrl ?? headers.get('origin') ?? new URL(url).origin
   return new Elysia({ name: 'console-api' })
-    .use(sessionRoutes(console))
-    .use(peopleRoutes({ ...console, publicUrl }))
+    .use(sessionRoutes({ ...console, baseUrlOf }))
+    .use(peopleRoutes({ ...console, baseUrlOf }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
     .use(analysisRoutes(parts))

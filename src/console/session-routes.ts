@@ -1,12 +1,15 @@
-import { consoleRoutes, jsonBody } from './console-routes.ts'
+import { NoMembers } from '../webhooks/schemas.ts'
+import { type BaseUrlOf, consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Client } from './people/client.ts'
 import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
+import type { ProviderSignIn } from './people/provider-sign-in.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import {
   AcceptInvitation,
   ChangePassword,
+  FinishedSignIn,
   LinkToken,
   NewName,
   OwnPassword,
@@ -22,10 +25,19 @@ interface SessionRoutesOptions {
   links: Links
   people: People
   twoFactor: TwoFactor
+  providerSignIn: ProviderSignIn
+  baseUrlOf: BaseUrlOf
 }
 
 /** /console/api: sessions, one-time links and the person's own account. */
-export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRoutesOptions) {
+export function sessionRoutes({
+  sessions,
+  links,
+  people,
+  twoFactor,
+  providerSignIn,
+  baseUrlOf,
+}: SessionRoutesOptions) {
   return consoleRoutes('/console/api')
     .derive(({ headers, address, set }): { client: Client } => ({
       client: {
@@ -44,6 +56,16 @@ export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRou
       '/session/code',
       ({ body, client }) => sessions.enterCode(body.code, client),
       jsonBody(SecondFactor),
+    )
+    .post(
+      '/session/oidc',
+      ({ request, client }) => providerSignIn.begin(baseUrlOf(request), client),
+      jsonBody(NoMembers),
+    )
+    .post(
+      '/session/oidc/return',
+      ({ body, request, client }) => providerSignIn.finish(body, baseUrlOf(request), client),
+      jsonBody(FinishedSignIn),
     )
     .delete('/session', ({ person, client }) => sessions.signOut(person, client, 'here'))
     .get('/sessions', async ({ person }) => ({ data: await sessions.list(person) }))

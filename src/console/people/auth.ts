@@ -4,27 +4,30 @@ import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { addressHeader } from './client.ts'
 import { passwordCharsMax, passwordCharsMin } from './credentials.ts'
+import { providerPlugin } from './provider-plugin.ts'
+import { sessionRenewedAfterMs } from './sessions.ts'
 
 /** Never resolved: better-auth only gets calls from this process. */
 const inside = 'http://callbook.invalid'
 const sessionSeconds = 14 * 86_400
 /** However often the session is used. */
 const sessionMsMax = 90 * 86_400_000
-const sessionRenewedAfterSeconds = 600
 
 interface AuthOptions {
   store: Store
   secret: string
   /** PUBLIC_URL; null when it is not configured. */
   publicUrl: string | null
+  /** How long a session lasts that a provider's sign-in has begun, however often it is used. */
+  providerSessionSeconds: number
   /** Receives the errors that better-auth logs. */
   onFailure: (error: unknown) => void
 }
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** better-auth over our tables: passwords, sessions and their cookies. Its own routes are not served. */
-export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions) {
+/** better-auth over our tables: passwords, sessions and cookies. Its own routes are not served. */
+export function createAuth({ store, secret, publicUrl, providerSessionSeconds, onFailure }: AuthOptions) {
   const url = publicUrl === null ? null : new URL(publicUrl)
   return betterAuth({
     appName: 'Callbook',
@@ -45,8 +48,12 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
       minPasswordLength: passwordCharsMin,
       maxPasswordLength: passwordCharsMax,
     },
-    plugins: [twoFactor()],
-    session: { expiresIn: sessionSeconds, updateAge: sessionRenewedAfterSeconds },
+    plugins: [twoFactor(), providerPlugin({ sessionSeconds: providerSessionSeconds })],
+    session: {
+      expiresIn: sessionSeconds,
+      updateAge: sessionRenewedAfterMs / 1_000,
+      additionalFields: { endsAt: { type: 'date', required: false, input: false } },
+    },
     // It only counts requests to its own routes: see sign-in-limits.ts.
     rateLimit: { enabled: false },
     databaseHooks: {
@@ -59,10 +66,12 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
         },
         update: {
           before: async (changes, context) => {
-            const beganAt = context?.context.session?.session.createdAt
-            if (!beganAt || !changes.expiresAt) return
-            const endsAt = Math.min(changes.expiresAt.getTime(), beganAt.getTime() + sessionMsMax)
-            return { data: { ...changes, expiresAt: new Date(endsAt) } }
+            const session = context?.context.session?.session
+            if (!session || !changes.expiresAt) return
+            const endsAt = session.endsAt?.getTime() ?? session.createdAt.getTime() + sessionMsMax
+            return {
+              data: { ...changes, expiresAt: new Date(Math.min(changes.expiresAt.getTime(), endsAt)) },
+            }
           },
         },
       },

@@ -4,10 +4,10 @@ import { invitations, members, people, projects } from '../../db/schema.ts'
 import { type AppError, forbidden, invalidRequest, notFound } from '../../errors.ts'
 import { type ActedBy, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { Person } from './credentials.ts'
+import { type Person, refusePasswords } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import type { People } from './people.ts'
-import { isConsoleOwner } from './set-up.ts'
+import { findConsoleOwner, isConsoleOwner } from './set-up.ts'
 import { createLinkToken, hashToken } from './token.ts'
 
 const invitationMs = 7 * 86_400_000
@@ -107,7 +107,10 @@ export class Invitations {
     return { id, revoked: true }
   }
 
-  /** A link that sets a new password. @throws not_found when nobody has the email address */
+  /**
+   * A link that sets a new password. @throws not_found when nobody has the email address; forbidden where passwords are
+   * not accepted, unless the person owns the console
+   */
   async createPasswordLink(email: string, baseUrl: string): Promise<PasswordLink> {
     const person = await this.#options.people.find(email)
     // The command line has no identity; as the person's own event it appears in their projects' trails.
@@ -145,7 +148,9 @@ export class Invitations {
     baseUrl: string,
     { by, projectId, requirements }: { by: ActedBy; projectId: number | null; requirements: Requirement[] },
   ): Promise<PasswordLink> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now, read, oidc } = this.#options
+    const isWayBackIn = projectId === null && person.id === (await findConsoleOwner(read))
+    if (!isWayBackIn) refusePasswords(oidc)
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const target = personLabel(person)

@@ -1,4 +1,5 @@
 import type { AuditTrail } from '../../audit/audit-trail.ts'
+import type { OidcConfig } from '../../config.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
 
@@ -8,4 +9,6 @@ export interface PeopleOptions {
   write: WriteDatabase
   audit: AuditTrail
   now: () => number
+  /** The provider at which people can sign in instead of with a password; null for none. */
+  oidc: OidcConfig | null
 }
