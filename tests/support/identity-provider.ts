@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import OidcProvider from 'oidc-provider'
+import OidcProvider, { type Adapter, type AdapterPayload } from 'oidc-provider'
 
 export interface ProviderAccount {
   sub: string
@@ -43,6 +43,7 @@ const [clientId, clientSecret] = ['callbook', 'secret-of-the-client']
 
 /** A real provider of OpenID Connect on loopback. */
 export async function startIdentityProvider(): Promise<IdentityProvider> {
+  const kept = new Map<string, AdapterPayload>()
   let handle: ((request: IncomingMessage, response: ServerResponse) => unknown) | null = null
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
@@ -68,6 +69,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
       const key = { ...privateKey.export({ format: 'jwk' }), kid: crypto.randomUUID(), alg: 'RS256', use: 'sig' }
       const made = new OidcProvider(told, {
+        adapter: (model) => adapterOf(kept, model),
         clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [returnUrl] }],
         jwks: { keys: [key] },
         cookies: { keys: ['of the test'] },
@@ -109,4 +111,29 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     },
   }
   return provider
+}
+
+/** Keeps what the provider knows when it gets new keys; its own adapter does not. Nothing expires. */
+function adapterOf(kept: Map<string, AdapterPayload>, model: string): Adapter {
+  const keyOf = (id: string) => `${model} ${id}`
+  const findBy = (matches: (key: string, payload: AdapterPayload) => boolean) =>
+    [...kept].find(([key, payload]) => key.startsWith(`${model} `) && matches(key, payload))?.[1]
+  return {
+    async upsert(id, payload) {
+      kept.set(keyOf(id), payload)
+    },
+    find: async (id) => kept.get(keyOf(id)),
+    findByUid: async (uid) => findBy((_, payload) => payload.uid === uid),
+    findByUserCode: async (userCode) => findBy((_, payload) => payload.userCode === userCode),
+    async consume(id) {
+      const payload = kept.get(keyOf(id))
+      if (payload) payload.consumed = Math.floor(Date.now() / 1_000)
+    },
+    async destroy(id) {
+      kept.delete(keyOf(id))
+    },
+    async revokeByGrantId(grantId) {
+      for (const [key, payload] of kept) if (payload.grantId === grantId) kept.delete(key)
+    },
+  }
 }
