@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { type Role, roles } from './identity.ts'
 
 const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
+const roles = ['owner', 'member', 'viewer'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const logFormats = ['json', 'pretty'] as const
 
@@ -51,32 +51,6 @@ interface BucketConfig {
   readonly accessKeyId: string
   /** A secret. */
   readonly secretAccessKey: string
-}
-
-/** What people in a group at the sign-in provider may do. */
-export interface GroupRole {
-  readonly group: string
-  /** Id or name; `*` for every project. */
-  readonly project: string
-  readonly role: Role
-}
-
-/** A provider of OpenID Connect, at which people sign in to the console. */
-export interface OidcConfig {
-  /** As written: it must equal the one that the provider tells. */
-  readonly issuer: string
-  readonly clientId: string
-  /** A secret. */
-  readonly clientSecret: string
-  /** What people call the provider. */
-  readonly name: string
-  /** Domains of email addresses, in lower case; empty for any. */
-  readonly allowedDomains: readonly string[]
-  readonly groupsClaim: string
-  readonly groupRoles: readonly GroupRole[]
-  readonly sessionHours: number
-  /** Whether passwords are refused. */
-  readonly isOnly: boolean
 }
 
 /** Why the service cannot start: one line a problem, which names the variable and never shows a secret. */
@@ -292,7 +266,7 @@ class Reader {
     return Object.freeze({ model, endpoint, token, ...limits })
   }
 
-  oidc(): OidcConfig | null {
+  oidc() {
     const [clientId, clientSecret] = [this.text('OIDC_CLIENT_ID'), this.secret('OIDC_CLIENT_SECRET')]
     const issuer = this.issuer('OIDC_ISSUER')
     const config = {
@@ -346,7 +320,7 @@ class Reader {
   }
 
   /** Group and project may hold any character; a comma is written `\,`. */
-  private groupRoles(name: string): readonly GroupRole[] {
+  private groupRoles(name: string) {
     const entries = this.text(name)?.match(/(?:\\.|[^,\\]|\\$)+/g) ?? []
     const read = entries.flatMap((written) => {
       const entry = written.trim().replaceAll('\\,', ',')

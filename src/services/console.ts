@@ -28,6 +28,7 @@ export function createConsole({ config, log, database, audit, sessionSecret, now
         secret: sessionSecret,
         publicUrl: config.publicUrl,
         providerSessionSeconds: (oidc?.sessionHours ?? 0) * 3_600,
+        now,
         onFailure: (error) => log.error({ error }, 'Sign-in failed with an internal error'),
       }),
     )

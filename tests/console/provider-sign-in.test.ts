@@ -36,7 +36,8 @@ beforeAll(async () => {
       ...provider.env,
       OIDC_ALLOWED_DOMAINS: 'example.com',
       // Of projects that the tests create.
-      OIDC_ROLES: 'staff=Support:member,leads=Support:owner,eyes=Support:viewer,all=*:viewer,a\\, b=Sales:member',
+      OIDC_ROLES:
+        'staff=Support:member,leads=Support:owner,eyes=Support:viewer,all=*:viewer,a\\, b=Sales:member',
     },
   })
   set = await startConsole(service)
@@ -53,7 +54,13 @@ afterAll(async () => {
 /** Somebody new at the provider, who signs in there next. */
 function atProvider(claims: Partial<ProviderAccount> = {}): ProviderAccount & { email: string } {
   const sub = `sub${++made}`
-  const account = { sub, email: `${sub}@example.com`, email_verified: true, name: `Person ${made}`, ...claims }
+  const account = {
+    sub,
+    email: `${sub}@example.com`,
+    email_verified: true,
+    name: `Person ${made}`,
+    ...claims,
+  }
   provider.accounts.push(account)
   provider.signsIn = account
   return account
@@ -133,26 +140,29 @@ describe('signing in at a provider', () => {
     ])
   })
 
-  test.each([true, false])('lets in who is in a mapped group (claims in the ID token: %p)', async (inToken) => {
-    await provider.serve({ returnUrl, claimsInIdToken: inToken })
-    provider.requests.splice(0)
-    const { email, name } = atProvider({ groups: ['others', 'staff'] })
-    const answer = await signInAtProvider(service)
-    expect(provider.requests.filter((line) => line === 'GET /me')).toHaveLength(inToken ? 0 : 1)
-    const session = await answer.clone().json()
-    expect(session.person).toEqual({ id: expect.stringMatching(/^per_/), name, email })
-    expect(session).toMatchObject({ hasPassword: false, provider: { name: 'Acme', isOnly: false } })
-    expect(await rolesIn(answer)).toEqual({ Support: 'member' })
-    const browser = browserOf(service, cookieOf(answer))
-    expect((await (await browser.fetch('/session')).json()).person.email).toBe(email)
-    const trail = await auditOf(project)
-    const actor = `${name} (${email})`
-    expect(trail.slice(0, 3)).toEqual([
-      { action: 'signed_in', actor, target: 'Acme' },
-      { action: 'sign_in_linked', actor, target: 'Acme' },
-      { action: 'role_changed', actor, target: `${actor} → member` },
-    ])
-  })
+  test.each([true, false])(
+    'lets in who is in a mapped group (claims in the ID token: %p)',
+    async (inToken) => {
+      await provider.serve({ returnUrl, claimsInIdToken: inToken })
+      provider.requests.splice(0)
+      const { email, name } = atProvider({ groups: ['others', 'staff'] })
+      const answer = await signInAtProvider(service)
+      expect(provider.requests.filter((line) => line === 'GET /me')).toHaveLength(inToken ? 0 : 1)
+      const session = await answer.clone().json()
+      expect(session.person).toEqual({ id: expect.stringMatching(/^per_/), name, email })
+      expect(session).toMatchObject({ hasPassword: false, provider: { name: 'Acme', isOnly: false } })
+      expect(await rolesIn(answer)).toEqual({ Support: 'member' })
+      const browser = browserOf(service, cookieOf(answer))
+      expect((await (await browser.fetch('/session')).json()).person.email).toBe(email)
+      const trail = await auditOf(project)
+      const actor = `${name} (${email})`
+      expect(trail.slice(0, 3)).toEqual([
+        { action: 'signed_in', actor, target: 'Acme' },
+        { action: 'sign_in_linked', actor, target: 'Acme' },
+        { action: 'role_changed', actor, target: `${actor} → member` },
+      ])
+    },
+  )
 
   test('ends the session that the browser had', async () => {
     const before = await set.join(project, 'viewer')
@@ -173,7 +183,10 @@ describe('signing in at a provider', () => {
     const endsAt = session?.expiresAt.getTime() ?? 0
     expect(Math.abs(endsAt - begun - 12 * 3_600_000)).toBeLessThan(60_000)
     const browser = browserOf(service, cookieOf(answer))
-    await write.update(sessions).set({ updatedAt: new Date(begun - 700_000) }).where(ofPerson)
+    await write
+      .update(sessions)
+      .set({ updatedAt: new Date(begun - 700_000) })
+      .where(ofPerson)
     expect((await (await browser.fetch('/session')).json()).person.email).toBe(email)
     const [used] = await write.select().from(sessions).where(ofPerson)
     expect(used?.expiresAt.getTime()).toBe(endsAt)
@@ -247,9 +260,7 @@ describe('accounts', () => {
 
   test('one with the same verified address is linked, and its second factor is not asked', async () => {
     const person = await set.join(project, 'member')
-    const { secret } = await (
-      await person.send('POST', '/two-factor', { password: person.password })
-    ).json()
+    const { secret } = await (await person.send('POST', '/two-factor', { password: person.password })).json()
     await person.send('POST', '/two-factor/turn-on', { code: totp(secret) })
     atProvider({ email: ` ${person.email.toUpperCase()}`, name: 'Another name' })
     const session = await (await signInAtProvider(service)).json()
@@ -398,7 +409,9 @@ describe('an answer that is not the provider’s to this sign-in', () => {
     provider.requests.splice(0)
     await notBegun(await finishSignIn(later.browser, returned))
     await notBegun(await finishSignIn(browserOf(service, null), returned))
-    await notBegun(await finishSignIn(browserOf(service, earlier.cookie.replace(/=.{8}/, '=AAAAAAAA')), returned))
+    await notBegun(
+      await finishSignIn(browserOf(service, earlier.cookie.replace(/=.{8}/, '=AAAAAAAA')), returned),
+    )
     returned.searchParams.delete('state')
     await notBegun(await finishSignIn(earlier.browser, returned))
     expect(provider.requests).toEqual([])

@@ -60,14 +60,24 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const issuer = `http://127.0.0.1:${address.port}`
   const provider: IdentityProvider = {
     issuer,
-    env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, OIDC_NAME: 'Acme' },
+    env: {
+      OIDC_ISSUER: issuer,
+      OIDC_CLIENT_ID: clientId,
+      OIDC_CLIENT_SECRET: clientSecret,
+      OIDC_NAME: 'Acme',
+    },
     signsIn: null,
     accounts: [],
     requests: [],
     instead: null,
     async serve({ returnUrl, issuer: told = issuer, claimsInIdToken = false }) {
       const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-      const key = { ...privateKey.export({ format: 'jwk' }), kid: crypto.randomUUID(), alg: 'RS256', use: 'sig' }
+      const key = {
+        ...privateKey.export({ format: 'jwk' }),
+        kid: crypto.randomUUID(),
+        alg: 'RS256',
+        use: 'sig',
+      }
       const made = new OidcProvider(told, {
         adapter: (model) => adapterOf(kept, model),
         clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [returnUrl] }],

@@ -4,8 +4,8 @@ import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { addressHeader } from './client.ts'
 import { passwordCharsMax, passwordCharsMin } from './credentials.ts'
+import { sessionRenewedAfterMs } from './options.ts'
 import { providerPlugin } from './provider-plugin.ts'
-import { sessionRenewedAfterMs } from './sessions.ts'
 
 /** Never resolved: better-auth only gets calls from this process. */
 const inside = 'http://callbook.invalid'
@@ -20,6 +20,7 @@ interface AuthOptions {
   publicUrl: string | null
   /** How long a session lasts that a provider's sign-in has begun, however often it is used. */
   providerSessionSeconds: number
+  now: () => number
   /** Receives the errors that better-auth logs. */
   onFailure: (error: unknown) => void
 }
@@ -27,7 +28,14 @@ interface AuthOptions {
 export type Auth = ReturnType<typeof createAuth>
 
 /** better-auth over our tables: passwords, sessions and cookies. Its own routes are not served. */
-export function createAuth({ store, secret, publicUrl, providerSessionSeconds, onFailure }: AuthOptions) {
+export function createAuth({
+  store,
+  secret,
+  publicUrl,
+  providerSessionSeconds,
+  now,
+  onFailure,
+}: AuthOptions) {
   const url = publicUrl === null ? null : new URL(publicUrl)
   return betterAuth({
     appName: 'Callbook',
@@ -48,7 +56,7 @@ export function createAuth({ store, secret, publicUrl, providerSessionSeconds, o
       minPasswordLength: passwordCharsMin,
       maxPasswordLength: passwordCharsMax,
     },
-    plugins: [twoFactor(), providerPlugin({ sessionSeconds: providerSessionSeconds })],
+    plugins: [twoFactor(), providerPlugin({ sessionSeconds: providerSessionSeconds, now })],
     session: {
       expiresIn: sessionSeconds,
       updateAge: sessionRenewedAfterMs / 1_000,

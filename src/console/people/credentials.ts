@@ -1,9 +1,9 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { OidcConfig } from '../../config.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { accounts, invitations, people, sessions, verifications } from '../../db/schema.ts'
 import { forbidden, refuseFields } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
+import type { ProviderConfig } from './options.ts'
 
 export interface Person {
   id: string
@@ -26,7 +26,7 @@ const emailForm =
   /^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 
 /** @throws forbidden where people sign in at a provider only */
-export function refusePasswords(oidc: Pick<OidcConfig, 'name' | 'isOnly'> | null): void {
+export function refusePasswords(oidc: Pick<ProviderConfig, 'name' | 'isOnly'> | null): void {
   if (oidc?.isOnly) throw forbidden(`Passwords are not accepted here. Sign in with ${oidc.name}.`)
 }
 

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
-import type { GroupRole } from '../../config.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import type { ActedBy } from '../../identity.ts'
+import type { GroupRole } from './options.ts'
 import { isConsoleOwner } from './set-up.ts'
 
 interface GroupRoleChange {

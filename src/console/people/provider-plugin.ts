@@ -6,8 +6,13 @@ import { expireCookie, setSessionCookie } from 'better-auth/cookies'
 const secretBytes = 32
 const signInSeconds = 600
 
+interface PluginOptions {
+  sessionSeconds: number
+  now: () => number
+}
+
 /** What better-auth does for people whom a provider has identified: see provider-sign-in.ts. */
-export function providerPlugin({ sessionSeconds }: { sessionSeconds: number }) {
+export function providerPlugin({ sessionSeconds, now }: PluginOptions) {
   return {
     id: 'provider',
     endpoints: {
@@ -36,7 +41,7 @@ export function providerPlugin({ sessionSeconds }: { sessionSeconds: number }) {
         },
         async (ctx) => {
           const { internalAdapter } = ctx.context
-          const endsAt = new Date(Date.now() + sessionSeconds * 1_000)
+          const endsAt = new Date(now() + sessionSeconds * 1_000)
           const user = await internalAdapter.findUserById(ctx.body.personId)
           if (!user) return null
           const fixed = { expiresAt: endsAt, endsAt }

@@ -1,5 +1,4 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { OidcConfig } from '../../config.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { accounts, people } from '../../db/schema.ts'
 import { forbidden, notFound } from '../../errors.ts'
@@ -12,7 +11,7 @@ import { findPerson, insertPerson, type Person } from './credentials.ts'
 import { changeGroupRoles, giveSomething, isLetIn } from './group-roles.ts'
 import type { Identity } from './identity-claims.ts'
 import { acceptInvitation, isOpenInvitation } from './links.ts'
-import type { PeopleOptions } from './options.ts'
+import type { PeopleOptions, ProviderConfig } from './options.ts'
 import { type Provider, signInOver } from './provider.ts'
 import type { SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
@@ -82,7 +81,7 @@ export class ProviderSignIn {
     return await sessions.openIdentified(await this.#admit(identity, oidc, { invitation, client }), client)
   }
 
-  #configured(): { provider: Provider; oidc: OidcConfig } {
+  #configured(): { provider: Provider; oidc: ProviderConfig } {
     const { provider, oidc } = this.#options
     if (provider && oidc) return { provider, oidc }
     throw notFound('There is no provider to sign in with here.')
@@ -91,7 +90,7 @@ export class ProviderSignIn {
   /** The person, with the roles that their groups give now. @throws forbidden when that leaves them in no project */
   async #admit(
     identity: Verified,
-    { issuer, name, groupRoles }: OidcConfig,
+    { issuer, name, groupRoles }: ProviderConfig,
     { invitation, client }: { invitation: string | undefined; client: Client },
   ): Promise<Person> {
     const { write, audit, now: readClock } = this.#options
@@ -130,7 +129,7 @@ export class ProviderSignIn {
   /** By the provider's id of the person, or at their first sign-in there by the email address. */
   async #find(
     { subject, email }: Verified,
-    { issuer, name }: Pick<OidcConfig, 'issuer' | 'name'>,
+    { issuer, name }: Pick<ProviderConfig, 'issuer' | 'name'>,
   ): Promise<Person | null> {
     const { read } = this.#options
     const columns = { id: people.id, name: people.name, email: people.email, subject: accounts.accountId }
@@ -146,7 +145,7 @@ export class ProviderSignIn {
 }
 
 /** @throws forbidden without a verified email address of an allowed domain */
-function verified(identity: Identity, { name, allowedDomains }: OidcConfig): Verified {
+function verified(identity: Identity, { name, allowedDomains }: ProviderConfig): Verified {
   const { email } = identity
   if (email === null) throw forbidden(`${name} does not say that your email address is verified.`)
   const domain = email.slice(email.lastIndexOf('@') + 1)

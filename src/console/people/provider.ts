@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { ClientAuth, Configuration } from 'openid-client'
-import type { OidcConfig } from '../../config.ts'
 import { AppError, forbidden, signInRequired, unavailable } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Claims, type Identity, readIdentity } from './identity-claims.ts'
+import type { ProviderConfig } from './options.ts'
 
 type Library = typeof import('openid-client')
 
@@ -18,7 +18,7 @@ const codesOfNoAnswer = [
 ]
 
 interface ProviderOptions {
-  config: OidcConfig
+  config: ProviderConfig
   log: Pick<Log, 'warn'>
 }
 
@@ -96,7 +96,7 @@ export class Provider {
 
 async function discover(
   library: Library,
-  { issuer, clientId, clientSecret, name }: OidcConfig,
+  { issuer, clientId, clientSecret, name }: ProviderConfig,
 ): Promise<Configuration> {
   const url = new URL(issuer)
   const authenticate: ClientAuth = (server, ...request) => {

@@ -16,14 +16,12 @@ import {
   passwordProblem,
   refusePasswords,
 } from './credentials.ts'
-import type { PeopleOptions } from './options.ts'
+import { type PeopleOptions, sessionRenewedAfterMs } from './options.ts'
 import { signInOver } from './provider.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 import { challengeOver, codeRefusal, hasTwoFactor, verifyCode } from './two-factor.ts'
-
-export const sessionRenewedAfterMs = 600_000
 
 /** An open session, as its person sees it. */
 export type SessionRow = Awaited<ReturnType<Sessions['list']>>[number]
