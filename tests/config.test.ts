@@ -355,12 +355,14 @@ describe('signing in elsewhere', () => {
     },
   )
 
-  test.each(['http://127.0.0.1.example.com', 'https://id.example.com/?a=b', 'https://id.example.com/#a', 'id'])(
-    'OIDC_ISSUER=%s is refused',
-    (issuer) => {
-      expect(problems({ ...oidc, OIDC_ISSUER: issuer })).toHaveLength(1)
-    },
-  )
+  test.each([
+    'http://127.0.0.1.example.com',
+    'https://id.example.com/?a=b',
+    'https://id.example.com/#a',
+    'id',
+  ])('OIDC_ISSUER=%s is refused', (issuer) => {
+    expect(problems({ ...oidc, OIDC_ISSUER: issuer })).toHaveLength(1)
+  })
 
   test('one of the three without the others is a problem for each of them', () => {
     expect(problems({ OIDC_ISSUER: oidc.OIDC_ISSUER })).toEqual([

@@ -21,6 +21,8 @@ export interface IdentityProvider {
   accounts: ProviderAccount[]
   /** Requests to it, such as `POST /token`. */
   requests: string[]
+  /** Everything that requests told it: addresses and headers. */
+  told: string[]
   /** Answers a request in place of the provider, unless it returns null. */
   instead: ((path: string) => { status: number; body: string } | null) | null
   /** Begins to serve, for a service whose address is known now. Again with other settings: with new keys. */
@@ -48,6 +50,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     provider.requests.push(`${request.method} ${path.split('?')[0]}`)
+    provider.told.push(path, ...request.rawHeaders)
     const other = provider.instead?.(path)
     if (other) return response.writeHead(other.status, { 'content-type': 'application/json' }).end(other.body)
     if (handle === null) return request.socket.destroy()
@@ -69,6 +72,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     signsIn: null,
     accounts: [],
     requests: [],
+    told: [],
     instead: null,
     async serve({ returnUrl, issuer: told = issuer, claimsInIdToken = false }) {
       const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
