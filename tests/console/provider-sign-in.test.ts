@@ -519,7 +519,7 @@ describe('a provider that changes or is away', () => {
       await finishSignIn(browser, returned),
     ]) {
       const problem = await expectProblem(answer, 'unavailable', 'Service unavailable')
-      expect(problem.detail).toStartWith('Acme cannot be reached. Try again in a moment.')
+      expect(problem.detail).toStartWith('Acme cannot be reached.')
       expect(answer.headers.get('retry-after')).toBe('10')
     }
     expect((await browserOf(service, cookie).fetch('/sessions')).status).toBe(200)

@@ -134,8 +134,7 @@ function refusalOf(library: Library, error: unknown, name: string): AppError {
   const isRefusal = error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError
   const isAnswer = error instanceof ClientError && !codesOfNoAnswer.includes(error.code ?? 'OAUTH_TIMEOUT')
   if (isAnswer || (isRefusal && error.status < 500)) return invalidAnswer(name)
-  const advice = 'Try again in a moment. People who are signed in stay signed in.'
-  return unavailable(`${name} cannot be reached. ${advice}`, retryAfterSeconds)
+  return unavailable(`${name} cannot be reached. Whoever is signed in stays signed in.`, retryAfterSeconds)
 }
 
 function invalidAnswer(name: string, cause?: Error): AppError {
