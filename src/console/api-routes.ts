@@ -42,10 +42,9 @@ interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Om
 
 /** The console's own API. It takes a session cookie, never a key; the cookie opens nothing under /v1. */
 export function consoleApi({ console, questionGroups, publicUrl, ...parts }: ConsoleApiOptions) {
-  const baseUrlOf = ({ headers, url }: Request) => publicUrl ?? headers.get('origin') ?? new URL(url).origin
   return new Elysia({ name: 'console-api' })
-    .use(sessionRoutes({ ...console, baseUrlOf }))
-    .use(peopleRoutes({ ...console, baseUrlOf }))
+    .use(sessionRoutes(console))
+    .use(peopleRoutes({ ...console, publicUrl }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
     .use(analysisRoutes(parts))

@@ -8,9 +8,6 @@ import { bodyOf } from '../validation.ts'
 const limitDefault = 50
 const limitMax = 200
 
-/** PUBLIC_URL, or the origin of a request of the console's page. */
-export type BaseUrlOf = (request: Request) => string
-
 /** Routes of the console's API. Handlers also get `by`: the signed-in person, as the audit trail names them. */
 export function consoleRoutes<const Prefix extends string>(prefix: Prefix) {
   return new Elysia({ prefix })

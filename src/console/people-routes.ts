@@ -1,5 +1,5 @@
 import { NoMembers } from '../webhooks/schemas.ts'
-import { type BaseUrlOf, consoleRoutes, jsonBody } from './console-routes.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Members } from './people/members.ts'
 import type { People } from './people/people.ts'
@@ -9,12 +9,13 @@ interface PeopleRoutesOptions {
   people: People
   members: Members
   invitations: Invitations
-  /** Where links lead. */
-  baseUrlOf: BaseUrlOf
+  /** Where links lead; null for the origin of the request that asks for one. */
+  publicUrl: string | null
 }
 
 /** /console/api/people, for the console's owner; /people and /invitations of a project, for its owners. */
-export function peopleRoutes({ people, members, invitations, baseUrlOf }: PeopleRoutesOptions) {
+export function peopleRoutes({ people, members, invitations, publicUrl }: PeopleRoutesOptions) {
+  const baseUrlOf = ({ headers, url }: Request) => publicUrl ?? headers.get('origin') ?? new URL(url).origin
   return consoleRoutes('/console/api')
     .get('/people', async () => ({ data: await people.accounts() }))
     .delete('/people/:id', ({ by, params }) => people.delete(params.id, by))

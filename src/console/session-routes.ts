@@ -1,5 +1,5 @@
 import { NoMembers } from '../webhooks/schemas.ts'
-import { type BaseUrlOf, consoleRoutes, jsonBody } from './console-routes.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Client } from './people/client.ts'
 import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
@@ -26,21 +26,14 @@ interface SessionRoutesOptions {
   people: People
   twoFactor: TwoFactor
   providerSignIn: ProviderSignIn
-  baseUrlOf: BaseUrlOf
 }
 
 /** /console/api: sessions, one-time links and the person's own account. */
-export function sessionRoutes({
-  sessions,
-  links,
-  people,
-  twoFactor,
-  providerSignIn,
-  baseUrlOf,
-}: SessionRoutesOptions) {
+export function sessionRoutes({ sessions, links, people, twoFactor, providerSignIn }: SessionRoutesOptions) {
   return consoleRoutes('/console/api')
-    .derive(({ headers, address, set }): { client: Client } => ({
+    .derive(({ headers, address, request, set }): { client: Client } => ({
       client: {
+        origin: headers.origin ?? new URL(request.url).origin,
         cookies: headers.cookie ?? null,
         address,
         userAgent: headers['user-agent'] ?? null,
@@ -57,14 +50,10 @@ export function sessionRoutes({
       ({ body, client }) => sessions.enterCode(body.code, client),
       jsonBody(SecondFactor),
     )
-    .post(
-      '/session/oidc',
-      ({ request, client }) => providerSignIn.begin(baseUrlOf(request), client),
-      jsonBody(NoMembers),
-    )
+    .post('/session/oidc', ({ client }) => providerSignIn.begin(client), jsonBody(NoMembers))
     .post(
       '/session/oidc/return',
-      ({ body, request, client }) => providerSignIn.finish(body, baseUrlOf(request), client),
+      ({ body, client }) => providerSignIn.finish(body, client),
       jsonBody(FinishedSignIn),
     )
     .delete('/session', ({ person, client }) => sessions.signOut(person, client, 'here'))

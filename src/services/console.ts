@@ -27,8 +27,6 @@ export function createConsole({ config, log, database, audit, sessionSecret, now
         store: database,
         secret: sessionSecret,
         publicUrl: config.publicUrl,
-        providerSessionSeconds: (oidc?.sessionHours ?? 0) * 3_600,
-        now,
         onFailure: (error) => log.error({ error }, 'Sign-in failed with an internal error'),
       }),
     )
@@ -50,7 +48,8 @@ export function createConsole({ config, log, database, audit, sessionSecret, now
       auth,
       sessions,
       limits,
-      provider: oidc && new Provider({ config: oidc, log }),
+      provider: oidc && new Provider(oidc, log),
+      publicUrl: config.publicUrl,
     }),
     invitations: new Invitations({ ...common, people }),
   }

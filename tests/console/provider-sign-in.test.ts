@@ -339,8 +339,8 @@ describe('roles by group', () => {
     const open = await (await browserOf(service, cookie).fetch('/session')).json()
     expect(open.projects).toEqual([])
     expect((await auditOf(project))[0]).toMatchObject({
-      action: 'person_removed',
-      target: `${account.name} (${account.email})`,
+      action: 'role_changed',
+      target: `${account.name} (${account.email}) → none`,
     })
   })
 

@@ -18,24 +18,14 @@ interface AuthOptions {
   secret: string
   /** PUBLIC_URL; null when it is not configured. */
   publicUrl: string | null
-  /** How long a session lasts that a provider's sign-in has begun, however often it is used. */
-  providerSessionSeconds: number
-  now: () => number
   /** Receives the errors that better-auth logs. */
   onFailure: (error: unknown) => void
 }
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** better-auth over our tables: passwords, sessions and cookies. Its own routes are not served. */
-export function createAuth({
-  store,
-  secret,
-  publicUrl,
-  providerSessionSeconds,
-  now,
-  onFailure,
-}: AuthOptions) {
+/** better-auth over our tables: passwords, sessions and their cookies. Its own routes are not served. */
+export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions) {
   const url = publicUrl === null ? null : new URL(publicUrl)
   return betterAuth({
     appName: 'Callbook',
@@ -56,7 +46,7 @@ export function createAuth({
       minPasswordLength: passwordCharsMin,
       maxPasswordLength: passwordCharsMax,
     },
-    plugins: [twoFactor(), providerPlugin({ sessionSeconds: providerSessionSeconds, now })],
+    plugins: [twoFactor(), providerPlugin],
     session: {
       expiresIn: sessionSeconds,
       updateAge: sessionRenewedAfterMs / 1_000,

@@ -5,34 +5,20 @@ import type { ActedBy } from '../../identity.ts'
 import type { GroupRole } from './options.ts'
 import { isConsoleOwner } from './set-up.ts'
 
-interface GroupRoleChange {
-  personId: string
-  /** What the person's groups give. */
-  given: readonly GroupRole[]
-  by: ActedBy
-  now: number
-}
-
 /**
  * The statements that give a person the roles of their groups, and take those that earlier groups gave, the last owner's
  * too. What a person was given by an invitation or an owner stays: the higher role counts.
  */
 export function changeGroupRoles(
-  { personId, given, by, now }: GroupRoleChange,
-  audit: Pick<AuditTrail, 'entries'>,
+  { personId, given, now }: { personId: string; given: readonly GroupRole[]; now: number },
+  { by, audit }: { by: ActedBy; audit: Pick<AuditTrail, 'entries'> },
 ) {
   const next = nextRoles(personId, given)
-  const projectId = sql`of_project`
-  const label = personLabelSql(personId)
   return {
-    changes: audit.entries(
-      { by, projectId, action: 'role_changed' },
-      sql`(select project_id as of_project, ${label} || ' → ' || role as value from ${next}
-        where role <> 'none' and role is not old_role)`,
-    ),
-    removals: audit.entries(
-      { by, projectId, action: 'person_removed' },
-      sql`(select project_id as of_project, ${label} as value from ${next} where role = 'none')`,
+    entries: audit.entries(
+      { by, projectId: sql`of_project`, action: 'role_changed' },
+      sql`(select project_id as of_project, ${personLabelSql(personId)} || ' → ' || role as value from ${next}
+        where role is not old_role)`,
     ),
     roles: sql`
       insert into ${members} (project_id, person_id, role, without_groups, created_at)

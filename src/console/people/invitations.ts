@@ -148,9 +148,10 @@ export class Invitations {
     baseUrl: string,
     { by, projectId, requirements }: { by: ActedBy; projectId: number | null; requirements: Requirement[] },
   ): Promise<PasswordLink> {
-    const { write, audit, now, read, oidc } = this.#options
-    const isWayBackIn = projectId === null && person.id === (await findConsoleOwner(read))
-    if (!isWayBackIn) refusePasswords(oidc)
+    const { write, audit, now } = this.#options
+    // Null for the command line.
+    const createdBy = projectId === null ? null : personIdOf(by)
+    await refuseLinks(this.#options, person.id, createdBy)
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const target = personLabel(person)
@@ -158,8 +159,7 @@ export class Invitations {
       id: newId('inv'),
       personId: person.id,
       tokenHash: hashToken(token),
-      // Null for the command line.
-      createdBy: projectId === null ? null : personIdOf(by),
+      createdBy,
       createdAt,
       expiresAt,
     }
@@ -173,6 +173,15 @@ export class Invitations {
       link: `${baseUrl}/console/reset#${token}`,
     }
   }
+}
+
+/** @throws forbidden where passwords are not accepted, except for what the command line does for the console's owner */
+export async function refuseLinks(
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  personId: string,
+  createdBy: string | null,
+): Promise<void> {
+  if (createdBy !== null || personId !== (await findConsoleOwner(read))) refusePasswords(oidc)
 }
 
 /** Whether the creator owns the console, or owns every project of the person, who does not own the console. */

@@ -21,11 +21,11 @@ import {
   refusePasswords,
 } from './credentials.ts'
 import { rankOf } from './group-roles.ts'
-import { inviterName, isStillAllowed } from './invitations.ts'
+import { inviterName, isStillAllowed, refuseLinks } from './invitations.ts'
 import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
-import { consoleOwnerName, findConsoleOwner, setupHashName } from './set-up.ts'
+import { consoleOwnerName, setupHashName } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 
@@ -145,8 +145,7 @@ export class Links {
   }
 
   async #find(token: string) {
-    const { read, oidc } = this.#options
-    const [link] = await read
+    const [link] = await this.#options.read
       .select({
         tokenHash: invitations.tokenHash,
         projectId: invitations.projectId,
@@ -170,13 +169,8 @@ export class Links {
         ),
       )
     if (!link) throw deadLink()
-    if (link.personId !== null && !(await this.#isWayBackIn(link))) refusePasswords(oidc)
+    if (link.personId !== null) await refuseLinks(this.#options, link.personId, link.createdBy)
     return link
-  }
-
-  /** Where passwords are not accepted, only the console's owner has links to one, made on the command line. */
-  async #isWayBackIn(link: { personId: string | null; createdBy: string | null }): Promise<boolean> {
-    return link.createdBy === null && link.personId === (await findConsoleOwner(this.#options.read))
   }
 
   /**
@@ -202,7 +196,7 @@ export class Links {
 
   async #join(tokenHash: string, person: Person, client: Client, newPerson?: NewPersonRow): Promise<void> {
     const { write, audit, now } = this.#options
-    const isGood = isOpenInvitation(tokenHash, now())
+    const isGood = sql`exists (select 1 from ${invitations} where ${isOpenInvitation(tokenHash, now())})`
     const by = byPerson({ ...person, personId: person.id }, client.address)
     const { accepted } = await write.batch({
       person: newPerson ? Object.values(insertWithPassword(newPerson, isGood)) : [],
@@ -212,28 +206,17 @@ export class Links {
   }
 }
 
-/** Whether such an invitation is open when the statement runs. */
+/** Whether a row of `invitations` is an open one with this token. */
 export function isOpenInvitation(tokenHash: string, now: number): SQL {
-  return sql`exists (select 1 from ${invitations} where ${openInvitation(tokenHash, now)})`
-}
-
-function openInvitation(tokenHash: string, now: number): SQL {
   return sql`token_hash = ${tokenHash} and project_id is not null and expires_at > ${now}`
-}
-
-interface Acceptance {
-  tokenHash: string
-  person: Person
-  by: ActedBy
-  now: number
 }
 
 /** The statements that take a person into the project of an open invitation. `accepted` changes a row if they do. */
 export function acceptInvitation(
-  { tokenHash, person, by, now }: Acceptance,
+  { tokenHash, person, by, now }: { tokenHash: string; person: Person; by: ActedBy; now: number },
   audit: Pick<AuditTrail, 'entries'>,
 ) {
-  const isThis = openInvitation(tokenHash, now)
+  const isThis = isOpenInvitation(tokenHash, now)
   const isMade = sql`exists (select 1 from ${people} where id = ${person.id})`
   const higher = (held: SQL) =>
     sql`case when ${rankOf(sql`excluded.role`)} > ${rankOf(held)} then excluded.role else ${held} end`

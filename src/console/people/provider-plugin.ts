@@ -6,51 +6,48 @@ import { expireCookie, setSessionCookie } from 'better-auth/cookies'
 const secretBytes = 32
 const signInSeconds = 600
 
-interface PluginOptions {
-  sessionSeconds: number
-  now: () => number
-}
-
-/** What better-auth does for people whom a provider has identified: see provider-sign-in.ts. */
-export function providerPlugin({ sessionSeconds, now }: PluginOptions) {
-  return {
-    id: 'provider',
-    endpoints: {
-      /** Gives the browser the secret of a new sign-in, in a signed cookie. */
-      beginProviderSignIn: createAuthEndpoint.serverOnly({ method: 'POST' }, async (ctx) => {
-        const secret = randomBytes(secretBytes).toString('base64url')
-        const { name, attributes } = ctx.context.createAuthCookie('provider', { maxAge: signInSeconds })
-        await ctx.setSignedCookie(name, secret, ctx.context.secret, attributes)
-        return { secret }
-      }),
-      /** The secret of this browser's sign-in; null without one. */
-      readProviderSignIn: createAuthEndpoint.serverOnly(
-        { method: 'GET', requireHeaders: true },
-        async (ctx) => {
-          const { name } = ctx.context.createAuthCookie('provider')
-          return { secret: (await ctx.getSignedCookie(name, ctx.context.secret)) || null }
-        },
-      ),
-      /** Begins a session of a fixed length, and forgets the secret. */
-      endProviderSignIn: createAuthEndpoint.serverOnly(
-        {
-          method: 'POST',
-          requireHeaders: true,
-          // Only this process calls it, with this type.
-          metadata: { $Infer: { body: {} as { personId: string } } },
-        },
-        async (ctx) => {
-          const { internalAdapter } = ctx.context
-          const endsAt = new Date(now() + sessionSeconds * 1_000)
-          const user = await internalAdapter.findUserById(ctx.body.personId)
-          if (!user) return null
-          const fixed = { expiresAt: endsAt, endsAt }
-          const session = await internalAdapter.createSession(user.id, false, fixed, true)
-          expireCookie(ctx, ctx.context.createAuthCookie('provider'))
-          await setSessionCookie(ctx, { session, user }, false, { maxAge: sessionSeconds })
-          return { token: session.token }
-        },
-      ),
-    },
-  }
+/** What better-auth does for people whom a provider identifies: see provider-sign-in.ts. */
+export const providerPlugin = {
+  id: 'provider',
+  endpoints: {
+    /** Gives the browser the secret of a new sign-in, in a signed cookie. */
+    beginProviderSignIn: createAuthEndpoint.serverOnly({ method: 'POST' }, async (ctx) => {
+      const secret = randomBytes(secretBytes).toString('base64url')
+      const { name, attributes } = ctx.context.createAuthCookie('provider', { maxAge: signInSeconds })
+      await ctx.setSignedCookie(name, secret, ctx.context.secret, attributes)
+      return secret
+    }),
+    /** The secret of this browser's sign-in; null without one. */
+    readProviderSignIn: createAuthEndpoint.serverOnly(
+      { method: 'GET', requireHeaders: true },
+      async (ctx) => {
+        const { name } = ctx.context.createAuthCookie('provider')
+        return (await ctx.getSignedCookie(name, ctx.context.secret)) || null
+      },
+    ),
+    /** Begins a session that its use does not extend, and forgets the secret. Null when there is no such person. */
+    endProviderSignIn: createAuthEndpoint.serverOnly(
+      {
+        method: 'POST',
+        requireHeaders: true,
+        // Only this process calls it, with this type.
+        metadata: { $Infer: { body: {} as { personId: string; endsAt: Date; seconds: number } } },
+      },
+      async (ctx) => {
+        const { personId, endsAt, seconds } = ctx.body
+        const { createAuthCookie, internalAdapter } = ctx.context
+        const user = await internalAdapter.findUserById(personId)
+        if (!user) return null
+        const session = await internalAdapter.createSession(
+          user.id,
+          false,
+          { expiresAt: endsAt, endsAt },
+          true,
+        )
+        expireCookie(ctx, createAuthCookie('provider'))
+        await setSessionCookie(ctx, { session, user }, false, { maxAge: seconds })
+        return session.id
+      },
+    ),
+  },
 }

@@ -1,13 +1,13 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import { isTaken } from '../../db/constraint.ts'
-import { accounts, people } from '../../db/schema.ts'
+import { accounts, invitations, people } from '../../db/schema.ts'
 import { forbidden, notFound } from '../../errors.ts'
 import { byPerson } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { FinishedSignIn } from '../schemas.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
-import { findPerson, insertPerson, type Person } from './credentials.ts'
+import { insertPerson, type Person } from './credentials.ts'
 import { changeGroupRoles, giveSomething, isLetIn } from './group-roles.ts'
 import type { Identity } from './identity-claims.ts'
 import { acceptInvitation, isOpenInvitation } from './links.ts'
@@ -23,10 +23,12 @@ const returnPath = '/console/sign-in/oidc'
 
 interface ProviderSignInOptions extends PeopleOptions {
   auth: () => Promise<Auth>
-  /** Null without a provider. */
+  /** Null without one. */
   provider: Provider | null
   sessions: Pick<Sessions, 'openIdentified'>
   limits: Pick<SignInLimits, 'countProvider'>
+  /** PUBLIC_URL; null for the origin at which the browser has the console open. */
+  publicUrl: string | null
 }
 
 /** A verified person at the provider. */
@@ -34,7 +36,7 @@ type Verified = Identity & { email: string }
 
 /**
  * Signs people in whom a provider has identified. They have roles by their groups there or by an invitation; of anyone
- * else nothing is stored.
+ * else nothing is stored. Both steps throw not_found without a provider; rate_limited; unavailable.
  */
 export class ProviderSignIn {
   readonly #options: ProviderSignInOptions
@@ -43,69 +45,60 @@ export class ProviderSignIn {
     this.#options = options
   }
 
-  /**
-   * Where the browser signs in. Its answer leads back to the same browser only.
-   * @param baseUrl PUBLIC_URL, or the origin of the request
-   * @throws not_found without a provider; rate_limited; unavailable
-   */
-  async begin(baseUrl: string, client: Client): Promise<{ url: string }> {
-    const { auth, limits } = this.#options
-    const { provider } = this.#configured()
-    await limits.countProvider(client.address)
-    const { api } = await auth()
-    const { response, headers } = await api.beginProviderSignIn({ returnHeaders: true })
-    const url = await provider.signInUrl(response.secret, baseUrl + returnPath)
+  /** Where the browser signs in. The answer is good for this browser only. */
+  async begin(client: Client): Promise<{ url: string }> {
+    const { provider, api, returnUrl } = await this.#open(client)
+    const { response: secret, headers } = await api.beginProviderSignIn({ returnHeaders: true })
+    const url = await provider.signInUrl(secret, returnUrl)
     client.keepCookies(headers)
     return { url }
   }
 
   /**
    * Begins a session for the person whom the provider's answer names.
-   * @throws not_found, rate_limited and unavailable as above; not_signed_in for an answer that does not belong to this
-   * browser's sign-in; forbidden for a person who is not let in
+   * @throws not_signed_in for an answer to another sign-in than this browser's; forbidden for a person who is not let in
    */
-  async finish(
-    { query, invitation }: typeof FinishedSignIn.static,
-    baseUrl: string,
-    client: Client,
-  ): Promise<SessionAnswer> {
-    const { auth, limits, sessions } = this.#options
-    const { provider, oidc } = this.#configured()
-    await limits.countProvider(client.address)
-    const { api } = await auth()
-    const { secret } = await api.readProviderSignIn({ headers: headersOf(client) })
+  async finish({ query, invitation }: typeof FinishedSignIn.static, client: Client): Promise<SessionAnswer> {
+    const { provider, api, returnUrl } = await this.#open(client)
+    const secret = await api.readProviderSignIn({ headers: headersOf(client) })
     if (secret === null) throw signInOver()
-    const returned = new URL(baseUrl + returnPath)
+    const returned = new URL(returnUrl)
     returned.search = query
-    const identity = verified(await provider.identify(secret, returned), oidc)
-    return await sessions.openIdentified(await this.#admit(identity, oidc, { invitation, client }), client)
+    const { config } = provider
+    const identity = verified(await provider.identify(secret, returned), config)
+    const person = await this.#admit(identity, config, { invitation, client })
+    return await this.#options.sessions.openIdentified(person, config, client)
   }
 
-  #configured(): { provider: Provider; oidc: ProviderConfig } {
-    const { provider, oidc } = this.#options
-    if (provider && oidc) return { provider, oidc }
-    throw notFound('There is no provider to sign in with here.')
+  async #open(client: Client) {
+    const { provider, auth, limits, publicUrl } = this.#options
+    if (!provider) throw notFound('There is no provider to sign in with here.')
+    await limits.countProvider(client.address)
+    const { api } = await auth()
+    return { provider, api, returnUrl: (publicUrl ?? client.origin) + returnPath }
   }
 
   /** The person, with the roles that their groups give now. @throws forbidden when that leaves them in no project */
   async #admit(
     identity: Verified,
-    { issuer, name, groupRoles }: ProviderConfig,
+    config: ProviderConfig,
     { invitation, client }: { invitation: string | undefined; client: Client },
   ): Promise<Person> {
     const { write, audit, now: readClock } = this.#options
     const now = readClock()
-    const known = await this.#find(identity, { issuer, name })
+    const { issuer, name, groupRoles } = config
+    const known = await this.#find(identity, config)
     const person = known ?? { id: newId('per'), name: identity.name ?? identity.email, email: identity.email }
     const by = byPerson({ ...person, personId: person.id }, client.address)
     const given = groupRoles.filter(({ group }) => identity.groups?.includes(group))
     const tokenHash = hashToken(invitation ?? '')
-    const mayJoin = sql`(${giveSomething(given)} or ${isOpenInvitation(tokenHash, now)})`
+    const mayJoin = sql`(${giveSomething(given)} or exists (
+      select 1 from ${invitations} where ${isOpenInvitation(tokenHash, now)}))`
     const isIn = isLetIn(person.id)
     const { letIn } = await write
       .batch({
         created: known ? [] : [insertPerson(person, now, mayJoin)],
-        ...changeGroupRoles({ personId: person.id, given, by, now }, audit),
+        ...changeGroupRoles({ personId: person.id, given, now }, { by, audit }),
         accepted: Object.values(acceptInvitation({ tokenHash, person, by, now }, audit)),
         linked: sql`
           insert into ${accounts} (id, user_id, account_id, provider_id, created_at, updated_at)
@@ -127,19 +120,16 @@ export class ProviderSignIn {
   }
 
   /** By the provider's id of the person, or at their first sign-in there by the email address. */
-  async #find(
-    { subject, email }: Verified,
-    { issuer, name }: Pick<ProviderConfig, 'issuer' | 'name'>,
-  ): Promise<Person | null> {
-    const { read } = this.#options
-    const columns = { id: people.id, name: people.name, email: people.email, subject: accounts.accountId }
+  async #find({ subject, email }: Verified, { issuer, name }: ProviderConfig): Promise<Person | null> {
     const isOfIssuer = and(eq(accounts.userId, people.id), eq(accounts.providerId, issuer))
-    const linked = read.select(columns).from(people).innerJoin(accounts, isOfIssuer)
-    const [person] = await linked.where(eq(accounts.accountId, subject))
-    if (person) return person
+    const found = await this.#options.read
+      .select({ id: people.id, name: people.name, email: people.email, linked: accounts.accountId })
+      .from(people)
+      .leftJoin(accounts, isOfIssuer)
+      .where(or(eq(accounts.accountId, subject), eq(people.email, email)))
+    const person = found.find(({ linked }) => linked === subject) ?? found[0] ?? null
     // An address that somebody else had before must not open their account.
-    const [other] = await linked.where(eq(people.email, email))
-    if (!other) return await findPerson(read, email)
+    if (person === null || person.linked === null || person.linked === subject) return person
     throw forbidden(`Your account here belongs to someone else at ${name}. Ask whoever runs Callbook.`)
   }
 }

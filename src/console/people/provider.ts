@@ -9,18 +9,8 @@ type Library = typeof import('openid-client')
 
 const answerWithinSeconds = 10
 const retryAfterSeconds = 10
-/** The library's codes for an answer that is not one of OpenID Connect, such as that of a proxy before it. */
-const codesOfNoAnswer = [
-  'OAUTH_TIMEOUT',
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
-  'OAUTH_PARSE_ERROR',
-]
-
-interface ProviderOptions {
-  config: ProviderConfig
-  log: Pick<Log, 'warn'>
-}
+/** The library's codes for no answer, or one that is not of OpenID Connect, such as that of a proxy before it. */
+const codesOfNoAnswer = /^(undefined|OAUTH_(TIMEOUT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)))$/
 
 /**
  * Signs people in at a provider of OpenID Connect by authorization code with PKCE, state and nonce:
@@ -29,15 +19,17 @@ interface ProviderOptions {
  * that changed ones need no restart. Without an answer of the provider, every method throws unavailable.
  */
 export class Provider {
-  readonly #options: ProviderOptions
+  readonly config: ProviderConfig
+  readonly #log: Pick<Log, 'warn'>
 
-  constructor(options: ProviderOptions) {
-    this.#options = options
+  constructor(config: ProviderConfig, log: Pick<Log, 'warn'>) {
+    this.config = config
+    this.#log = log
   }
 
   /** The address at which the browser signs in. */
   async signInUrl(secret: string, returnUrl: string): Promise<string> {
-    const { groupsClaim } = this.#options.config
+    const { groupsClaim } = this.config
     return await this.#ask(async (library, provider) => {
       // Some providers tell groups only to those who ask for that scope.
       const hasGroupsScope = provider.serverMetadata().scopes_supported?.includes(groupsClaim)
@@ -59,15 +51,12 @@ export class Provider {
    * @throws not_signed_in for the answer to another sign-in, or one that was used before; forbidden for an invalid one
    */
   async identify(secret: string, returned: URL): Promise<Identity> {
-    const expectedState = derived(secret, 'state')
+    const [expectedState, expectedNonce] = [derived(secret, 'state'), derived(secret, 'nonce')]
     if (returned.searchParams.get('state') !== expectedState) throw signInOver()
-    const { groupsClaim, groupRoles } = this.#options.config
+    const { groupsClaim, groupRoles } = this.config
     return await this.#ask(async (library, provider) => {
-      const tokens = await library.authorizationCodeGrant(provider, returned, {
-        pkceCodeVerifier: secret,
-        expectedState,
-        expectedNonce: derived(secret, 'nonce'),
-      })
+      const checks = { pkceCodeVerifier: secret, expectedState, expectedNonce }
+      const tokens = await library.authorizationCodeGrant(provider, returned, checks)
       // Without an ID token, the nonce is refused.
       const { sub: subject = '', ...inToken }: Claims & { sub?: string } = tokens.claims() ?? {}
       const told = { subject, ...readIdentity(inToken, groupsClaim) }
@@ -84,34 +73,27 @@ export class Provider {
   ): Promise<Answer> {
     // Loaded only when it is used.
     const library = await import('openid-client')
-    const { config, log } = this.#options
     try {
-      return await question(library, await discover(library, config))
+      return await question(library, await discover(library, this.config))
     } catch (error) {
-      log.warn({ error }, `Sign-in with ${config.name} failed`)
-      throw refusalOf(library, error, config.name)
+      this.#log.warn({ error }, `Sign-in with ${this.config.name} failed`)
+      throw refusalOf(library, error, this.config.name)
     }
   }
 }
 
-async function discover(
-  library: Library,
-  { issuer, clientId, clientSecret, name }: ProviderConfig,
-): Promise<Configuration> {
+async function discover(library: Library, config: ProviderConfig): Promise<Configuration> {
+  const { issuer, clientId, clientSecret, name } = config
+  const { allowInsecureRequests, enableNonRepudiationChecks, ClientSecretBasic, ClientSecretPost } = library
   const url = new URL(issuer)
   const authenticate: ClientAuth = (server, ...request) => {
     const isBasic = server.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true
-    const method = isBasic ? library.ClientSecretBasic : library.ClientSecretPost
-    return method(clientSecret)(server, ...request)
+    return (isBasic ? ClientSecretBasic : ClientSecretPost)(clientSecret)(server, ...request)
   }
-  const provider = await library.discovery(url, clientId, undefined, authenticate, {
-    // The second checks signatures too, which the protocol leaves to TLS. Only a provider on this machine has none.
-    execute: [
-      ...(url.protocol === 'http:' ? [library.allowInsecureRequests] : []),
-      library.enableNonRepudiationChecks,
-    ],
-    timeout: answerWithinSeconds,
-  })
+  // Signatures are checked too, which the protocol leaves to TLS. Only a provider on this machine has none.
+  const execute = [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])]
+  const options = { execute, timeout: answerWithinSeconds }
+  const provider = await library.discovery(url, clientId, undefined, authenticate, options)
   const told = provider.serverMetadata().issuer
   // The library lets Microsoft's hosts answer as another issuer.
   if (told === issuer) return provider
@@ -132,7 +114,7 @@ function refusalOf(library: Library, error: unknown, name: string): AppError {
     return forbidden(`${name} has not signed you in.`)
   if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return signInOver()
   const isRefusal = error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError
-  const isAnswer = error instanceof ClientError && !codesOfNoAnswer.includes(error.code ?? 'OAUTH_TIMEOUT')
+  const isAnswer = error instanceof ClientError && !codesOfNoAnswer.test(`${error.code}`)
   if (isAnswer || (isRefusal && error.status < 500)) return invalidAnswer(name)
   return unavailable(`${name} cannot be reached. Whoever is signed in stays signed in.`, retryAfterSeconds)
 }

@@ -31,27 +31,17 @@ export async function describeSession(
   needsCode = false,
 ): Promise<SessionAnswer> {
   const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
-  if (!person) {
-    const isSetUp = await hasPeople(read)
-    return {
-      person,
-      projects: [],
-      isSetUp,
-      ownsConsole: false,
-      needsCode,
-      provider,
-      hasPassword: false,
-    }
-  }
+  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, needsCode, provider }
+  if (!person) return { ...nobody, isSetUp: await hasPeople(read) }
   const { id, name, email } = person
   return {
     person: { id, name, email },
     projects: await projectsOf(read, id),
     isSetUp: true,
     ownsConsole: (await findConsoleOwner(read)) === id,
+    hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
     provider,
-    hasPassword: (await findPasswordHash(read, email)) !== null,
   }
 }
 

@@ -16,7 +16,7 @@ import {
   passwordProblem,
   refusePasswords,
 } from './credentials.ts'
-import { type PeopleOptions, sessionRenewedAfterMs } from './options.ts'
+import { type PeopleOptions, type ProviderConfig, sessionRenewedAfterMs } from './options.ts'
 import { signInOver } from './provider.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
@@ -88,19 +88,20 @@ export class Sessions {
   }
 
   /** Begins a session for a person whom the provider has identified, in place of this browser's own. */
-  async openIdentified(person: Person, client: Client): Promise<SessionAnswer> {
-    const { write, now, oidc } = this.#options
+  async openIdentified(person: Person, { name, sessionHours }: ProviderConfig, client: Client) {
+    const { write, now } = this.#options
     const before = await this.signedIn(client.cookies)
+    const seconds = sessionHours * 3_600
+    const body = { personId: person.id, endsAt: new Date(now() + seconds * 1_000), seconds }
     const headers = headersOf({ ...client, cookies: null })
-    const asked = { body: { personId: person.id }, headers, returnHeaders: true } as const
-    const opened = await this.#ask(({ api }) => api.endProviderSignIn(asked))
+    const opened = await this.#ask(({ api }) => api.endProviderSignIn({ body, headers, returnHeaders: true }))
     if (!opened.response) throw signInOver()
     await write.batch({
       expired: write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
       replaced: write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
     })
     client.keepCookies(opened.headers)
-    return await this.#answer(person, client, oidc?.name)
+    return await this.#answer(person, client, name)
   }
 
   /**
