@@ -13,6 +13,7 @@ import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
 import type { OpenSessions } from './people/open-sessions.ts'
 import type { People } from './people/people.ts'
+import type { ProviderSignIn } from './people/provider-sign-in.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import type { TwoFactorRule } from './people/two-factor-rule.ts'
@@ -34,6 +35,7 @@ export interface ConsoleParts {
   readonly twoFactor: TwoFactor
   readonly twoFactorRule: TwoFactorRule
   readonly serviceState: ServiceState
+  readonly providerSignIn: ProviderSignIn
 }
 
 interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {

@@ -1,7 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
-import type { Person } from './credentials.ts'
+import { findPasswordHash, type Person } from './credentials.ts'
+import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner } from './set-up.ts'
 import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 
@@ -21,30 +22,38 @@ export interface SessionAnswer {
   needsCode: boolean
   /** Whether the signed-in person has to set up a second factor before anything else. */
   mustSetUpTwoFactor: boolean
+  /** Where people can sign in instead of with a password, or only there; null for nowhere. */
+  provider: { name: string; isOnly: boolean } | null
+  /** Whether the signed-in person has a password here. */
+  hasPassword: boolean
+}
+
+interface SessionFacts {
+  needsCode?: boolean
+  /** Null where it has just begun. */
+  sessionId?: string | null
+  /** Whether the person has just signed in at the provider. */
+  isIdentified?: boolean
 }
 
 export async function describeSession(
-  read: ReadDatabase,
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
   person: Person | null,
-  needsCode = false,
+  { needsCode = false, sessionId = null, isIdentified = false }: SessionFacts = {},
 ): Promise<SessionAnswer> {
-  if (!person)
-    return {
-      person: null,
-      projects: [],
-      isSetUp: await hasPeople(read),
-      ownsConsole: false,
-      needsCode,
-      mustSetUpTwoFactor: false,
-    }
+  const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
+  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, provider }
+  if (!person) return { ...nobody, needsCode, mustSetUpTwoFactor: false, isSetUp: await hasPeople(read) }
   const { id, name, email } = person
   return {
     person: { id, name, email },
     projects: await projectsOf(read, id),
     isSetUp: true,
     ownsConsole: (await findConsoleOwner(read)) === id,
+    hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
-    mustSetUpTwoFactor: await mustSetUpTwoFactor(read, id),
+    mustSetUpTwoFactor: !isIdentified && (await mustSetUpTwoFactor(read, { personId: id, sessionId })),
+    provider,
   }
 }
 
