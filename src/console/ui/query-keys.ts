@@ -72,8 +72,13 @@ export const knowledgeKeys = {
 }
 
 export const questionKeys = {
+  all: within('questions'),
   counts: within('questions', 'counts'),
   asked: within('questions', 'asked'),
+  one: within('questions', 'one'),
+  golden: within('questions', 'golden'),
+  people: within('questions', 'people'),
+  ofCall: within('questions', 'of call'),
 }
 
 export const settingsKeys = {

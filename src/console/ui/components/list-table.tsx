@@ -108,7 +108,10 @@ function ListRow<Row>({
           data-opens={onOpen !== undefined || undefined}
           data-selected={isSelected || undefined}
         >
-          <td colSpan={columns.length}>{below}</td>
+          {/* Not across the columns: some of them may be hidden. */}
+          <td>
+            <div className={classes.below}>{below}</div>
+          </td>
         </tr>
       )}
     </>

@@ -1,6 +1,6 @@
 import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { Link, useMatchRoute } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { Avatar } from '../components/avatar.tsx'
 import { ButtonWithPopup } from '../components/popup.tsx'
@@ -113,17 +113,22 @@ function SearchButton({ isNarrow, onFollow }: NavigationPart) {
 }
 
 function PageLink({
-  page: { to, label, icon: Icon },
+  page,
   isNarrow,
   onFollow,
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
+  const matches = useMatchRoute()
+  const { to, label, icon: Icon } = page
+  const isElsewhere =
+    'also' in page && page.also.some((path) => matches({ to: path, params: { project: id } }))
   return (
     <Link
       to={to}
       params={{ project: id }}
       className={classes.link}
       onClick={onFollow}
+      {...(isElsewhere && { 'aria-current': 'page' })}
       {...(isNarrow && hintOf(label))}
     >
       <Icon size={iconSize} stroke={iconStroke} aria-hidden />
