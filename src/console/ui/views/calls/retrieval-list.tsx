@@ -63,7 +63,7 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
         <KeepButton
           question={{ query, callId: call, item: first }}
           title="Which item should have answered?"
-          label="Keep as golden and open the item"
+          label="Keep and open the item"
           onKept={correct}
         >
           Wrong answer

@@ -1,6 +1,6 @@
 import { Select, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { AskedQuestion, QuestionState } from '../../../../knowledge/questions/question-groups.ts'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
@@ -24,7 +24,10 @@ interface AskedListProps {
 
 /** Questions of a state. One of them is open; once it has left the list, the next one opens. */
 export function AskedList({ project, state, id, assignee, onShow, empty }: AskedListProps) {
-  const asked = useQuery(askedQuery(project, state, assignee))
+  const queryClient = useQueryClient()
+  const { queryKey, ...query } = askedQuery(project, state, assignee)
+  const asked = useQuery({ queryKey, ...query })
+  const rows = useRows(asked.data, id)
   const mark = useMark()
   const frame = useRef<HTMLDivElement>(null)
   const hasMoved = useRef(false)
@@ -37,15 +40,17 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
   }, [id])
   if (asked.error && !asked.data) return <Problem error={asked.error} onRetry={() => void asked.refetch()} />
   const openNext = () => {
-    const rows = asked.data ?? []
-    const at = rows.findIndex((row) => row.id === id)
+    const at = rows?.findIndex((row) => row.id === id) ?? -1
     hasMoved.current = true
-    onShow({ question: (rows[at + 1] ?? rows[at - 1])?.id, assignee })
+    onShow({ question: (rows?.[at + 1] ?? rows?.[at - 1])?.id, assignee })
   }
-  const change = (question: AskedQuestion, to: Parameters<typeof mark.mutate>[0]) => {
-    const leaves = to.mark !== undefined && stateAfter(question, to.mark) !== state
-    mark.mutate(to, { onSuccess: () => leaves && openNext() })
-  }
+  const change = (to: Parameters<typeof mark.mutate>[0]) =>
+    mark.mutate(to, {
+      onSuccess: () => {
+        const now = queryClient.getQueryData(queryKey)
+        if (!now?.some((row) => row.id === to.id)) openNext()
+      },
+    })
   return (
     <div ref={frame} className={classes.list}>
       <AssigneeFilter
@@ -55,7 +60,7 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
       />
       <ListTable
         label="Questions"
-        rows={asked.data}
+        rows={rows}
         rowKey={(row) => row.id}
         isStale={asked.isPlaceholderData}
         columns={columnsOf(state)}
@@ -68,7 +73,7 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
               project={project}
               question={row}
               isPending={mark.isPending}
-              onChange={(to) => change(row, { id: row.id, ...to })}
+              onChange={(to) => change({ id: row.id, ...to })}
             />
           )
         }
@@ -80,11 +85,14 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
   )
 }
 
-/** The state of a question once it is marked; the coverage decides where the mark is taken back. */
-function stateAfter({ state, mark }: AskedQuestion, to: AskedQuestion['mark']): QuestionState {
-  if (to === 'not_answered') return 'gap'
-  if (to !== null) return to
-  return mark === null ? state : 'gap'
+/** The rows, with the open one where it was: it may have left the list while somebody works on it. */
+function useRows(rows: AskedQuestion[] | undefined, id: string | undefined): AskedQuestion[] | undefined {
+  const [open, setOpen] = useState<{ row: AskedQuestion; at: number } | null>(null)
+  const at = rows?.findIndex((row) => row.id === id) ?? -1
+  const row = rows?.[at]
+  if (row && (open?.row !== row || open.at !== at)) setOpen({ row, at })
+  if (!rows || row || open === null || open.row.id !== id) return rows
+  return rows.toSpliced(open.at, 0, open.row)
 }
 
 interface AssigneeFilterProps {

@@ -84,7 +84,7 @@ function KeepForm({ question, label = 'Keep', onKept, onClose }: KeepFormProps) 
   })
   return (
     <ActionForm
-      label={isOfCall ? `${label} until the call is erased` : label}
+      label={isOfCall ? 'Keep until the call is erased' : label}
       isReady={query.trim() !== '' && item !== null}
       isPending={isPending}
       onSubmit={() => item && mutate(item.id)}

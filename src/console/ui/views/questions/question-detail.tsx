@@ -24,8 +24,10 @@ interface QuestionDetailProps {
 }
 
 /** What a question finds now, where it was asked, and what to do about it. */
-export function QuestionDetail({ project, question, isPending, onChange }: QuestionDetailProps) {
-  const { data, error, refetch } = useQuery(questionQuery(project, question.id))
+export function QuestionDetail({ project, question: listed, isPending, onChange }: QuestionDetailProps) {
+  const { data, error, refetch } = useQuery(questionQuery(project, listed.id))
+  // The list may still have it as it was.
+  const question = data ?? listed
   const calls = [...new Set(data?.askings.flatMap(({ callId }) => callId ?? []))]
   return (
     <div className={classes.detail}>
@@ -91,6 +93,11 @@ function Said({
     )
   return (
     <p>
+      {answeredSince && (
+        <>
+          Answered since <Instant at={answeredSince} />.{' '}
+        </>
+      )}
       {coverage === null
         ? 'Search found passages by meaning alone, so nothing says how much of it they cover.'
         : `The best passage covers ${asPercent(coverage)} of it.`}

@@ -37,6 +37,7 @@ export function questionQuery(project: string, id: string) {
     queryKey: questionKeys.one(project, id),
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).questions.asked({ id }).get({ fetch: { signal } })),
+    refetchInterval: refetchMs,
   })
 }
 
