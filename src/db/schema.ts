@@ -938,7 +938,8 @@ export const questions = sqliteTable(
   (table) => [
     index('questions_by_time').on(table.projectId, table.at),
     index('questions_by_call').on(table.projectId, table.callId),
-    index('questions_by_wording').on(table.projectId, table.wording, table.at),
+    // It has all that questions are counted by.
+    index('questions_by_wording').on(table.projectId, table.wording, table.at, table.coverage),
   ],
 )
 

@@ -517,7 +517,7 @@ CREATE TABLE `questions` (
 --> statement-breakpoint
 CREATE INDEX `questions_by_time` ON `questions` (`project_id`,`at`);--> statement-breakpoint
 CREATE INDEX `questions_by_call` ON `questions` (`project_id`,`call_id`);--> statement-breakpoint
-CREATE INDEX `questions_by_wording` ON `questions` (`project_id`,`wording`,`at`);--> statement-breakpoint
+CREATE INDEX `questions_by_wording` ON `questions` (`project_id`,`wording`,`at`,`coverage`);--> statement-breakpoint
 CREATE TABLE `recording_fetches` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,

@@ -165,17 +165,17 @@ export class QuestionGroups {
   /** Each wording with its state. What the service itself has found last counts. */
   async #judged(projectId: number): Promise<SQL> {
     const { gapCoverage } = await this.#options.settingsOf(projectId)
-    // SQLite takes the other columns from the row of the maximum: https://www.sqlite.org/lang_select.html#bareagg
     return sql`(
       with asked as (
-        select wording as id, max(at) as lastAt, query, count(*) as asked, call_id as callId, coverage, hits,
-          total(${isGap(sql`hits`, sql`coverage`, gapCoverage)}) > 0 as wasGap
-        from ${questions} where ${await this.#areKept(projectId)} group by wording
+        select wording as id, max(seq) as last, count(*) as asked, total(coverage < ${gapCoverage}) > 0 as wasGap
+        from ${questions} indexed by questions_by_wording where ${await this.#areKept(projectId)} group by wording
       ), found as (
-        select id, lastAt, query, asked, callId, wasGap, since, mark, marked_at as markedAt,
+        select id, last.at as lastAt, query, asked, call_id as callId, wasGap, since, mark, marked_at as markedAt,
           marked_by as markedById, assignee_id as assigneeId,
-          iif(since is null, asked.coverage, known.coverage) as coverage, iif(since is null, asked.hits, known.hits) as hits
-        from asked left join ${questionStates} as known on known.project_id = ${projectId} and known.wording = id
+          iif(since is null, last.coverage, known.coverage) as coverage,
+          iif(since is null, last.hits, known.hits) as hits
+        from asked join ${questions} as last on last.seq = asked.last
+        left join ${questionStates} as known on known.project_id = ${projectId} and known.wording = id
       )
         select found.*, items.id as itemId, items.name as itemName,
           case

@@ -51,7 +51,8 @@ export async function questionsOfCall(
     select asked.wording as id, query, at, asked.coverage, asked.hits, mark,
       exists (select 1 from ${goldenQuestions} as golden
         where golden.project_id = ${projectId} and golden.wording = asked.wording) as isGolden
-    from ${questions} as asked left join ${questionStates} as known using (project_id, wording)
+    from ${questions} as asked indexed by questions_by_call
+    left join ${questionStates} as known using (project_id, wording)
     where asked.project_id = ${projectId} and call_id = ${callId} and at >= ${now() - keepQuestionsDays * dayMs}
     order by asked.seq limit ${questionsMax}`)
   const passages = await readPassagesOf(
