@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
-import { type QuestionState, questionStateNames } from '../knowledge/questions/question-groups.ts'
+import type { QuestionState } from '../knowledge/questions/question-groups.ts'
 import { NewItem, SearchRequest } from '../knowledge/schemas.ts'
 import { SettingsChange } from '../projects/schemas.ts'
 
@@ -53,7 +53,7 @@ export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.I
 
 /** Questions of a state, optionally those assigned to a person, or to `none`. */
 export const AskedRequest = Type.Object({
-  state: Type.Unsafe<QuestionState>({ type: 'string', enum: questionStateNames }),
+  state: Type.Unsafe<QuestionState>({ type: 'string', enum: ['gap', 'answered', 'dismissed'] }),
   assignee: filter,
 })
 

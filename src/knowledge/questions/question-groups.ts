@@ -10,8 +10,7 @@ const questionsMax = 200
 const askingsMax = 20
 
 /** Whether a question is a gap in the knowledge, is answered, or was dismissed by a person. */
-export const questionStateNames = ['gap', 'answered', 'dismissed'] as const
-export type QuestionState = (typeof questionStateNames)[number]
+export type QuestionState = 'gap' | 'answered' | 'dismissed'
 
 /** How many different questions agents asked. */
 export interface QuestionCounts extends Record<QuestionState, number> {

@@ -8,8 +8,8 @@ import { useProject } from '../../session.ts'
 import { KeepButton } from '../questions/keep-button.tsx'
 import { PassageList } from '../questions/passage-list.tsx'
 import { useMark } from '../questions/question-queries.ts'
+import { leftGap } from './left-gap.ts'
 import classes from './retrieval.module.css'
-import { isGapHere } from './retrieval-section.tsx'
 
 /** Each question of a call with the passages that the agent got, and a way to say that they are wrong. */
 export default function RetrievalList({ call, data, gapCoverage }: QuestionsOfCall & { call: string }) {
@@ -38,7 +38,7 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
   const navigate = useNavigate()
   const mark = useMark()
   const { id, query, at, coverage, passages, isGolden } = question
-  const isGap = isGapHere(question, gapCoverage)
+  const isGap = leftGap(question, gapCoverage)
   const correct = (item: string) => {
     mark.mutate({ id, mark: 'not_answered' })
     void navigate({ to: '/p/$project/knowledge/$item', params: { project, item }, search: { tab: 'edit' } })

@@ -1,12 +1,12 @@
 import { IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import type { QuestionOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
 import { api, unwrap } from '../../api.ts'
 import { counted } from '../../components/figures.ts'
 import { questionKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
+import { leftGap } from './left-gap.ts'
 
 const RetrievalList = lazy(() => import('./retrieval-list.tsx'))
 
@@ -20,7 +20,7 @@ export function RetrievalSection({ id }: { id: string }) {
       unwrap(api.projects({ project }).questions.calls({ call: id }).get({ fetch: { signal } })),
   })
   if (!data || data.data.length === 0) return null
-  const gaps = data.data.filter((question) => isGapHere(question, data.gapCoverage)).length
+  const gaps = data.data.filter((question) => leftGap(question, data.gapCoverage)).length
   return (
     <details className={classes.folded} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary className={classes.foldedLine}>
@@ -35,10 +35,4 @@ export function RetrievalSection({ id }: { id: string }) {
       )}
     </details>
   )
-}
-
-/** Whether what was found during the call left a gap, or a person says so. */
-export function isGapHere({ mark, coverage, passages }: QuestionOfCall, gapCoverage: number): boolean {
-  if (mark !== null) return mark === 'not_answered'
-  return passages.length === 0 || (coverage !== null && coverage < gapCoverage)
 }

@@ -9,7 +9,7 @@ import { questionKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { useSettingsChange } from '../settings/privacy-queries.ts'
 
-/** Of questions whose item is stored, 76 to 98 % are covered so far; of others, 6 to 29 %, and more where a model says what is near. */
+/** What a project begins with; src/guide/knowledge.md has the figures. */
 const usualPercent = 50
 
 /** Sets how much of a question a passage has to cover. */
@@ -45,7 +45,7 @@ function LimitForm({ limit, onDone }: { limit: number; onDone: () => void }) {
     <ActionForm label="Save" isReady={percent !== ''} isPending={isPending} onSubmit={save} onCancel={onDone}>
       <NumberInput
         label="A question is a gap below"
-        description={`How much of it the best passage covers. ${usualPercent} % tells best, as measured; a lower limit shows fewer gaps.`}
+        description={`How much of it the best passage covers. Usually ${usualPercent} %; a lower limit shows fewer gaps.`}
         suffix=" %"
         min={0}
         max={100}
