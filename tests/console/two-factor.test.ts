@@ -21,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const nobody = {
+  mustSetUpTwoFactor: false,
   person: null,
   projects: [],
   isSetUp: true,
