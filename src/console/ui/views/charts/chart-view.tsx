@@ -129,10 +129,10 @@ interface DeleteChartProps {
   id: string
   name: string
   isShared: boolean
-  canDelete: boolean
+  canChange: boolean
 }
 
-function DeleteChart({ id, name, isShared, canDelete }: DeleteChartProps) {
+function DeleteChart({ id, name, isShared, canChange }: DeleteChartProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const remove = async () => {
@@ -140,7 +140,7 @@ function DeleteChart({ id, name, isShared, canDelete }: DeleteChartProps) {
     await queryClient.invalidateQueries({ queryKey: viewsQuery(project, 'chart').queryKey })
     notifications.show({ message: `Deleted the chart “${name}”` })
   }
-  if (!canDelete) return null
+  if (!canChange) return null
   return (
     <ButtonWithPopup
       kind="dialog"
