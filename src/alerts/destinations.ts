@@ -105,8 +105,7 @@ export class Destinations {
   /** A new row, or the known one of an id: of a webhook, or of an address or key that another rule has. @returns a string that says what is wrong */
   async #read(kind: Row['kind'], text: string, known: readonly Row[]): Promise<Row | string> {
     const { addresses, pagerDutyUrl } = this.#options
-    if (kind === 'webhook')
-      return known.find((row) => row.id === text) ?? 'is no webhook of this project'
+    if (kind === 'webhook') return known.find((row) => row.id === text) ?? 'is no webhook of this project'
     const row = { id: newId('wh'), kind }
     if (kind === 'slack') return (await addresses.problemOf(text)) ?? { ...row, url: text, secret: '' }
     if (keyPattern.test(text)) return { ...row, url: pagerDutyUrl, secret: text }

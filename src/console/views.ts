@@ -80,9 +80,7 @@ export class Views {
 
   /** @throws not_found unless the person sees it and may change it */
   async delete(member: Membership, personId: string, id: string): Promise<{ id: string; deleted: true }> {
-    const { rowsAffected } = await this.#options.write
-      .delete(callViews)
-      .where(ownView(member, personId, id))
+    const { rowsAffected } = await this.#options.write.delete(callViews).where(ownView(member, personId, id))
     if (rowsAffected > 0) return { id, deleted: true }
     throw noView()
   }

@@ -3,6 +3,7 @@ export const settingsPages = [
   { to: '/p/$project/settings/keys', label: 'API Keys', ownersOnly: true },
   { to: '/p/$project/settings/integrations', label: 'Integrations', ownersOnly: true },
   { to: '/p/$project/settings/webhooks', label: 'Webhooks', ownersOnly: true },
+  { to: '/p/$project/settings/alerts', label: 'Alerts', ownersOnly: false },
   { to: '/p/$project/settings/analysis', label: 'Analysis', ownersOnly: false },
   { to: '/p/$project/settings/people', label: 'People', ownersOnly: true },
   { to: '/p/$project/settings/privacy', label: 'Privacy', ownersOnly: true },

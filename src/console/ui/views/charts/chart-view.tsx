@@ -12,6 +12,7 @@ import { ButtonWithPopup } from '../../components/popup.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
+import { AlertButton } from '../alerts/alert-link.tsx'
 import { CallFilters } from '../calls/call-filters.tsx'
 import { nameOf } from '../calls/chosen-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
@@ -58,8 +59,10 @@ export function ChartView() {
           </>
         }
         action={
-          // "Alert me when …" stands here, beside the button.
-          kept ? <DeleteChart {...kept} /> : <Keep search={search} title={title} period={period} />
+          <div className="cb-row">
+            <AlertButton figure={chart} filters={filters} />
+            {kept ? <DeleteChart {...kept} /> : <Keep search={search} title={title} period={period} />}
+          </div>
         }
       />
       <div className={classes.builder}>
@@ -125,14 +128,14 @@ function Keep({ search, title, period }: { search: ChartSearch; title: string; p
   )
 }
 
-interface DeleteChartProps {
+interface KeptProps {
   id: string
   name: string
   isShared: boolean
   canChange: boolean
 }
 
-function DeleteChart({ id, name, isShared, canChange }: DeleteChartProps) {
+function DeleteChart({ id, name, isShared, canChange }: KeptProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const remove = async () => {

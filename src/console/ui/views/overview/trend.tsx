@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { formatOf } from '../charts/chart.ts'
 import type { Chart } from '../charts/chart-search.ts'
 import { FigureChart } from '../charts/figure-chart.tsx'
@@ -54,7 +55,19 @@ export function Trend({ kind, period }: { kind: keyof typeof kinds; period: Peri
   const isEmpty = query.data?.figure.value === null
   const { format } = formatOf(chart)
   return (
-    <Card title={title} aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
+    <Card
+      title={title}
+      aside={
+        !isEmpty && (
+          <span className="cb-row">
+            <AlertLink figure={chart} />
+            {tableSwitch}
+          </span>
+        )
+      }
+      query={query}
+      skeleton={skeleton}
+    >
       {({ days, figure }) =>
         figure.value === null ? (
           <p className={classes.cardNone}>
