@@ -1,6 +1,6 @@
 import { Button, Skeleton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { IconBookmark, IconTrash } from '@tabler/icons-react'
+import { IconBookmark, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy } from 'react'
@@ -26,6 +26,8 @@ import { useChart } from './use-chart.ts'
 
 const loadKeep = () => import('./keep-chart.tsx')
 const KeepChart = lazy(loadKeep)
+const loadRename = () => import('./rename-chart.tsx')
+const RenameChart = lazy(loadRename)
 const loadDialog = () => import('../../components/confirm-dialog.tsx')
 const ConfirmDialog = lazy(async () => ({ default: (await loadDialog()).ConfirmDialog }))
 
@@ -61,7 +63,7 @@ export function ChartView() {
         action={
           <div className="cb-row">
             <AlertButton figure={chart} filters={filters} />
-            {kept ? <DeleteChart {...kept} /> : <Keep search={search} title={title} period={period} />}
+            {kept ? <Kept {...kept} /> : <Keep search={search} title={title} period={period} />}
           </div>
         }
       />
@@ -135,7 +137,28 @@ interface KeptProps {
   canChange: boolean
 }
 
-function DeleteChart({ id, name, isShared, canChange }: KeptProps) {
+/** What can be done with a chart that is kept. */
+function Kept(chart: KeptProps) {
+  if (!chart.canChange) return null
+  return (
+    <>
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadRename}
+        button={
+          <Button variant="default" leftSection={<IconPencil size={14} aria-hidden />}>
+            Rename
+          </Button>
+        }
+      >
+        {(popup) => <RenameChart {...popup} {...chart} />}
+      </ButtonWithPopup>
+      <DeleteChart {...chart} />
+    </>
+  )
+}
+
+function DeleteChart({ id, name, isShared }: KeptProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const remove = async () => {
@@ -143,7 +166,6 @@ function DeleteChart({ id, name, isShared, canChange }: KeptProps) {
     await queryClient.invalidateQueries({ queryKey: viewsQuery(project, 'chart').queryKey })
     notifications.show({ message: `Deleted the chart “${name}”` })
   }
-  if (!canChange) return null
   return (
     <ButtonWithPopup
       kind="dialog"
