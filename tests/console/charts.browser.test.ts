@@ -189,6 +189,15 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     await card('Cost').getByText('was $4.00').waitFor()
     await card('Latency').getByText('803 ms', { exact: true }).waitFor()
     await card('Criteria passed').getByRole('link', { name: 'Write a rubric' }).waitFor()
+    await card('Latency').getByText('was 840 ms, now 801 ms').waitFor()
+    await card('Cost').getByText('was $2.00, now $1.00').waitFor()
+    // All calls ended for one reason, which explains nothing.
+    expect(await card('Cost').getByText('End reason').count()).toBe(0)
+    await card('Cost').getByRole('link', { name: 'desk' }).click()
+    await page.getByText('3 calls', { exact: true }).waitFor()
+    expect(await ids(page)).toEqual(['d1', 'd2', 'd3'])
+    await page.goBack()
+    await card('Cost').getByText('was $2.00, now $1.00').waitFor()
     expect(await findings(page, 'moderate')).toEqual([])
 
     const criteria = [{ id: 'price', name: 'Named the price', question: 'Did the agent say what it costs?' }]

@@ -56,6 +56,7 @@ export const metricsKeys = {
   /** A chart, named as a list is. */
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
+  groups: within('metrics', 'groups'),
   criteria: within('metrics', 'criteria'),
 }
 

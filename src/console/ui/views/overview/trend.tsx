@@ -8,6 +8,7 @@ import type { Chart } from '../charts/chart-search.ts'
 import { FigureChart } from '../charts/figure-chart.tsx'
 import { Card, useTableSwitch } from './card.tsx'
 import { ChangeOf } from './change-of.tsx'
+import { Movers } from './movers.tsx'
 import classes from './overview.module.css'
 import { trendQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
@@ -95,6 +96,13 @@ export function Trend({ kind, period }: { kind: keyof typeof kinds; period: Peri
               data={days}
               filters={{ from: period.from, to: period.to }}
               isTable={isTable}
+            />
+            <Movers
+              chart={{ of, show }}
+              figure={figure}
+              period={period}
+              calls={days.reduce((sum, { calls }) => sum + calls, 0)}
+              format={format}
             />
           </>
         )
