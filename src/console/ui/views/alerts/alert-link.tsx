@@ -13,8 +13,13 @@ interface AlertLinkProps {
   filters?: ChosenFilters
 }
 
-/** Leads to a new alert about what a card shows. Not for viewers, who cannot make one. */
-export function AlertLink({ figure, filters = {} }: AlertLinkProps) {
+/** Leads to a new alert about what a card or a list shows. Not for viewers, who cannot make one. */
+export function AlertLink({
+  figure,
+  filters = {},
+  variant = 'subtle',
+  size = 28,
+}: AlertLinkProps & { variant?: 'subtle' | 'default'; size?: number }) {
   const { id: project } = useProject()
   if (useRefusal('change') !== null) return null
   return (
@@ -24,11 +29,11 @@ export function AlertLink({ figure, filters = {} }: AlertLinkProps) {
       search={alertSearchOf(figure, filters)}
       aria-label={label}
       data-hint={label}
-      variant="subtle"
+      variant={variant}
       color="gray"
-      size={28}
+      size={size}
     >
-      <IconBell size={16} aria-hidden />
+      <IconBell size={size / 2} aria-hidden />
     </PageIcon>
   )
 }

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconBookmark, IconChartBar, IconDownload } from '@tabler/icons-react'
 import { lazy } from 'react'
-import { PageButton } from '../../components/links.tsx'
+import { PageIcon } from '../../components/links.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useProject } from '../../session.ts'
-import { AlertButton } from '../alerts/alert-link.tsx'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { chartSearch } from '../charts/chart-search.ts'
 import { type ChosenFilters, type FilterChange, faultsOf } from './chosen-filters.ts'
 
@@ -40,18 +40,18 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
       >
         {(popup) => <ViewsPopover {...popup} filters={filters} />}
       </ButtonWithPopup>
-      <PageButton
+      <PageIcon
         to="/p/$project/overview/chart"
         params={{ project }}
         search={chartSearch(filters)}
-        variant="default"
-        leftSection={<IconChartBar size={14} aria-hidden />}
         aria-label="Chart these calls"
         data-hint="Chart these calls"
+        variant="default"
+        size={32}
       >
-        Chart
-      </PageButton>
-      <AlertButton figure={calls} filters={filters} />
+        <IconChartBar size={14} aria-hidden />
+      </PageIcon>
+      <AlertLink figure={calls} filters={filters} variant="default" size={32} />
       <ButtonWithPopup
         kind="menu"
         load={loadMenus}
