@@ -53,7 +53,8 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
-  // They would be joined with what needs fields and overlays, which the overview and the list of calls must not wait for.
+  // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
+  { name: 'new-project', test: /ui\/shell\/new-project-form/ },
   { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
   { name: 'metrics', test: /ui\/views\/(charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
   // Of the list of calls, the audit trail and the analysis of past calls.
