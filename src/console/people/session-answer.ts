@@ -53,7 +53,7 @@ export async function describeSession(
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
     provider,
-    mustSetUpTwoFactor: await mustSetUpTwoFactor(read, id),
+    mustSetUpTwoFactor: await mustSetUpTwoFactor({ read, oidc }, id),
   }
 }
 

@@ -53,7 +53,12 @@ export async function isTwoFactorRequired(read: ReadDatabase): Promise<boolean> 
 }
 
 /** Whether the person has to set up a second factor before anything else. */
-export async function mustSetUpTwoFactor(read: ReadDatabase, personId: string): Promise<boolean> {
+export async function mustSetUpTwoFactor(
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  personId: string,
+): Promise<boolean> {
+  // Where passwords are not accepted, nothing here would ask for it.
+  if (oidc?.isOnly) return false
   const rows = await read.all(sql`
     select 1 where exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)}`)
   return rows.length > 0
