@@ -28,6 +28,7 @@ const nobody = {
   ownsConsole: false,
   provider: null,
   hasPassword: false,
+  mustSetUpTwoFactor: false,
 }
 
 interface Enrolled {
