@@ -37,6 +37,7 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST views$/, 'see'],
   [/^DELETE views\/[^/]+$/, 'see'],
+  [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
   [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],

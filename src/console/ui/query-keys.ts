@@ -76,8 +76,14 @@ export const knowledgeKeys = {
 }
 
 export const questionKeys = {
+  all: within('questions'),
   counts: within('questions', 'counts'),
   asked: within('questions', 'asked'),
+  one: within('questions', 'one'),
+  golden: within('questions', 'golden'),
+  people: within('questions', 'people'),
+  ofCall: within('questions', 'of call'),
+  timesFound: within('questions', 'times found'),
 }
 
 export const settingsKeys = {
