@@ -28,7 +28,6 @@ const nobody = {
   ownsConsole: false,
   provider: null,
   hasPassword: false,
-  mustSetUpTwoFactor: false,
 }
 
 interface Enrolled {
