@@ -46,6 +46,8 @@ export const metricsKeys = {
   /** A chart, named as a list is. */
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
+  /** From which latency on an answer is slow. */
+  slow: within('metrics', 'slow'),
   criteria: within('metrics', 'criteria'),
 }
 
