@@ -65,7 +65,7 @@ function Leaf({ value }: { value: unknown }) {
   if (typeof value === 'string') {
     return (
       <span data-kind="string" dir="auto" className={classes.value}>
-        {value === '' ? '""' : value}
+        {value}
       </span>
     )
   }

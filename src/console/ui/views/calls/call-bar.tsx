@@ -75,7 +75,7 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
         />
         <StepButton label="Next call" keys="j" onClick={openNext} icon={<IconChevronDown size={16} />} />
         <PageButton isPage={isPage} />
-        {call && (
+        {call && rail.isWide && (
           <ActionIcon
             data-hint={`${rail.isOpen ? 'Hide' : 'Show'} the facts (i)`}
             variant={rail.isOpen ? 'light' : 'subtle'}

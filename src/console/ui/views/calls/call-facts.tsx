@@ -75,16 +75,10 @@ function DetailFacts({ details }: { details: CallDetails }) {
           <span className="cb-figure">{asDollars(costUsd)}</span>
         </Fact>
       )}
-      {latencyMs !== null && (
+      {(latencyMs !== null || parts.length > 0) && (
         <Fact label="Latency">
-          <span className="cb-figure" title="Median time the agent took to answer">
-            {asMilliseconds(latencyMs)}
-          </span>
-        </Fact>
-      )}
-      {parts.length > 0 && (
-        <Fact label="Medians">
-          <span className={classes.medians}>
+          <span className={classes.latency} title="Medians of this call's turns">
+            {latencyMs !== null && <span className="cb-figure">{asMilliseconds(latencyMs)}</span>}
             <LatencyBar parts={parts} />
             {parts.map(({ part, ms }) => (
               <Fragment key={part}>

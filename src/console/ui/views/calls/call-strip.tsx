@@ -57,11 +57,15 @@ export function CallStrip({ call, details, lines, matches, target, onTurn, onLin
       }}
       onSilence={pick}
       before={
-        track.isTimed && (
-          <span className={classes.time}>
-            {asMoment(position)} <span className="cb-dimmed">/ {asMoment(track.total)}</span>
-          </span>
-        )
+        <span className={classes.time}>
+          {track.isTimed ? (
+            <>
+              {asMoment(position)} <span className="cb-dimmed">/ {asMoment(track.total)}</span>
+            </>
+          ) : (
+            <span className="cb-dimmed">Without times: by the length of what was said</span>
+          )}
+        </span>
       }
       strip={
         <TimelineStrip

@@ -39,7 +39,7 @@ function StepLine({ step }: { step: Step }) {
   const { began, answer, failure, retrieved } = step
   const details = (
     <>
-      {failure !== null && (
+      {failure !== null && !isOpen && (
         <p className={classes.failure} dir="auto">
           {failure}
         </p>

@@ -14,6 +14,9 @@ export function TurnLatency({ latency, slowFromMs }: TurnLatencyProps) {
   const total = totalOf(latency)
   const parts = partsOf(latency)
   if (total === null) return null
+  const said = parts
+    .map(({ part, ms }) => `${partLabels[part].toLowerCase()} ${asMilliseconds(ms)}`)
+    .join(', ')
   const isSlow = slowFromMs !== null && total > slowFromMs
   return (
     <p className={classes.latency} data-slow={isSlow || undefined}>
@@ -30,8 +33,8 @@ export function TurnLatency({ latency, slowFromMs }: TurnLatencyProps) {
         {asMilliseconds(total)}
         {isSlow && ', slow'}
       </span>
-      <span className={classes.latencyParts}>
-        {parts.map(({ part, ms }) => `${partLabels[part].toLowerCase()} ${asMilliseconds(ms)}`).join(', ')}
+      <span className={classes.latencyParts} title={said}>
+        {said}
       </span>
     </p>
   )

@@ -8,7 +8,9 @@ const besideFromPx = 820
 
 /** Where the facts of a call are. */
 export interface Rail {
-  /** Whether there is room for them beside the conversation, and they are there. */
+  /** Whether there is room for them beside the conversation. */
+  isWide: boolean
+  /** Whether they are there. */
   isBeside: boolean
   isOpen: boolean
   toggle: () => void
@@ -34,7 +36,7 @@ export function useRail(panel: RefObject<HTMLElement | null>): Rail {
   }
   const mayWrite = useRefusal('change') === null
   useKeys({ i: toggle, ...(mayWrite && !isOpen && { l: openAt('labels'), n: openAt('note') }) })
-  return { isBeside: isWide && isOpen, isOpen, toggle, focus }
+  return { isWide, isBeside: isWide && isOpen, isOpen, toggle, focus }
 }
 
 function useStored(key: string, defaultValue: boolean) {
