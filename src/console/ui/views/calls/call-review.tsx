@@ -105,7 +105,7 @@ export function CallWords({ call, details: { review }, focus }: CallWordsProps) 
   if (isReadOnly) return <ReadWords review={review} />
   const part = { review, onChange: mutate }
   return (
-    <section className={classes.words} aria-label="Labels and note">
+    <section className={classes.words} aria-label="Written by people">
       <Labels {...part} inputRef={labels} hasFocus={focus === 'labels'} />
       <Note key={call.id} {...part} inputRef={note} />
       <UnsavedNote id={call.id} {...part} />
@@ -118,7 +118,7 @@ function ReadWords({ review }: { review: Review | null }) {
   const { labels = noLabels, note = null } = review ?? {}
   if (labels.length === 0 && note === null) return null
   return (
-    <section className={classes.words} aria-label="Labels and note">
+    <section className={classes.words} aria-label="Written by people">
       {labels.length > 0 && (
         <ul className={classes.readLabels} aria-label="Labels">
           {labels.map((label) => (

@@ -25,7 +25,9 @@ export function useTurnSearch(
   summary: string | null,
   searchedFor: string,
 ): TurnSearch {
-  const [query, setQuery] = useState(searchedFor)
+  // Until a person types, what the list was searched for, which may be known only later.
+  const [typed, setQuery] = useState<string | null>(null)
+  const query = typed ?? searchedFor
   const [position, setPosition] = useState(0)
   const [jump, setJump] = useState(0)
   const deferred = useDeferredValue(query)
