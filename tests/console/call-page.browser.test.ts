@@ -331,7 +331,7 @@ describe.if(browserPath !== null)('the page of a call, in a browser', () => {
       const details = await (await project.fetch('/v1/calls/all/details')).json()
       return details.review?.labels ?? []
     }
-    const field = page.getByLabel('Labels', { exact: true })
+    const field = page.getByRole('combobox', { name: 'Labels' })
     await field.fill('bill')
     await page.locator('[role="option"][data-combobox-selected]', { hasText: 'billing' }).waitFor()
     await field.press('Enter')
