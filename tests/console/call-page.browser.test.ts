@@ -182,7 +182,7 @@ describe.if(browserPath !== null)('the page of a call, in a browser', () => {
     await until(async () => (await widthOf(page)) < wide - 20)
     for (let n = 0; n < 40; n++) await page.keyboard.press('ArrowLeft')
     // The list keeps its room.
-    expect((await boxOf(page.locator('#calls-list'))).width).toBe(320)
+    expect((await boxOf(page.locator('#calls-list'))).width).toBe(360)
     expect(await findings(page)).toEqual([])
   })
 

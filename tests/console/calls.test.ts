@@ -59,7 +59,10 @@ describe('/console/api/projects/:project/calls', () => {
 
   test('hands out the whole of each call as a file: its document and its details', async () => {
     const project = await projectWithCall()
-    await project.send('PUT', '/ingest/calls/a', { details: { costUsd: 0.5 }, metadata: { campaign: 'winter' } })
+    await project.send('PUT', '/ingest/calls/a', {
+      details: { costUsd: 0.5 },
+      metadata: { campaign: 'winter' },
+    })
     const [document, details] = await Promise.all(
       ['', '/details'].map(async (part) => (await project.fetch(`/v1/calls/a${part}`)).json()),
     )

@@ -36,9 +36,7 @@ export function WidthHandle({ panel, onWidth }: WidthHandleProps) {
     onWidth(widthNow())
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a rule cannot take the focus.
-    <div
-      role="separator"
+    <hr
       tabIndex={0}
       aria-orientation="vertical"
       aria-label="Width of the call"

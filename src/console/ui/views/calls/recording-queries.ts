@@ -6,7 +6,7 @@ import { readWaveform } from './waveform.ts'
 const peaksAgainMs = 2_000
 
 /** What plays; a range of it may be asked for. */
-export function recordingPath(project: string, id: string): string {
+function recordingPath(project: string, id: string): string {
   return `/console/api/projects/${project}/calls/${encodeURIComponent(id)}/recording`
 }
 
