@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { useProject } from '../../session.ts'
-import { trackOf, turnAt } from './call-track.ts'
+import { type CallTrack, trackOf, turnAt } from './call-track.ts'
 import type { Line } from './conversation.ts'
 import { PlayButtons, PlayerMenu, type Skipping, stepSeconds } from './player-controls.tsx'
 import { peaksQuery } from './recording-queries.ts'
@@ -11,7 +11,7 @@ import classes from './timeline.module.css'
 import { TimelineFrame } from './timeline-frame.tsx'
 import { TimelineStrip } from './timeline-strip.tsx'
 import type { TurnMatch } from './turn-matches.ts'
-import { play, playFrom, seek, useAudio } from './use-audio.ts'
+import { type AudioState, play, playFrom, seek, useAudio } from './use-audio.ts'
 import { useKeys } from './use-keys.ts'
 import { silencesOf } from './waveform.ts'
 
@@ -43,7 +43,7 @@ interface CallPlayerProps {
 /** The timeline of a call with a recording. Nothing of it is fetched until a person plays it, because listening is noted. */
 export function CallPlayer({ call, details, lines, path, audio, matches, startAt, ...on }: CallPlayerProps) {
   const project = useProject()
-  const { recording, timeline, review } = details
+  const { recording, review } = details
   const isKept = recording.state === 'kept'
   const state = useAudio(audio, startAt)
   const { data: waveform = null } = useQuery({
@@ -52,21 +52,9 @@ export function CallPlayer({ call, details, lines, path, audio, matches, startAt
   })
   const duration =
     recording.durationSeconds ?? waveform?.seconds ?? state.duration ?? Math.max(call.duration, state.seconds)
-  const track = useMemo(() => {
-    const whole = trackOf(call.transcript, timeline, lines, duration)
-    // Without times of turns, what is not sound has no place in it.
-    return whole.isTimed ? whole : { ...whole, isTimed: true, total: duration, starts: [], ...nowhere }
-  }, [call.transcript, timeline, lines, duration])
+  const track = useSoundTrack(call, details, lines, duration)
   const turns = useMemo(() => matches.map(({ turn }) => turn), [matches])
-  const heard = state.seconds > 0 && track.starts.length > 0 ? turnAt(track, state.seconds) : null
-  const tellTurn = useEffectEvent(on.onTurn)
-  useEffect(() => tellTurn(heard), [heard])
-  const moment = state.isPlaying ? state.seconds - (state.seconds % momentSeconds) : state.seconds
-  const tellMoment = useEffectEvent(on.onMoment)
-  useEffect(() => {
-    const timer = setTimeout(() => tellMoment(moment), momentDelayMs)
-    return () => clearTimeout(timer)
-  }, [moment])
+  useTold(state, track, on)
   const silences = useMemo(
     () => (waveform ? silencesOf(waveform) : track.silences),
     [waveform, track.silences],
@@ -135,10 +123,37 @@ export function CallPlayer({ call, details, lines, path, audio, matches, startAt
 }
 
 const none: never[] = []
-const nowhere = {
-  marks: { tool: [], failed: [], retrieval: [], interruption: [], transfer: [] },
-  errors: [],
-  silences: [],
+
+/** As long as the recording. Without times of turns, what is not sound has no place in it. */
+function useSoundTrack(
+  { transcript }: Call,
+  { timeline }: CallDetails,
+  lines: readonly Line[],
+  duration: number,
+): CallTrack {
+  return useMemo(() => {
+    const whole = trackOf(transcript, timeline, lines, duration)
+    if (whole.isTimed) return whole
+    const marks = { tool: [], failed: [], retrieval: [], interruption: [], transfer: [] }
+    return { ...whole, isTimed: true, total: duration, starts: [], marks, errors: [], silences: [] }
+  }, [transcript, timeline, lines, duration])
+}
+
+/** Tells the turn that is heard, and now and then the moment. */
+function useTold(
+  { seconds, isPlaying }: AudioState,
+  track: CallTrack,
+  { onTurn, onMoment }: Pick<CallPlayerProps, 'onTurn' | 'onMoment'>,
+): void {
+  const heard = seconds > 0 && track.starts.length > 0 ? turnAt(track, seconds) : null
+  const tellTurn = useEffectEvent(onTurn)
+  useEffect(() => tellTurn(heard), [heard])
+  const moment = isPlaying ? seconds - (seconds % momentSeconds) : seconds
+  const tellMoment = useEffectEvent(onMoment)
+  useEffect(() => {
+    const timer = setTimeout(() => tellMoment(moment), momentDelayMs)
+    return () => clearTimeout(timer)
+  }, [moment])
 }
 
 /** Jumps over silence while it plays, if a person wants that. */
