@@ -10,6 +10,7 @@ import { CallVerdict, CallWords } from './call-review.tsx'
 import { personsNumber } from './call-title.ts'
 import { MarkedText } from './marked-text.tsx'
 import { OtherCalls } from './other-calls.tsx'
+import { RetrievalSection } from './retrieval-section.tsx'
 import type { Rail } from './use-rail.ts'
 
 interface CallRailProps {
@@ -52,6 +53,7 @@ export function CallRail({ call, details, rail, summaryRanges }: CallRailProps) 
       {isOpen && (
         <>
           {details && <CallWords call={call} details={details} focus={focus} />}
+          <RetrievalSection id={call.id} />
           <CallFacts call={call} details={details} />
           {details?.metadata && (
             <RailPart title="Metadata" copied={details.metadata}>
