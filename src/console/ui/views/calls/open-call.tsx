@@ -93,8 +93,8 @@ function Timeline({ call, details, lines, search, places, path, audio, onHeard }
   return (
     <Suspense fallback={<div className={classes.playerLoading} aria-busy="true" />}>
       <CallPlayer
-        {...part}
         key={`${path} ${details.recording.keptAt}`}
+        {...part}
         details={details}
         path={path}
         audio={audio}
