@@ -30,7 +30,7 @@ const coreModules = [
   /@mantine\/(hooks|core\/esm\/core|core\/.*\/(PasswordInput|Tabs))\//,
   /@tanstack\/(query-core|react-query|react-router)\/|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
+  /ui\/components\/(?!calendar|confirm|day-field|hints|json-tree|notices|shown)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /\.module\.css$|sources\/catalog/,
   // The links to a new alert, on the list of calls and on the overview.

@@ -137,6 +137,7 @@ const calls: ConsoleState[] = [
     before: (page) => page.route('**/changes', (route) => route.abort()),
   }),
   state('call', 'calls/:call'),
+  state('call-page', 'calls/:call?view=page'),
   repeat('call-live', 'calls/call-live-1'),
   repeat('call-held', 'calls/:held'),
   state('call-analysis', 'calls/:call?tab=analysis'),

@@ -124,6 +124,7 @@ describe.if(browserPath !== null)('questions, in a browser', () => {
     await project.send('PUT', '/ingest/calls/mine', { status: 'completed' })
     await ask('Do you refund my order from abroad?', 'mine')
     await open(`/p/${project.id}/calls/mine`)
+    await button('All details').click()
     await page.getByText('Knowledge: 1 question').click()
     await page.getByText('We refund any order.').waitFor()
     expect(await findings(page)).toEqual([])

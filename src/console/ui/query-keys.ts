@@ -59,6 +59,8 @@ export const metricsKeys = {
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
   groups: within('metrics', 'groups'),
+  /** From which latency on an answer is slow. */
+  slow: within('metrics', 'slow'),
   criteria: within('metrics', 'criteria'),
 }
 
