@@ -7,6 +7,7 @@ import { type FoundPassage, firstItem, readPassagesOf } from './hits.ts'
 import { dayMs } from './questions.ts'
 
 const questionsMax = 200
+const itemsMax = 200
 const askingsMax = 20
 
 /** Whether a question is a gap in the knowledge, is answered, or was dismissed by a person. */
@@ -18,6 +19,12 @@ export interface QuestionCounts extends Record<QuestionState, number> {
   keepDays: 7 | 30 | null
   /** A question whose answer covers less of it is a gap. */
   gapCoverage: number
+}
+
+export interface TimesFound {
+  /** For how many days questions are kept. */
+  days: number
+  items: { id: string; count: number }[]
 }
 
 /** Questions of one wording. */
@@ -104,6 +111,21 @@ export class QuestionGroups {
       answered: countOf('answered'),
       dismissed: countOf('dismissed'),
     }
+  }
+
+  /** How often each item's passage was the best one, the most often found first, at most 200; null where questions are not kept. */
+  async timesFound(projectId: number): Promise<TimesFound | null> {
+    const { store, settingsOf } = this.#options
+    const { keepQuestionsDays: days } = await settingsOf(projectId)
+    if (days === null) return null
+    const items = await store(projectId).readForConsole.all<TimesFound['items'][number]>(sql`
+      select items.id as id, asked.count as count from (
+        select ${firstItem(sql`hits`)} as item, count(*) as count from ${questions}
+        where ${await this.#areKept(projectId)} group by item
+      ) as asked
+      join ${knowledgeItems} as items on items.seq = asked.item and items.project_id = ${projectId}
+      order by count desc, items.seq desc limit ${itemsMax}`)
+    return { days, items }
   }
 
   /** The most asked questions first, at most 200. @param assignee the id of a person, or `none` */

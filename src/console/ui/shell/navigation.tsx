@@ -60,7 +60,7 @@ function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
         <UnstyledButton className={classes.switcher}>
           <Avatar name={project.name} />
           <span className="cb-hidden">Project </span>
-          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`}>
+          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`} dir="auto">
             {project.name}
           </span>
           <span className="cb-hidden">, switch project</span>
@@ -84,7 +84,9 @@ function PersonButton({ isNarrow, onFollow }: NavigationPart) {
         <UnstyledButton className={classes.switcher}>
           <Avatar name={name} of="person" />
           <span className="cb-hidden">Signed in as </span>
-          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'} dir="auto">
+            {name}
+          </span>
         </UnstyledButton>
       }
     >
