@@ -207,7 +207,13 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofAlerts,
   })
   const ofAnalysis = createAnalysis(common, { ...indexing, ...ofCalls, ...ofWebhooks })
-  const { changeWatch, erasureRequests } = ofWebhooks
+  const erasureRequests = createErasureRequests(common, {
+    ...erasers,
+    ...ofCalls,
+    ...ofWebhooks,
+    ...ofAlerts,
+  })
+  const { changeWatch } = ofWebhooks
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
   const bytesKept = () => ofCalls.recordings.bytesKept()
@@ -221,6 +227,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofAlerts,
     ...ofSources,
     ...ofAnalysis,
+    erasureRequests,
     follower: new Follower({
       config,
       owner,
@@ -464,11 +471,8 @@ function createKnowledge(
 }
 
 /** What tells others of changes and of erasures. */
-function createWebhooks(
-  common: Common,
-  { erasure, selections, holds, deletion, calls, knowledge }: Erasers & OfCalls & OfKnowledge,
-) {
-  const { config, owner, database, read, write, store, audit, recordHash, leaseOf, now, log } = common
+function createWebhooks(common: Common, { erasure, calls, knowledge }: Erasers & OfCalls & OfKnowledge) {
+  const { config, database, read, write, audit, recordHash, leaseOf, now, log } = common
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue({ read, write })
@@ -488,20 +492,6 @@ function createWebhooks(
       now,
       log,
     }),
-    erasureRequests: new ErasureRequests({
-      owner,
-      database,
-      store,
-      selections,
-      holds,
-      deletion,
-      erasure,
-      webhooks,
-      lease: leaseOf('erasures'),
-      audit,
-      now,
-      log,
-    }),
   }
 }
 
@@ -517,6 +507,28 @@ function createAlerts(
     alerts: new Alerts({ read, store, write, figures, destinations, messages, audit, erasure, now }),
     alertWatch: new AlertWatch({ read, write, figures, messages, lease: leaseOf('alerts'), now, log }),
   }
+}
+
+function createErasureRequests(
+  common: Common,
+  { erasure, selections, holds, deletion, webhooks, alerts }: Erasers & OfCalls & OfWebhooks & OfAlerts,
+) {
+  const { owner, database, store, audit, leaseOf, now, log } = common
+  return new ErasureRequests({
+    owner,
+    database,
+    store,
+    selections,
+    holds,
+    deletion,
+    erasure,
+    webhooks,
+    alerts,
+    lease: leaseOf('erasures'),
+    audit,
+    now,
+    log,
+  })
 }
 
 /** What asks a model about calls. Without a model, it only reads. */
