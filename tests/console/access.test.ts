@@ -141,6 +141,7 @@ const levels: Record<string, Level> = {
   'PATCH /projects/:project/questions/asked/:id': 'change',
   'GET /projects/:project/questions/calls/:call': 'see',
   'GET /projects/:project/questions/people': 'see',
+  'GET /projects/:project/questions/times-found': 'see',
   'GET /projects/:project/questions/golden': 'see',
   'POST /projects/:project/questions/golden': 'change',
   'POST /projects/:project/questions/golden/run': 'change',
