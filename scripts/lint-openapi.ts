@@ -21,7 +21,12 @@ try {
 
 async function readDocument(dataDir: string): Promise<string> {
   const config = loadConfig({ DATA_DIR: dataDir }, false)
-  const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
+  const services = await openServices({
+    config,
+    log: pino({ level: 'silent' }),
+    role: 'command',
+    createsDatabase: true,
+  })
   const app = createServer(services, () => null)
   const answer = await app.handle(new Request('http://localhost/docs/json'))
   const document = JSON.stringify(await answer.json(), null, 2)

@@ -82,7 +82,7 @@ export function createServer(
     recordRequest(request)
   }
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
-  const answerError = errorAnswers({ contexts, routes, onUnexpected })
+  const answerError = errorAnswers({ contexts, routes, answerTo: database.answerTo, onUnexpected })
   /** The parts that routes choose from. */
   const parts = {
     ...services,

@@ -94,6 +94,7 @@ describe('defaults', () => {
       analysis: null,
       logLevel: 'info',
       logFormat: 'json',
+      slips: [],
     })
   })
 
@@ -117,6 +118,35 @@ describe('defaults', () => {
     expect(entries.map(([name]) => name).sort()).toEqual([...variables].sort())
     expect(load(Object.fromEntries(entries))).toEqual(load({}))
     expect(example.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([])
+  })
+})
+
+describe('a variable whose name is one slip from a known one', () => {
+  test.each([
+    ['DATADIR', 'DATA_DIR'],
+    ['DATA_DIRR', 'DATA_DIR'],
+    ['DATA_DIT', 'DATA_DIR'],
+    ['ADTA_DIR', 'DATA_DIR'],
+    ['PROT', 'PORT'],
+    ['METRICS_TOKNE', 'METRICS_TOKEN'],
+    ['HF_TOKENS', 'HF_TOKEN'],
+  ])('is named with the one that was meant: %s', (name, meant) => {
+    expect(load({ [name]: 'x' }).slips).toEqual([
+      `${name} is not known and has no effect: did you mean ${meant}?`,
+    ])
+  })
+
+  test('is none with two slips, in other letters, or without a value', () => {
+    const others = {
+      DATADIRR: 'x',
+      data_dir: 'x',
+      PRTO_: 'x',
+      HOME: 'x',
+      PATH: 'x',
+      DATADIR: '',
+      DARA_DIT: 'x',
+    }
+    expect(load(others).slips).toEqual([])
   })
 })
 

@@ -88,7 +88,7 @@ import { WebhookQueue } from '../webhooks/queue.ts'
 import { WebhookSender } from '../webhooks/sender.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
 import { createChatModel } from './chat-model.ts'
-import { openConfigured } from './database.ts'
+import { openConfigured, refuseMissing } from './database.ts'
 import { createEmbedder } from './embedder.ts'
 import { openFolder, refuseReadOnly } from './folder.ts'
 
@@ -104,6 +104,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does. By default a service does and a command does not. */
   takesFolder?: boolean
+  /** Whether to make a database where there is none. By default a service does and a command does not. */
+  createsDatabase?: boolean
   /** How long to wait for a folder that another process owns. After that, the service takes it once it is free. */
   ownerWaitMs?: number
   /** Called when damage to the database is found after the start: the process should end. */
@@ -129,14 +131,16 @@ export async function openCommon({
   log,
   role,
   takesFolder,
+  createsDatabase = role === 'service',
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
   now = Date.now,
   pagerDutyUrl = pagerDutyUrlDefault,
 }: ServicesOptions & { takesFolder: boolean }) {
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
+  if (!createsDatabase) refuseMissing(config)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const database = await openConfigured({ config, log, role, owner, onDamage, now })
+  const database = await openConfigured({ config, log, role, createsDatabase, owner, onDamage, now })
   const { read, write, writeWhenFull, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
