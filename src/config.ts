@@ -111,6 +111,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     metricsToken: read.secret('METRICS_TOKEN'),
     /** The model that analyzes calls; null analyzes none. */
     analysis: read.analysis(),
+    /** From when a request is logged as slow; 0 is off. */
+    slowRequestMs: read.integer('SLOW_REQUEST_MS', 1_000, [0, 3_600_000]),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
     logFormat: read.choice('LOG_FORMAT', logFormats) ?? (isTerminal ? 'pretty' : 'json'),
   }
@@ -363,7 +365,9 @@ function isOneSlip(name: string, known: string): boolean {
   const letters = distance(name, known)
   if (letters !== 2 || name.length !== known.length) return letters === 1
   const at = [...name].findIndex((letter, place) => letter !== known[place])
-  return name[at] === known[at + 1] && name[at + 1] === known[at] && name.slice(at + 2) === known.slice(at + 2)
+  return (
+    name[at] === known[at + 1] && name[at + 1] === known[at] && name.slice(at + 2) === known.slice(at + 2)
+  )
 }
 
 /** Escaped and shortened, so that each problem stays on one line. */

@@ -46,6 +46,7 @@ const variables = [
   'KEEP_ALIVE_SECONDS',
   'WEBHOOK_ALLOW_PRIVATE',
   'LOG_LEVEL',
+  'SLOW_REQUEST_MS',
   'LOG_FORMAT',
 ]
 
@@ -92,6 +93,7 @@ describe('defaults', () => {
       rateLimitPerMinute: 0,
       metricsToken: null,
       analysis: null,
+      slowRequestMs: 1000,
       logLevel: 'info',
       logFormat: 'json',
       slips: [],
