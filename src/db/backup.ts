@@ -17,6 +17,7 @@ import Database from 'libsql'
 import { Thread } from '../threads/thread.ts'
 import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
+import { backupNoteName } from './folder-owner.ts'
 import { refuseOthers } from './migrate.ts'
 import { type LeftOut, leaveOutErased } from './restore-erasures.ts'
 import { isEmptyFile, noDatabase } from './unusable.ts'
@@ -85,6 +86,8 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
     await syncFile(manifestFile)
     await syncFile(folder)
+    // The backup is whole, even if a read-only folder keeps no note of it.
+    await writeFile(join(dataDir, backupNoteName), createdAt, { mode: 0o600 }).catch(() => undefined)
     return manifest
   } catch (error) {
     const made = isNew

@@ -87,10 +87,11 @@ import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
 import { WebhookSender } from '../webhooks/sender.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
+import { readBacklog } from './backlog.ts'
 import { createChatModel } from './chat-model.ts'
 import { openConfigured, refuseMissing } from './database.ts'
 import { createEmbedder } from './embedder.ts'
-import { openFolder, refuseReadOnly } from './folder.ts'
+import { lastBackupAt, openFolder, refuseReadOnly, sizesOf } from './folder.ts'
 
 const ownerWaitMsDefault = 2_000
 const expireEveryMs = 3_600_000
@@ -210,7 +211,16 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
   const bytesKept = () => ofCalls.recordings.bytesKept()
-  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch, bytesKept })
+  metrics.watch({
+    countPending: () => countPending(read),
+    index,
+    database,
+    databaseBytes: () => sizesOf(database.file),
+    lastBackupAt: () => lastBackupAt(config.dataDir),
+    backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
+    changeWatch,
+    bytesKept,
+  })
   return {
     ...indexing,
     ...erasers,

@@ -11,7 +11,7 @@ let service: TestService
 let project: TestProject
 
 beforeAll(async () => {
-  service = await startService({ env: { BODY_MAX_BYTES: '4000' } })
+  service = await startService({ env: { BODY_MAX_BYTES: '4000', SLOW_REQUEST_MS: '0' } })
   project = await service.mintProject()
 })
 afterAll(() => service.stop())
@@ -136,7 +136,13 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
   }
 
   beforeAll(async () => {
-    spawned = await spawnService({ DATA_DIR: folder, LOG_LEVEL: 'trace', LOG_FORMAT: 'json' })
+    spawned = await spawnService({
+      DATA_DIR: folder,
+      LOG_LEVEL: 'trace',
+      LOG_FORMAT: 'json',
+      // On a busy machine any request may be slow.
+      SLOW_REQUEST_MS: '0',
+    })
     await printed(spawned.stderr, /"msg":"ready"/, 10_000)
   })
   afterAll(async () => {
