@@ -187,7 +187,17 @@ describe('who may import whom', () => {
     expect(
       breaches(http, (target) => {
         const part = partOf(target)
-        const below = ['http', 'observability', 'errors', 'ids', 'identity', 'shared-limit', 'validation']
+        const below = [
+          'face',
+          'http',
+          'observability',
+          'errors',
+          'ids',
+          'identity',
+          'shared-limit',
+          'validation',
+          'version',
+        ]
         return part !== null && !below.includes(part) && !pure.includes(target)
       }),
     ).toEqual([])
@@ -205,7 +215,9 @@ describe('who may import whom', () => {
     expect(
       breaches(below, (target, { path }) => {
         const part = partOf(target)
-        return part !== null && part !== partOf(path) && !['errors', 'threads', 'text'].includes(part)
+        return (
+          part !== null && part !== partOf(path) && !['errors', 'threads', 'text', 'version'].includes(part)
+        )
       }),
     ).toEqual([])
   })

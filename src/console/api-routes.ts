@@ -6,13 +6,17 @@ import { alertRoutes } from './alert-routes.ts'
 import { type AnalysisParts, analysisRoutes } from './analysis-routes.ts'
 import { type CallParts, callRoutes, viewRoutes } from './call-routes.ts'
 import { type KnowledgeParts, knowledgeRoutes, questionRoutes } from './knowledge-routes.ts'
+import type { ServiceState } from './operator/service-state.ts'
+import { operatorRoutes } from './operator-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
 import type { OpenSessions } from './people/open-sessions.ts'
 import type { People } from './people/people.ts'
+import type { ProviderSignIn } from './people/provider-sign-in.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
+import type { TwoFactorRule } from './people/two-factor-rule.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { type SettingsParts, settingsRoutes } from './settings-routes.ts'
@@ -29,6 +33,9 @@ export interface ConsoleParts {
   readonly people: People
   readonly views: Views
   readonly twoFactor: TwoFactor
+  readonly providerSignIn: ProviderSignIn
+  readonly twoFactorRule: TwoFactorRule
+  readonly serviceState: ServiceState
 }
 
 interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {
@@ -42,6 +49,7 @@ interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Om
 export function consoleApi({ console, questionGroups, publicUrl, ...parts }: ConsoleApiOptions) {
   return new Elysia({ name: 'console-api' })
     .use(sessionRoutes(console))
+    .use(operatorRoutes(console))
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))

@@ -2,9 +2,11 @@
 export const pagePaths = [
   '/',
   '/sign-in',
+  '/sign-in/oidc',
   '/setup',
   '/join',
   '/reset',
+  '/second-factor',
   '/p/$project',
   '/p/$project/overview',
   '/p/$project/overview/chart',
@@ -28,6 +30,7 @@ export const pagePaths = [
   '/p/$project/settings/audit',
   '/p/$project/settings/general',
   '/p/$project/settings/account',
+  '/p/$project/settings/service',
 ] as const
 
 export type PagePath = (typeof pagePaths)[number]

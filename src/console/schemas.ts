@@ -17,6 +17,12 @@ export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
 /** A code of an authenticator app, or a backup code. */
 export const SecondFactor = Type.Object({ code: Text(40) })
 
+/** Of a sign-in at a provider: the query with which it sent the browser back, and the token of an invitation. */
+export const FinishedSignIn = Type.Object({
+  query: Text(8_000),
+  invitation: Type.Optional(Token),
+})
+
 export const OwnPassword = Type.Object({ password: Text(128) })
 
 export const PasswordAndCode = Type.Object({ password: Text(128), code: Text(40) })
@@ -45,6 +51,15 @@ export const DeleteProject = Type.Object({ confirm: Text(200) })
 /** A request to delete many calls. */
 export const CallsToDelete = Type.Object({
   ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
+})
+
+/** A new item; without `keepsBoth`, it is not stored if an item has the same text. */
+export const AddedItem = Type.Object({ ...NewItem.properties, keepsBoth: Type.Optional(Type.Boolean()) })
+export type AddedItem = Static<typeof AddedItem>
+
+/** A request to delete many knowledge items. */
+export const ItemsToDelete = Type.Object({
+  ids: Type.Array(Text(128), { minItems: 1, maxItems: 200 }),
 })
 
 /** `changeSeq` is the change number of the item when it was read. */
@@ -98,6 +113,8 @@ export const AddressToCheck = Type.Object({
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
+
+export const ChangedTwoFactorRule = Type.Object({ isOn: Type.Boolean() })
 
 export const NewRole = Type.Object({ role: RoleName })
 

@@ -15,9 +15,9 @@ import {
 import { dirname, join, resolve, sep } from 'node:path'
 import Database from 'libsql'
 import { Thread } from '../threads/thread.ts'
+import { noteBackup } from './backup-note.ts'
 import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
-import { backupNoteName } from './folder-owner.ts'
 import { refuseOthers } from './migrate.ts'
 import { type LeftOut, leaveOutErased } from './restore-erasures.ts'
 import { isEmptyFile, noDatabase } from './unusable.ts'
@@ -86,8 +86,7 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
     await syncFile(manifestFile)
     await syncFile(folder)
-    // The backup is whole, even if a read-only folder keeps no note of it.
-    await writeFile(join(dataDir, backupNoteName), createdAt, { mode: 0o600 }).catch(() => undefined)
+    await note(dataDir, manifest)
     return manifest
   } catch (error) {
     const made = isNew
@@ -96,6 +95,11 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     for (const path of made) await rm(path, { recursive: true, force: true })
     throw error
   }
+}
+
+/** The backup is whole, also where its note cannot be written. */
+async function note(dataDir: string, { createdAt, database }: BackupManifest): Promise<void> {
+  await noteBackup(dataDir, { at: createdAt, bytes: database.bytes }).catch(() => undefined)
 }
 
 interface RestoreOptions {

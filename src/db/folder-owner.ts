@@ -7,8 +7,6 @@ const lockName = 'owner'
 const retryMs = 250
 /** The file that tells commands where the folder's service listens. */
 export const addressFileName = 'address'
-/** The file that tells the service when the folder was last backed up. */
-export const backupNoteName = 'last-backup'
 
 /**
  * Whether this process owns the data folder. Of the processes that share it, the owner saves index files, erases

@@ -40,10 +40,14 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
   }
 }
 
-/** How far the database has this version's schema. @throws UnusableDatabase if another version has written it */
+/** How far the database has this version's schema. @throws UnusableDatabase if another version, or program, has written it */
 export async function schemaOf(db: ReadDatabase): Promise<'none' | 'older' | 'current'> {
-  const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
+  const tables = await db.all<{ name: string }>(
+    sql`select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'
+      and name not like 'libsql\\_%' escape '\\' and name <> '__callbook_leases'`,
+  )
   if (tables.length === 0) return 'none'
+  if (!tables.some(({ name }) => name === '__drizzle_migrations')) throw writtenBy('another program')
   const applied = await db.all<{ hash: string; at: number }>(
     sql`select hash, created_at as at from __drizzle_migrations`,
   )

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { AppError } from '../errors.ts'
 import { freeBytesAround } from './ballast-file.ts'
 import { CommitWatch } from './commit-watch.ts'
+import { litestreamProblem } from './litestream.ts'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -248,6 +249,7 @@ function toDatabase(
   })
   const readForSearch = sides?.forSearch.db ?? reader.db
   const { db: write, writeWhenFull } = writer
+  const file = location.kind === 'remote' ? '' : location.file
   const store = { read: reader.db, readForSearch, write, writeWhenFull, ...asideOf(null) }
   const stores = new LRUCache<number, Store>({
     max: storesKeptMax,
@@ -257,10 +259,10 @@ function toDatabase(
     ...store,
     store: (projectId) => stores.memo(projectId),
     readsAt: location.kind === 'replica' ? { kind: 'file', file: location.file } : location,
-    file: location.kind === 'remote' ? '' : location.file,
+    file,
     isLocal: location.kind === 'file',
     refusesWritesBecause: () => (replica?.isDamaged ? damaged : writer.refusesBecause()),
-    problem: () => writer.disk.problem ?? (writer.isSwept ? null : unswept),
+    problem: () => writer.disk.problem ?? (writer.isSwept ? litestreamProblem(file) : unswept),
     freeBytes: () => (location.kind === 'remote' ? null : freeBytesAround(location.file)),
     refusedWrites: () => writer.disk.refused,
     // A damaged replica is fetched again, and a server's disk is the server's concern.

@@ -534,6 +534,8 @@ export const knowledgeItems = sqliteTable(
     textHash: text('text_hash').notNull(),
     /** When it was created, or last changed. */
     updatedAt: integer('updated_at').notNull(),
+    /** The id of the person or key that wrote it last; null for the command line. */
+    updatedBy: text('updated_by'),
     changeSeq: integer('change_seq').notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -541,6 +543,7 @@ export const knowledgeItems = sqliteTable(
     uniqueIndex('knowledge_items_by_id').on(table.projectId, table.id),
     index('knowledge_items_by_time').on(table.projectId, table.createdAt, table.seq),
     index('knowledge_items_by_change').on(table.projectId, table.changeSeq),
+    index('knowledge_items_by_text').on(table.projectId, table.textHash),
   ],
 )
 
@@ -969,6 +972,8 @@ export const sessions = sqliteTable(
     userId: personId('user_id'),
     token: text().notNull().unique(),
     expiresAt: instant('expires_at').notNull(),
+    /** However often it is used; null for the longest that any may last. */
+    endsAt: instant('ends_at'),
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
     ...timestamps(),
@@ -976,7 +981,7 @@ export const sessions = sqliteTable(
   (table) => [index('sessions_by_person').on(table.userId)],
 )
 
-/** How a person signs in: here by password, as a salted scrypt hash. */
+/** How a person signs in: by password, as a salted scrypt hash, or as a subject of an issuer of OpenID Connect. */
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -1035,6 +1040,8 @@ export const members = sqliteTable(
     projectId: projectId(),
     personId: personId('person_id'),
     role: text({ enum: ['owner', 'member', 'viewer'] }).notNull(),
+    /** What the role would be without the person's groups at the sign-in provider; null if they do not raise it. */
+    withoutGroups: text('without_groups', { enum: ['owner', 'member', 'viewer', 'none'] }),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [

@@ -17,6 +17,8 @@ const explanations: Record<ErrorCode, string> = {
   insufficient_scope:
     'Key does not allow this. The scope of the key (<code>read</code> or <code>search</code>) does not cover the route.',
   forbidden: 'Forbidden. The route is not for this caller.',
+  two_factor_required:
+    'Second factor required. The person has to set up two-factor sign-in first. Only the console answers this.',
   invalid_request: 'Invalid request. <code>errors</code> names each invalid field.',
   not_found:
     'Call not found, Knowledge item not found, Recording not found, Rubric not found, or Not found. A record of another project is not found either.',

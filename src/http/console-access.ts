@@ -3,7 +3,8 @@ import type { Right } from '../identity.ts'
 /** Who may send a request to the console's API. `project` is a public id, as in the path. */
 export type ConsoleAccess =
   | { for: 'everyone' }
-  | { for: 'signedIn' }
+  /** `isForEntry`: also for people who must set up a second factor before anything else. */
+  | { for: 'signedIn'; isForEntry: boolean }
   | { for: 'consoleOwner' }
   | { for: Right; project: string }
 
@@ -46,8 +47,9 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   if (path !== prefix && !path.startsWith(`${prefix}/`)) return null
   const [first, second, ...rest] = path.slice(prefix.length + 1).split('/')
   if (first === 'projects' && second) return { for: rightFor(method, rest), project: second }
-  if (first === 'people') return { for: 'consoleOwner' }
-  return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
+  if (first === 'people' || first === 'operator') return { for: 'consoleOwner' }
+  if (isOpen(method, first, second)) return { for: 'everyone' }
+  return { for: 'signedIn', isForEntry: first === 'session' || first === 'two-factor' }
 }
 
 function rightFor(method: string, parts: string[]): Right {
@@ -68,6 +70,6 @@ export function isSafe(method: string): boolean {
 /** Routes without sign-in: the session, signing in, and one-time links. */
 function isOpen(method: string, first: string | undefined, second: string | undefined): boolean {
   if (first === 'session' && !second) return isSafe(method) || method === 'POST'
-  if (first === 'session' && second === 'code') return method === 'POST'
+  if (first === 'session' && (second === 'code' || second === 'oidc')) return method === 'POST'
   return first === 'links' && Boolean(second) && method === 'POST'
 }

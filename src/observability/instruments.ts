@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { version } from '../version.ts'
 
 interface IndexTotals {
   vectors: number
@@ -27,7 +28,7 @@ export interface WatchedParts {
   /** Bytes of the database file and of its log; null where there are none. */
   databaseBytes: () => { file: number; log: number } | null
   /** Milliseconds since 1970; 0 if there was none. */
-  lastBackupAt: () => number
+  lastBackupAt: () => Promise<number>
   /** What waits, fails or is late. */
   backlog: () => Promise<Backlog>
   changeWatch: { readonly count: number }
@@ -89,6 +90,14 @@ export class Instruments {
     registers: [this.#registry],
   })
 
+  /** Always 1: its labels are what matters. https://www.robustperception.io/exposing-the-version-to-prometheus */
+  readonly #build = new Gauge({
+    name: 'callbook_build_info',
+    help: 'The version of Callbook, in its label.',
+    labelNames: ['version'],
+    registers: [this.#registry],
+  })
+
   readonly #readBacklog: () => Promise<void>
 
   constructor({
@@ -101,6 +110,7 @@ export class Instruments {
     changeWatch,
     bytesKept,
   }: WatchedParts) {
+    this.#build.set({ version }, 1)
     this.#readBacklog = this.#watchBacklog(backlog)
     this.#watchProcess()
     if (databaseBytes()) this.#watchDatabase(databaseBytes, lastBackupAt)
@@ -185,7 +195,7 @@ export class Instruments {
       )
   }
 
-  #watchDatabase(bytes: WatchedParts['databaseBytes'], lastBackupAt: () => number): void {
+  #watchDatabase(bytes: WatchedParts['databaseBytes'], lastBackupAt: WatchedParts['lastBackupAt']): void {
     new Gauge({
       name: 'callbook_database_bytes',
       help: 'Size of the database file and of its write-ahead log.',
@@ -196,7 +206,11 @@ export class Instruments {
       },
     })
     const name = 'callbook_last_backup_timestamp_seconds'
-    this.#gauge(name, 'When the newest backup was made; 0 for none.', () => lastBackupAt() / 1000)
+    this.#gauge(
+      name,
+      'When the newest backup was made; 0 for none.',
+      async () => (await lastBackupAt()) / 1000,
+    )
   }
 
   #watchReplication(read: () => ReplicationTotals | null): void {

@@ -1,6 +1,6 @@
-import { accessSync, chmodSync, constants, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { backupNoteName, FolderOwner } from '../db/folder-owner.ts'
+import { FolderOwner } from '../db/folder-owner.ts'
 
 /** Makes the data folder, private to this user, and takes it if it is free. */
 export async function openFolder(
@@ -43,14 +43,4 @@ export function isWritable(path: string): boolean {
 export function sizesOf(file: string): { file: number; log: number } | null {
   const bytesOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return file === '' ? null : { file: bytesOf(file), log: bytesOf(`${file}-wal`) }
-}
-
-/** When the newest backup of the folder was made; 0 if none was. */
-export function lastBackupAt(folder: string): number {
-  try {
-    return Date.parse(readFileSync(join(folder, backupNoteName), 'utf8')) || 0
-  } catch {
-    // There was none, or it could not be noted.
-    return 0
-  }
 }

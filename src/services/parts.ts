@@ -34,6 +34,7 @@ import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
+import { readLastBackup } from '../db/backup-note.ts'
 import { ChangeTags } from '../db/change-tags.ts'
 import { Lease, noLease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
@@ -91,7 +92,7 @@ import { readBacklog } from './backlog.ts'
 import { createChatModel } from './chat-model.ts'
 import { openConfigured, refuseMissing } from './database.ts'
 import { createEmbedder } from './embedder.ts'
-import { lastBackupAt, openFolder, refuseReadOnly, sizesOf } from './folder.ts'
+import { openFolder, refuseReadOnly, sizesOf } from './folder.ts'
 
 const ownerWaitMsDefault = 2_000
 const expireEveryMs = 3_600_000
@@ -216,7 +217,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     index,
     database,
     databaseBytes: () => sizesOf(database.file),
-    lastBackupAt: () => lastBackupAt(config.dataDir),
+    lastBackupAt: async () => Date.parse((await readLastBackup(config.dataDir))?.at ?? '') || 0,
     backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
     changeWatch,
     bytesKept,

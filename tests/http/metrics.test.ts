@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import packageJson from '../../package.json' with { type: 'json' }
 import { backUp } from '../../src/db/backup.ts'
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -57,6 +58,7 @@ describe('/metrics', () => {
     const answer = await fetch(`${service.url}/metrics`)
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(parseMetrics(await answer.text()).types).toEqual({
+      callbook_build_info: 'gauge',
       callbook_http_request_duration_seconds: 'histogram',
       callbook_embedding_duration_seconds: 'histogram',
       callbook_embedding_failures_total: 'counter',
@@ -286,6 +288,7 @@ describe('/health and /ready', () => {
   test('answer without a key', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({
+      version: packageJson.version,
       status: 'ready',
       problem: null,
       replication:

@@ -25,6 +25,8 @@ export const callKeys = {
   neighbours: within('calls', 'neighbours'),
   ofNumber: within('calls', 'of number'),
   facets: within('calls', 'facets'),
+  /** Of the command palette. The same below. */
+  found: within('calls', 'found'),
   live: within('calls', 'live'),
   /** The newest call there is, or of a source. */
   newest: within('calls', 'newest'),
@@ -67,6 +69,8 @@ export const knowledgeKeys = {
   item: within('knowledge', 'item'),
   chunks: (project: string, id: string) => [...knowledgeKeys.item(project, id), 'chunks'],
   preview: within('knowledge', 'preview'),
+  found: within('knowledge', 'found'),
+  textHits: within('knowledge', 'items', 'text-hits'),
   /** Of the playground. */
   answers: within('knowledge', 'ask'),
 }
@@ -105,4 +109,7 @@ export const personKeys = {
   sessions: ['sessions'],
   twoFactor: ['two-factor'],
   accounts: ['accounts'],
+  /** Of the whole service, for the console's owner. */
+  service: ['service'],
+  twoFactorRule: ['two-factor-rule'],
 }

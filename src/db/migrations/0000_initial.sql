@@ -391,6 +391,7 @@ CREATE TABLE `knowledge_items` (
 	`text` text NOT NULL,
 	`text_hash` text NOT NULL,
 	`updated_at` integer NOT NULL,
+	`updated_by` text,
 	`change_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
@@ -399,10 +400,12 @@ CREATE TABLE `knowledge_items` (
 CREATE UNIQUE INDEX `knowledge_items_by_id` ON `knowledge_items` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_time` ON `knowledge_items` (`project_id`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_change` ON `knowledge_items` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE INDEX `knowledge_items_by_text` ON `knowledge_items` (`project_id`,`text_hash`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`project_id` integer NOT NULL,
 	`person_id` text NOT NULL,
 	`role` text NOT NULL,
+	`without_groups` text,
 	`created_at` integer NOT NULL,
 	PRIMARY KEY(`project_id`, `person_id`),
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
@@ -526,6 +529,7 @@ CREATE TABLE `sessions` (
 	`user_id` text NOT NULL,
 	`token` text NOT NULL,
 	`expires_at` integer NOT NULL,
+	`ends_at` integer,
 	`ip_address` text,
 	`user_agent` text,
 	`created_at` integer NOT NULL,
