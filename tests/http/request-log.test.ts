@@ -11,7 +11,7 @@ let service: TestService
 let project: TestProject
 
 beforeAll(async () => {
-  service = await startService({ env: { BODY_MAX_BYTES: '4000', SLOW_REQUEST_MS: '0' } })
+  service = await startService({ env: { BODY_MAX_BYTES: '4000' } })
   project = await service.mintProject()
 })
 afterAll(() => service.stop())
