@@ -18,6 +18,7 @@ export const errorStatus = {
   call_on_hold: 409,
   call_is_live: 409,
   note_has_changed: 409,
+  words_of_a_call: 409,
   call_was_deleted: 410,
   item_was_deleted: 410,
   item_has_changed: 412,

@@ -29,6 +29,8 @@ const explanations: Record<ErrorCode, string> = {
   call_on_hold: 'Call is on hold. The call cannot be deleted until an owner of the project lifts the hold.',
   note_has_changed:
     'Note has changed. Another person has changed the note on the call. Only the console answers this.',
+  words_of_a_call:
+    'These words were said in a call. Kept as a golden question, they are erased with the call. Only the console answers this.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> created is gone. Use another key to create another item.',

@@ -36,7 +36,8 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   // Members may delete what they may make.
   [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST views$/, 'see'],
-  [/^DELETE views\/[^/]+$/, 'see'],
+  [/^(?:PATCH|DELETE) views\/[^/]+$/, 'see'],
+  [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
   [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],

@@ -26,6 +26,7 @@ const nobody = {
   projects: [],
   isSetUp: true,
   ownsConsole: false,
+  mustSetUpTwoFactor: false,
   provider: null,
   hasPassword: false,
 }

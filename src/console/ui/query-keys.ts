@@ -44,10 +44,21 @@ export const analysisKeys = {
   next: within('analysis', 'next'),
 }
 
+export const alertKeys = {
+  all: within('alerts'),
+  list: within('alerts', 'list'),
+  destinations: within('alerts', 'destinations'),
+  callsPerDay: within('alerts', 'calls per day'),
+  preview: within('alerts', 'preview'),
+  /** Of all alerts, or of one. */
+  changes: within('alerts', 'changes'),
+}
+
 export const metricsKeys = {
   /** A chart, named as a list is. */
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
+  groups: within('metrics', 'groups'),
   criteria: within('metrics', 'criteria'),
 }
 
@@ -76,8 +87,14 @@ export const knowledgeKeys = {
 }
 
 export const questionKeys = {
+  all: within('questions'),
   counts: within('questions', 'counts'),
   asked: within('questions', 'asked'),
+  one: within('questions', 'one'),
+  golden: within('questions', 'golden'),
+  people: within('questions', 'people'),
+  ofCall: within('questions', 'of call'),
+  timesFound: within('questions', 'times found'),
 }
 
 export const settingsKeys = {

@@ -49,6 +49,7 @@ describe('callbook person', () => {
       name,
       email,
       ownsConsole: false,
+      hasTwoFactor: false,
       projects: [{ id: project.id, name: project.name, role: 'member' }],
     })
     const { out } = await callbook.run(['person', 'list'])

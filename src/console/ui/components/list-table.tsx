@@ -109,8 +109,11 @@ function ListRow<Row>({
           data-opens={onOpen !== undefined || undefined}
           data-selected={isSelected || undefined}
         >
-          <td colSpan={columns.length} dir="auto">
-            {below}
+          {/* Not across the columns: some of them may be hidden. */}
+          <td>
+            <div className={classes.below} dir="auto">
+              {below}
+            </div>
           </td>
         </tr>
       )}
