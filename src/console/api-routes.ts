@@ -37,15 +37,9 @@ export interface ConsoleParts {
   readonly people: People
   readonly views: Views
   readonly twoFactor: TwoFactor
-<<<<<<< HEAD
   readonly twoFactorRule: TwoFactorRule
   readonly serviceState: ServiceState
   readonly providerSignIn: ProviderSignIn
-=======
-  readonly providerSignIn: ProviderSignIn
-  readonly twoFactorRule: TwoFactorRule
-  readonly serviceState: ServiceState
->>>>>>> main
 }
 
 interface ConsoleApiOptions

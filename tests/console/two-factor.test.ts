@@ -21,7 +21,6 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const nobody = {
-  mustSetUpTwoFactor: false,
   person: null,
   projects: [],
   isSetUp: true,

@@ -20,16 +20,12 @@ export interface SessionAnswer {
   ownsConsole: boolean
   /** Whether the password was right and a code of the second factor is asked for next. */
   needsCode: boolean
-<<<<<<< HEAD
   /** Whether the signed-in person has to set up a second factor before anything else. */
   mustSetUpTwoFactor: boolean
-=======
->>>>>>> main
   /** Where people can sign in instead of with a password, or only there; null for nowhere. */
   provider: { name: string; isOnly: boolean } | null
   /** Whether the signed-in person has a password here. */
   hasPassword: boolean
-<<<<<<< HEAD
 }
 
 interface SessionFacts {
@@ -38,10 +34,6 @@ interface SessionFacts {
   sessionId?: string | null
   /** Whether the person has just signed in at the provider. */
   isIdentified?: boolean
-=======
-  /** Whether the signed-in person has to set up a second factor before anything else. */
-  mustSetUpTwoFactor: boolean
->>>>>>> main
 }
 
 export async function describeSession(
@@ -50,21 +42,8 @@ export async function describeSession(
   { needsCode = false, sessionId = null, isIdentified = false }: SessionFacts = {},
 ): Promise<SessionAnswer> {
   const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
-<<<<<<< HEAD
   const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, provider }
   if (!person) return { ...nobody, needsCode, mustSetUpTwoFactor: false, isSetUp: await hasPeople(read) }
-=======
-  const nobody = {
-    person: null,
-    projects: [],
-    ownsConsole: false,
-    hasPassword: false,
-    needsCode,
-    provider,
-    mustSetUpTwoFactor: false,
-  }
-  if (!person) return { ...nobody, isSetUp: await hasPeople(read) }
->>>>>>> main
   const { id, name, email } = person
   return {
     person: { id, name, email },
@@ -73,13 +52,8 @@ export async function describeSession(
     ownsConsole: (await findConsoleOwner(read)) === id,
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
-<<<<<<< HEAD
     mustSetUpTwoFactor: !isIdentified && (await mustSetUpTwoFactor(read, { personId: id, sessionId })),
     provider,
-=======
-    provider,
-    mustSetUpTwoFactor: await mustSetUpTwoFactor(read, id),
->>>>>>> main
   }
 }
 
