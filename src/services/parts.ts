@@ -34,6 +34,7 @@ import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
+import { readLastBackup } from '../db/backup-note.ts'
 import { ChangeTags } from '../db/change-tags.ts'
 import { Lease, noLease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
@@ -92,10 +93,11 @@ import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
 import { WebhookSender } from '../webhooks/sender.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
+import { readBacklog } from './backlog.ts'
 import { createChatModel } from './chat-model.ts'
-import { openConfigured } from './database.ts'
+import { openConfigured, refuseMissing } from './database.ts'
 import { createEmbedder } from './embedder.ts'
-import { openFolder, refuseReadOnly } from './folder.ts'
+import { openFolder, refuseReadOnly, sizesOf } from './folder.ts'
 
 const ownerWaitMsDefault = 2_000
 const expireEveryMs = 3_600_000
@@ -109,6 +111,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does. By default a service does and a command does not. */
   takesFolder?: boolean
+  /** Whether to make a database where there is none. By default a service does and a command does not. */
+  createsDatabase?: boolean
   /** How long to wait for a folder that another process owns. After that, the service takes it once it is free. */
   ownerWaitMs?: number
   /** Called when damage to the database is found after the start: the process should end. */
@@ -134,14 +138,16 @@ export async function openCommon({
   log,
   role,
   takesFolder,
+  createsDatabase = role === 'service',
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
   now = Date.now,
   pagerDutyUrl = pagerDutyUrlDefault,
 }: ServicesOptions & { takesFolder: boolean }) {
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
+  if (!createsDatabase) refuseMissing(config)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const database = await openConfigured({ config, log, role, owner, onDamage, now })
+  const database = await openConfigured({ config, log, role, createsDatabase, owner, onDamage, now })
   const { read, write, writeWhenFull, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
@@ -217,7 +223,16 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
   const bytesKept = () => ofCalls.recordings.bytesKept()
-  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch, bytesKept })
+  metrics.watch({
+    countPending: () => countPending(read),
+    index,
+    database,
+    databaseBytes: () => sizesOf(database.file),
+    lastBackupAt: async () => Date.parse((await readLastBackup(config.dataDir))?.at ?? '') || 0,
+    backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
+    changeWatch,
+    bytesKept,
+  })
   return {
     ...indexing,
     ...erasers,
