@@ -42,6 +42,7 @@ export function ItemFields({ form, isNew = false }: ItemFieldsProps) {
       />
       <Textarea
         label="Text"
+        dir="auto"
         required
         description="Markdown. Headings tell agents what each passage is about."
         autosize
