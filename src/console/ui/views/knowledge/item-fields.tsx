@@ -42,7 +42,6 @@ export function ItemFields({ form, isNew = false }: ItemFieldsProps) {
       />
       <Textarea
         label="Text"
-        dir="auto"
         required
         description="Markdown. Headings tell agents what each passage is about."
         autosize
