@@ -52,7 +52,8 @@ export async function describeSession(
     ownsConsole: (await findConsoleOwner(read)) === id,
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
-    mustSetUpTwoFactor: !isIdentified && (await mustSetUpTwoFactor(read, { personId: id, sessionId })),
+    mustSetUpTwoFactor:
+      !isIdentified && (await mustSetUpTwoFactor({ read, oidc }, { personId: id, sessionId })),
     provider,
   }
 }

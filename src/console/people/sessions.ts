@@ -54,7 +54,7 @@ export class Sessions {
 
   /** Whether the person has to set up a second factor before anything else. */
   mustSetUpTwoFactor(person: SignedIn): Promise<boolean> {
-    return mustSetUpTwoFactor(this.#options.read, person)
+    return mustSetUpTwoFactor(this.#options, person)
   }
 
   /** What the page needs to know about its session. Extends the session and its cookie. */

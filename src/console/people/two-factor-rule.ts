@@ -57,9 +57,11 @@ export async function isTwoFactorRequired(read: ReadDatabase): Promise<boolean> 
  * provider, which alone has an end: whether a second factor was needed there is the provider's to say.
  */
 export async function mustSetUpTwoFactor(
-  read: ReadDatabase,
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
   { personId, sessionId }: { personId: string; sessionId: string | null },
 ): Promise<boolean> {
+  // Where passwords are not accepted, nothing here would ask for it.
+  if (oidc?.isOnly) return false
   const rows = await read.all(sql`
     select 1 where exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)}
       and not exists (select 1 from ${sessions} where id = ${sessionId} and ends_at is not null)`)
