@@ -118,14 +118,14 @@ export class QuestionGroups {
     const { store, settingsOf } = this.#options
     const { keepQuestionsDays: days } = await settingsOf(projectId)
     if (days === null) return null
-    const asked = sql`(
-      select ${firstItem(sql`hits`)} as item, count(*) as asked from ${questions}
-      where ${await this.#areKept(projectId)} group by item
-    ) as asked join ${knowledgeItems} as items on items.seq = asked.item and items.project_id = ${projectId}`
+    // Through the builder: the console's own thread answers a bare statement with rows that have no names.
     const items = await store(projectId)
-      .readForConsole.select({ id: sql<string>`items.id`, count: sql<number>`asked.asked` })
-      .from(asked)
-      .orderBy(sql`asked.asked desc, items.seq desc`)
+      .readForConsole.select({ id: sql<string>`items.id`, count: sql<number>`asked.count` })
+      .from(sql`(
+        select ${firstItem(sql`hits`)} as item, count(*) as count from ${questions}
+        where ${await this.#areKept(projectId)} group by item
+      ) as asked join ${knowledgeItems} as items on items.seq = asked.item and items.project_id = ${projectId}`)
+      .orderBy(sql`asked.count desc, items.seq desc`)
       .limit(itemsMax)
     return { days, items }
   }
