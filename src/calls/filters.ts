@@ -6,8 +6,8 @@ type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
   /** Any text, or `none` for null. The values in use are suggested. With `more`, call_values has further ones. */
   | { kind: 'value'; column: Column; more?: true }
-  /** Any of a call's labels, or `none`. */
-  | { kind: 'label' }
+  /** What people gave a call, or `none`: any of its labels, or the person who is to review it. */
+  | { kind: 'given' }
   /** A state in call_values, or `none` for null. */
   | { kind: 'state'; column: Column; choices: readonly string[] }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
@@ -53,7 +53,8 @@ export const callFilters = [
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
   { name: 'source', kind: 'value', column: 'source' },
   { name: 'agentId', kind: 'value', column: 'agentId', more: true },
-  { name: 'label', kind: 'label' },
+  { name: 'label', kind: 'given' },
+  { name: 'assignee', kind: 'given' },
   {
     name: 'recording',
     kind: 'state',

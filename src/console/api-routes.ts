@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
 import { alertRoutes } from './alert-routes.ts'
 import { type AnalysisParts, analysisRoutes } from './analysis-routes.ts'
-import { type CallParts, callRoutes, viewRoutes } from './call-routes.ts'
+import { type CallParts, callRoutes, callSetRoutes, viewRoutes } from './call-routes.ts'
 import { type KnowledgeParts, knowledgeRoutes, questionRoutes } from './knowledge-routes.ts'
 import type { Invitations } from './people/invitations.ts'
 import type { Links } from './people/links.ts'
@@ -45,6 +45,7 @@ export function consoleApi({ console, questionGroups, publicUrl, ...parts }: Con
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
+    .use(callSetRoutes(parts))
     .use(analysisRoutes(parts))
     .use(alertRoutes(parts))
     .use(viewRoutes(console.views))

@@ -124,6 +124,17 @@ export const NewView = Type.Object({
 })
 export type NewView = Static<typeof NewView>
 
+/** Absent members stay as they are. */
+export const ChangedView = Type.Partial(Type.Pick(NewView, ['name', 'query']))
+export type ChangedView = Static<typeof ChangedView>
+
+/** The ids of a person's views in order, and of the one that the list of calls begins with. */
+export const ArrangedViews = Type.Object({
+  order: Type.Array(Text(100), { maxItems: 1_000 }),
+  first: Type.Unsafe<string | null>({ type: 'string', maxLength: 100, nullable: true }),
+})
+export type ArrangedViews = Static<typeof ArrangedViews>
+
 const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
 export const Period = Type.Object({ from: Text(40), to: Text(40) })

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Budget } from '../../src/analysis/budget.ts'
+import type { ReviewChange } from '../../src/calls/review/schemas.ts'
 import { auditOf } from '../support/audit.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -122,7 +123,7 @@ async function twoBackups() {
   await service.services.settings.change(project.projectId, { recordings: 'keep' })
   const details = { recordingUrl: 'https://recordings.invalid/awaited.wav' }
   await project.send('PUT', '/ingest/calls/awaited', { details })
-  await label(service, project, { add: ['vip', 'wrong'] })
+  await label(service, project, { addLabels: ['vip', 'wrong'] })
   for (const [id, name, text] of [
     ['kept', 'Kept', 'kept text'],
     ['changed', 'Changed', 'old text'],
@@ -151,7 +152,7 @@ async function twoBackups() {
   for (const id of ['awaited', 'silenced'])
     await project.fetch(`/v1/calls/${id}/recording`, { method: 'DELETE' })
   await project.fetch('/ingest/calls/swapped/recording', { method: 'PUT', body: madeWav() })
-  await label(service, project, { remove: ['wrong'] })
+  await label(service, project, { removeLabels: ['wrong'] })
   await project.send('PUT', '/v1/knowledge/changed', { name: 'Changed', text: 'new text' })
   await project.fetch('/v1/knowledge/removed', { method: 'DELETE' })
   await service.services.projects.delete(other.projectId)
@@ -164,6 +165,10 @@ async function twoBackups() {
   return { dataDir, earlier, later, project, other, recordings, run }
 }
 
-async function label({ services }: TestService, { projectId }: TestProject, change: object): Promise<void> {
-  await services.reviews.label(projectId, { ids: ['labelled'], ...change }, by)
+async function label(
+  { services }: TestService,
+  { projectId }: TestProject,
+  change: ReviewChange,
+): Promise<void> {
+  await services.reviews.changeMany(projectId, ['labelled'], change, by)
 }

@@ -2,7 +2,15 @@ import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
-import { agentValue, labelValue, markValue, recordingValue, toValue, valuesMeant } from './call-values.ts'
+import {
+  agentValue,
+  assigneeValue,
+  labelValue,
+  markValue,
+  recordingValue,
+  toValue,
+  valuesMeant,
+} from './call-values.ts'
 import type { Counted, Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
@@ -67,9 +75,10 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
       return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
     }
-    case 'label': {
-      const labelled = ofValues(labelValue, values)
-      return values.includes(noValue) ? either(unlabelled, labelled, values) : labelled
+    case 'given': {
+      const [stored, none] = filter.name === 'label' ? [labelValue, unlabelled] : [assigneeValue, unassigned]
+      const given = ofValues(stored, values)
+      return values.includes(noValue) ? either(none, given, values) : given
     }
     case 'state': {
       if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
@@ -130,6 +139,8 @@ function oneOf(choices: readonly string[]): string {
 
 /** Calls without a label. */
 export const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+
+const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
 
 /** Calls without something, by time. */
 function without(check: SQL): Condition {
@@ -236,6 +247,14 @@ export function joinBounds(conditions: readonly Condition[]): Condition[] {
 /** The calls with these ids. */
 export function hasId(ids: readonly string[]): Condition {
   return byId(sql`${calls.id} in ${ids}`)
+}
+
+/** The calls of a set: see review/call-sets.ts. */
+export function isInSet(projectId: number, id: string): Condition {
+  const check = sql`calls.seq in (
+    select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
+    where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
+  return { check, path: { ranges: [{ table: 'calls', index: null, where: check }], isOrdered: false } }
 }
 
 /** Calls whose id begins with a text. */

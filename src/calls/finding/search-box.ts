@@ -2,7 +2,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { callFilters } from '../filters.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
-import { beginsWithId, type Condition, toCondition } from './conditions.ts'
+import { beginsWithId, type Condition, isInSet, toCondition } from './conditions.ts'
 import { CallFinder } from './find-calls.ts'
 import { callOrders, newestFirst, type ReadCursor } from './place.ts'
 
@@ -34,6 +34,8 @@ export async function readSearchBox(
 ): Promise<{ search: CallSearch; foundBy: FoundBy | null }> {
   const search = readCallSearch(query, { orders: callOrders, readCursor }, errors)
   if (errors.length > 0) throw invalidRequest(errors)
+  const set = valuesOf(query, 'set')?.[0]
+  if (set !== undefined) search.conditions = [...search.conditions, isInSet(projectId, set)]
   const text = valuesOf(query, 'text')?.[0]
   if (text === undefined) return { search, foundBy: null }
   const { words, phrases: _, ...others } = search

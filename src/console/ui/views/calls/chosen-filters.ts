@@ -9,7 +9,7 @@ import {
 import { relativeDateNames, relativeDateOf } from './relative-dates.ts'
 
 /** Filters of which any of several values may be chosen. */
-export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'label' }>
+export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'given' }>
 
 const valuesMax = 20
 const charsMax = 500
@@ -156,7 +156,7 @@ function shortened(text: string): string {
 }
 
 function isMany(filter: CallFilter): filter is ManyFilter {
-  return filter.kind === 'value' || filter.kind === 'label'
+  return filter.kind === 'value' || filter.kind === 'given'
 }
 
 /** The filters with a prefix that are set. */

@@ -46,7 +46,7 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
       )
     }
     case 'value':
-    case 'label':
+    case 'given':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       if (filter.name === 'from') return <DatePill {...chosen} />

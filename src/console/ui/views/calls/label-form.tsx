@@ -33,7 +33,12 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
   const selected = rows.filter(({ id }) => ids.includes(id))
   const held = [...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project: project.id }).calls.label.post({ ids, add, remove })),
+    mutationFn: () =>
+      unwrap(
+        api
+          .projects({ project: project.id })
+          .calls.review.post({ ids, change: { addLabels: add, removeLabels: remove } }),
+      ),
     onSuccess: ({ changed, failed }) => {
       for (const keys of [callKeys.first, callKeys.facets, callKeys.details])
         void queryClient.invalidateQueries({ queryKey: keys(project.id) })
