@@ -45,7 +45,7 @@ export function consoleApi({ console, questionGroups, publicUrl, ...parts }: Con
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
-    .use(callSetRoutes(parts))
+    .use(callSetRoutes({ ...parts, members: console.members }))
     .use(analysisRoutes(parts))
     .use(alertRoutes(parts))
     .use(viewRoutes(console.views))

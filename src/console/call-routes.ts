@@ -15,7 +15,8 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { ArrangedViews, CallsToDelete, ChangedView, ComparedPeriod, NewView, Period } from './schemas.ts'
+import type { Members } from './people/members.ts'
+import { ArrangedViews, CallsToDelete, ComparedPeriod, NewName, NewView, Period } from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
@@ -110,7 +111,11 @@ function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer
 }
 
 /** /console/api/projects/:project/call-sets: queues of reviews, and calls that are changed together. */
-export function callSetRoutes({ callSets, setTasks }: Pick<CallParts, 'callSets' | 'setTasks'>) {
+export function callSetRoutes({
+  callSets,
+  setTasks,
+  members,
+}: Pick<CallParts, 'callSets' | 'setTasks'> & { members: Pick<Members, 'reviewers'> }) {
   return consoleRoutes('/console/api/projects/:project/call-sets')
     .get('', async ({ member, person }) => ({
       data: await callSets.queues(member.projectId, person.personId),
@@ -124,6 +129,7 @@ export function callSetRoutes({ callSets, setTasks }: Pick<CallParts, 'callSets'
         }),
       jsonBody(NewSet),
     )
+    .get('/reviewers', ({ member }) => members.reviewers(member.projectId))
     .delete('/:id', ({ member, person, params }) =>
       callSets.delete(member.projectId, person.personId, params.id),
     )
@@ -156,8 +162,8 @@ export function viewRoutes(views: Views) {
     )
     .patch(
       '/:id',
-      ({ member, person, params, body }) => views.change(member, person.personId, params.id, body),
-      jsonBody(ChangedView),
+      ({ member, person, params, body }) => views.rename(member, person.personId, params.id, body.name),
+      jsonBody(NewName),
     )
     .delete('/:id', ({ member, person, params }) => views.delete(member, person.personId, params.id))
 }

@@ -124,10 +124,6 @@ export const NewView = Type.Object({
 })
 export type NewView = Static<typeof NewView>
 
-/** Absent members stay as they are. */
-export const ChangedView = Type.Partial(Type.Pick(NewView, ['name', 'query']))
-export type ChangedView = Static<typeof ChangedView>
-
 /** The ids of a person's views in order, and of the one that the list of calls begins with. */
 export const ArrangedViews = Type.Object({
   order: Type.Array(Text(100), { maxItems: 1_000 }),

@@ -5,7 +5,7 @@ import { forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
-import type { ArrangedViews, ChangedView, NewView } from './schemas.ts'
+import type { ArrangedViews, NewView } from './schemas.ts'
 
 /** The most views of one person in a project. */
 const viewsMax = 100
@@ -70,17 +70,12 @@ export class Views {
     )
   }
 
-  /** Gives a view another name or other filters. @throws invalid_request for a bad name; not_found like `delete` */
-  async change(
-    member: Membership,
-    personId: string,
-    id: string,
-    { name, query }: ChangedView,
-  ): Promise<{ id: string }> {
-    if (name !== undefined) refuseFields({ name: nameProblem(name) })
+  /** Gives a view another name. @throws invalid_request for a bad name; not_found like `delete` */
+  async rename(member: Membership, personId: string, id: string, name: string): Promise<{ id: string }> {
+    refuseFields({ name: nameProblem(name) })
     const { rowsAffected } = await this.#options.write
       .update(callViews)
-      .set({ name: name?.trim(), query })
+      .set({ name: name.trim() })
       .where(mayChange(member, personId, id))
     if (rowsAffected > 0) return { id }
     throw noSuchView()

@@ -75,6 +75,7 @@ const levels: Record<string, Level> = {
   'POST /projects/:project/calls/review': 'change',
   'GET /projects/:project/call-sets': 'see',
   'POST /projects/:project/call-sets': 'see',
+  'GET /projects/:project/call-sets/reviewers': 'see',
   'DELETE /projects/:project/call-sets/:id': 'see',
   'GET /projects/:project/call-sets/:id/task': 'see',
   'PUT /projects/:project/call-sets/:id/change': 'change',

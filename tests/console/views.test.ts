@@ -95,8 +95,8 @@ test('views are renamed, ordered by each person for themselves, and one is where
   await bob.send('PUT', `${path}/order`, { order: [], first: mine })
   expect(await beginning(bob)).toBeNull()
 
-  expect((await ada.send('PATCH', `${path}/${b}`, { name: ' Best ', query: '?noted=true' })).status).toBe(200)
-  expect([(await viewsOf(bob))[1], await beginning(ada)]).toEqual([['Best', false], '?noted=true'])
+  expect((await ada.send('PATCH', `${path}/${b}`, { name: ' Best ' })).status).toBe(200)
+  expect([(await viewsOf(bob))[1], await beginning(ada)]).toEqual([['Best', false], '?flagged=true'])
   const byBob = await bob.send('PATCH', `${path}/${a}`, { name: 'Mine now' })
   await expectProblem(byBob, 'not_found', 'Not found')
   const blank = await ada.send('PATCH', `${path}/${a}`, { name: ' ' })

@@ -57,6 +57,9 @@ async function projectsOf(read: ReadDatabase, personId: string) {
       >`(select query from ${callViews} where ${callViews.id} = ${members.views} ->> '$.first'
         and ${callViews.projectId} = ${projects.id} and page = 'calls'
         and (is_shared or ${callViews.personId} = ${personId}))`,
+      /** How many views of the list of calls the person sees. */
+      views: sql<number>`(select count(*) from ${callViews} where ${callViews.projectId} = ${projects.id} and page = 'calls'
+        and (is_shared or ${callViews.personId} = ${personId}))`,
       createdAt: projects.createdAt,
     })
     .from(members)

@@ -7,7 +7,7 @@ import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
 import { modifierKey } from './modifier-key.ts'
 import classes from './navigation.module.css'
-import { pages, settingsPage } from './pages.ts'
+import { firstSearch, pages, settingsPage } from './pages.ts'
 import { useShellActions } from './shell-actions.ts'
 
 const loadPersonMenu = () => import('./person-menu.tsx')
@@ -117,11 +117,13 @@ function PageLink({
   isNarrow,
   onFollow,
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
-  const { id } = useProject()
+  const project = useProject()
   return (
     <Link
       to={to}
-      params={{ project: id }}
+      params={{ project: project.id }}
+      search={firstSearch(to, project)}
+      activeOptions={{ includeSearch: false }}
       className={classes.link}
       onClick={onFollow}
       {...(isNarrow && hintOf(label))}

@@ -1,7 +1,8 @@
-import { IconArrowRight } from '@tabler/icons-react'
+import { IconArrowRight, IconCircleCheckFilled, IconFlag, IconNote } from '@tabler/icons-react'
 import { memo, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import type { TextMatch } from '../../../../calls/reading/text-match.ts'
+import type { ReviewMarks as Marks } from '../../../../db/schema.ts'
 import { asDuration, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
@@ -105,6 +106,8 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
       {(status !== 'live' || evaluation !== null) && <Evaluation value={evaluation} />}
     </>
   ),
+  review: ({ review }) => review && <ReviewMarks marks={review} />,
+  assignee: ({ review }) => <Named value={review?.assignee ?? null} title={null} />,
   agent: ({ agentId, agentName }) => <Named value={agentName ?? agentId} title={agentId} />,
   engaged: ({ status, isEngaged }) =>
     status === 'live' && !isEngaged ? <Unknown>Not known yet</Unknown> : <Engagement isEngaged={isEngaged} />,
@@ -147,6 +150,29 @@ function PhoneNumber({ value, unknown }: { value: string | null; unknown: string
   return (
     <span className={`cb-figure cb-truncate ${classes.hint}`} title={value}>
       {formatNumber(value)}
+    </span>
+  )
+}
+
+/** Whether a person reviewed the call, who, and whether there is a note or a flag. */
+function ReviewMarks({ marks: { reviewed, noted, flagged, by } }: { marks: Marks }) {
+  const who = by ?? 'somebody'
+  return (
+    <span className={classes.marks}>
+      {reviewed && (
+        <>
+          <IconCircleCheckFilled size={14} className={classes.reviewed} role="img" aria-label="Reviewed by" />
+          <span
+            className={`cb-truncate ${classes.by} ${classes.hint}`}
+            title={`Reviewed by ${who}`}
+            dir="auto"
+          >
+            {who}
+          </span>
+        </>
+      )}
+      {noted && <IconNote size={14} role="img" aria-label="Has a note" />}
+      {flagged && <IconFlag size={14} role="img" aria-label="Has flagged turns" />}
     </span>
   )
 }

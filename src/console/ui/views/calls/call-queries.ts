@@ -131,6 +131,14 @@ export function neighboursQuery(project: string, id: string | undefined, filters
   })
 }
 
+/** The first calls of a queue that nobody has reviewed. */
+export function unreviewedQuery(project: string, filters: ChosenFilters) {
+  return queryOptions({
+    queryKey: callKeys.first(project, 'unreviewed', nameOf(filters)),
+    queryFn: ({ signal }) => fetchPage(project, { ...filters, reviewed: 'false' }, null, signal, '2'),
+  })
+}
+
 /** Removes a deleted call from every cached list. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
   for (const keys of [callKeys.one, callKeys.details, callKeys.analysis, callKeys.neighbours])

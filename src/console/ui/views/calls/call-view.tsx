@@ -30,6 +30,7 @@ import { useKeys } from './use-keys.ts'
 import { useTurnSearch } from './use-turn-search.ts'
 
 const CallAnalysis = lazy(async () => ({ default: (await import('./call-analysis.tsx')).CallAnalysis }))
+const VerdictBar = lazy(async () => ({ default: (await import('./verdict-bar.tsx')).VerdictBar }))
 const CallPlayer = lazy(async () => ({ default: (await import('./call-player.tsx')).CallPlayer }))
 
 /** One call: its transcript, its analysis, its document. */
@@ -81,6 +82,9 @@ function CallPanel({ id }: { id: string }) {
       ) : (
         <CallSkeleton />
       )}
+      <Suspense>
+        <VerdictBar id={id} />
+      </Suspense>
     </section>
   )
 }

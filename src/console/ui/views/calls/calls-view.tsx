@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
 import { Outlet, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { loadLater } from '../../components/load-later.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
@@ -33,6 +34,9 @@ import type { CallListHandle } from './use-row-focus.ts'
 
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
+const ViewTabs = lazy(() => import('./view-tabs.tsx'))
+const QueueBar = lazy(() => import('./queue-bar.tsx'))
+const TaskBar = lazy(() => loadLater(() => import('./task-bar.tsx'), codeOfCallsAfterMs))
 
 /** From this width on, a call opens beside the list, otherwise over it; as in call.module.css. */
 const besideFromPx = 880
@@ -58,10 +62,10 @@ export function CallsView() {
   const list = useCallList(project.id, asked, () => isReading())
   const rows = list.rows ?? []
   const selection = useSelection(rows)
-  const { shown, chosen, choose } = useColumns()
+  const { shown, widthPx, chosen, choose } = useColumns()
   const { filter, clear } = useFiltering(filters, () => selection.set([]))
   const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
-  const { open, openNext, openPrevious, close } = useOpenCall({
+  const { open, openCall, openNext, openPrevious, close } = useOpenCall({
     openId,
     rows,
     isLoaded: list.rows !== undefined,
@@ -101,15 +105,32 @@ export function CallsView() {
                 <ZoneNote />
               </>
             }
-            action={<ListMenus filters={filters} onFilter={filter} columns={chosen} onColumns={choose} />}
+            action={
+              <ListMenus
+                filters={filters}
+                total={list.first?.total ?? null}
+                onFilter={filter}
+                columns={chosen}
+                onColumns={choose}
+              />
+            }
           />
-          <CallFilters
-            filters={filters}
-            faults={faults}
-            foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
-            onChange={filter}
-            onClear={clear}
-          />
+          {filters.set === undefined ? (
+            <>
+              <SavedViews filters={filters} />
+              <CallFilters
+                filters={filters}
+                faults={faults}
+                foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
+                onChange={filter}
+                onClear={clear}
+              />
+            </>
+          ) : (
+            <Suspense fallback={<div className={classes.queueLoading} />}>
+              <QueueBar filters={filters} />
+            </Suspense>
+          )}
         </div>
         <div className={classes.body}>
           <div
@@ -125,6 +146,7 @@ export function CallsView() {
                 list={list}
                 openId={openId}
                 shown={shown}
+                widthPx={widthPx}
                 selection={selection}
                 search={{ ...withoutFaults(filters, faults), tab }}
                 onOpen={open}
@@ -136,16 +158,30 @@ export function CallsView() {
         </div>
         {selection.ids.size > 0 && (
           <Suspense>
-            <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
+            <SelectedCalls selection={selection} list={list} asked={asked} openId={openId} onClose={close} />
           </Suspense>
         )}
+        <Suspense>
+          <TaskBar />
+        </Suspense>
       </div>
       {openId !== undefined && (
-        <OpenCallsContext value={{ text, openNext, openPrevious, close }}>
+        <OpenCallsContext value={{ text, openNext, openPrevious, openCall, close }}>
           <Outlet />
         </OpenCallsContext>
       )}
     </div>
+  )
+}
+
+/** The tabs of saved views; no space without any. */
+function SavedViews({ filters }: { filters: ChosenFilters }) {
+  const { views } = useProject()
+  if (views === 0) return null
+  return (
+    <Suspense fallback={<div className={classes.tabsLoading} />}>
+      <ViewTabs filters={filters} />
+    </Suspense>
   )
 }
 

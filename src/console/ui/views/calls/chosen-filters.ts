@@ -29,6 +29,8 @@ export type ChosenFilters = {
   [Name in OwnFilter]?: OneOrMore
 } & {
   order?: string
+  /** A set of calls, such as a queue of reviews: no other calls are listed. */
+  set?: string
   /** A period that moves on with the days, in place of `from` and `to`: see relative-dates.ts. */
   date?: string
 }
@@ -49,6 +51,7 @@ export function readFilters(search: Record<string, unknown>): ChosenFilters {
       ...callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])]),
       ...own.map((name) => [name, readMany(search[name])]),
       ['order', readOne(search.order)],
+      ['set', readOne(search.set)],
       ...(date === undefined ? [] : [['date', date] as const, ...bounds]),
     ]),
   )

@@ -1,5 +1,6 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import type { CSSProperties } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import classes from './call-list.module.css'
 import type { Order } from './chosen-filters.ts'
@@ -39,9 +40,9 @@ export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadPro
           />
         </th>
         {columns.map(
-          ({ name, label }) =>
+          ({ name, label, px }) =>
             shown.has(name) && (
-              <ColumnHead key={name} name={name} label={label} order={order} onOrder={onOrder} />
+              <ColumnHead key={name} name={name} label={label} px={px} order={order} onOrder={onOrder} />
             ),
         )}
       </tr>
@@ -49,9 +50,18 @@ export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadPro
   )
 }
 
-type ColumnHeadProps = Pick<ListHeadProps, 'order' | 'onOrder'> & { name: ColumnName; label: string }
+/** Narrow lists have other widths: see call-list.module.css. */
+function toWidth(px: number): CSSProperties & { '--cb-width': string } {
+  return { '--cb-width': `${px}px` }
+}
 
-function ColumnHead({ name, label, order, onOrder }: ColumnHeadProps) {
+type ColumnHeadProps = Pick<ListHeadProps, 'order' | 'onOrder'> & {
+  name: ColumnName
+  label: string
+  px: number
+}
+
+function ColumnHead({ name, label, px, order, onOrder }: ColumnHeadProps) {
   const by = orders[name]
   const isDescending = by !== undefined && order === by.descending
   const sorted = isDescending ? 'descending' : order === by?.ascending ? 'ascending' : 'none'
@@ -60,6 +70,7 @@ function ColumnHead({ name, label, order, onOrder }: ColumnHeadProps) {
     <th
       scope="col"
       data-cell={name}
+      style={name === 'summary' ? undefined : toWidth(px)}
       data-align={name === 'duration' ? 'right' : undefined}
       aria-sort={by && sorted}
     >

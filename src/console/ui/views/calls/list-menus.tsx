@@ -1,24 +1,28 @@
 import { Button } from '@mantine/core'
-import { IconAdjustmentsHorizontal, IconBookmark, IconDownload } from '@tabler/icons-react'
+import { IconAdjustmentsHorizontal, IconBookmark, IconDownload, IconListCheck } from '@tabler/icons-react'
 import { lazy } from 'react'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { type ChosenFilters, type FilterChange, faultsOf } from './chosen-filters.ts'
 
 const loadViews = () => import('./views-list.tsx')
+const loadReview = () => import('./review-popover.tsx')
 const loadMenus = () => import('./list-popups.tsx')
 const ViewsPopover = lazy(loadViews)
+const ReviewPopover = lazy(loadReview)
 const ExportMenu = lazy(async () => ({ default: (await loadMenus()).ExportMenu }))
 const DisplayMenu = lazy(async () => ({ default: (await loadMenus()).DisplayMenu }))
 
 interface ListMenusProps {
   filters: ChosenFilters
+  /** How many calls the list has; null when they are too many to count, or not loaded. */
+  total: number | null
   onFilter: (change: FilterChange) => void
   columns: string[]
   onColumns: (names: string[]) => void
 }
 
-/** Saved views, what leaves the list as a file, and how it is sorted and which columns it has. */
-export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusProps) {
+/** Saved views, queues of reviews, what leaves the list as a file, and how it is sorted and which columns it has. */
+export function ListMenus({ filters, total, onFilter, columns, onColumns }: ListMenusProps) {
   return (
     <div className="cb-row">
       <ButtonWithPopup
@@ -31,6 +35,17 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
         }
       >
         {(popup) => <ViewsPopover {...popup} filters={filters} />}
+      </ButtonWithPopup>
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadReview}
+        button={
+          <Button variant="default" leftSection={<IconListCheck size={14} aria-hidden />}>
+            Review
+          </Button>
+        }
+      >
+        {(popup) => <ReviewPopover {...popup} filters={filters} total={total} />}
       </ButtonWithPopup>
       <ButtonWithPopup
         kind="menu"

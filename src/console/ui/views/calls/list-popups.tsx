@@ -7,7 +7,8 @@ import type { ChosenFilters, FilterChange, Order } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
 import { useAsked } from './use-asked.ts'
 
-const files = [
+/** The forms in which calls are downloaded. */
+export const exportFiles = [
   { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
   { name: 'calls.jsonl', label: 'JSONL', text: 'Complete calls, one per line' },
 ]
@@ -20,7 +21,7 @@ export function ExportMenu({ filters, target, ...popup }: PopupProps & { filters
     <Menu position="bottom-end" width={264} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
-        {files.map(({ name, label, text }) => (
+        {exportFiles.map(({ name, label, text }) => (
           <Menu.Item
             key={name}
             component="a"
