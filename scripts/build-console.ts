@@ -29,7 +29,7 @@ const coreModules = [
   /@mantine\/(hooks|core\/esm\/core|core\/.*\/(PasswordInput|Tabs))\//,
   /@tanstack\/(query-core|react-query|react-router)\/|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
+  /ui\/components\/(?!calendar|confirm|day-field|hints|notices|number-format|shown)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /\.module\.css$|sources\/catalog/,
 ]
@@ -50,6 +50,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
+  // What is shown of a call in the list, in the call's page and on the overview.
+  { name: 'rows', test: /ui\/views\/calls\/(call-line|columns|evaluation|review-queries|use-keys)\.tsx?$/ },
+  // The overview has it, and the settings load it on demand.
+  { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
   // Of the list of calls, the audit trail and the analysis of past calls.
   { name: 'filters', test: /ui\/views\/calls\/(call-filters|date-filter|date-range|pill)\.tsx?$/ },
   {

@@ -20,7 +20,7 @@ type FilterDefinition = { name: string } & (
   /** A phone number exactly as it is stored. */
   | { kind: 'exact'; column: Column; digits: Column }
   /** The digits that one of the numbers begins or ends with. */
-  | { kind: 'digits'; numbers: readonly { digits: Column }[] }
+  | { kind: 'digits' }
   /** Words of the transcript or the summary. */
   | { kind: 'words' }
 )
@@ -43,11 +43,7 @@ export const callFilters = [
   { name: 'updatedFrom', kind: 'since', column: 'updatedAt' },
   { name: 'minDuration', kind: 'least', column: 'duration' },
   { name: 'maxDuration', kind: 'most', column: 'duration' },
-  {
-    name: 'number',
-    kind: 'digits',
-    numbers: [{ digits: 'callerDigits' }, { digits: 'calledDigits' }],
-  },
+  { name: 'number', kind: 'digits' },
   { name: 'callerNumber', kind: 'exact', column: 'callerNumber', digits: 'callerDigits' },
   { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },
   { name: 'endedReason', kind: 'value', column: 'endedReason' },

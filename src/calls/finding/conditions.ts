@@ -94,7 +94,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
         values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
       )
     case 'digits':
-      return beginsOrEnds(filter.numbers, values[0] ?? '')
+      return beginsOrEnds(values[0] ?? '')
     default:
       return toBound(filter, values)
   }
@@ -212,15 +212,26 @@ function anyNumber(
   return { check: any(checks), path: { ranges: [], words, isOrdered: false, isWider: true } }
 }
 
-function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Condition | string {
+/** @param text must have a digit */
+function beginsOrEnds(text: string): Condition | string {
   const digits = text.replace(/\D/g, '')
   // The digits of several numbers would find nothing.
   if (digits === '' || text.includes(',')) return 'must be one number with at least one digit'
+  return hasNumber(digits, [])
+}
+
+/**
+ * Calls of which a number begins or ends with these digits.
+ * @param codes calling codes that people leave out, and write a zero or nothing in their place
+ */
+export function hasNumber(digits: string, codes: readonly string[]): Condition {
+  const starts = [digits, ...codes.map((code) => code + digits.replace(/^0/, ''))]
+  const numbers = [calls.callerDigits, calls.calledDigits]
   const ends = numbers.flatMap((number) => [
-    sql`substr(${calls[number.digits]}, 1, ${digits.length}) = ${digits}`,
-    sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
+    ...starts.map((start) => sql`substr(${number}, 1, ${start.length}) = ${start}`),
+    sql`substr(${number}, ${-digits.length}) = ${digits}`,
   ])
-  const words = [beginsWithDigits(digits), endsWithDigits(digits)]
+  const words = [...starts.map(beginsWithDigits), endsWithDigits(digits)]
   return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
 }
 
@@ -255,6 +266,12 @@ export function isInSet(projectId: number, id: string): Condition {
     select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
     where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
   return { check, path: { ranges: [{ table: 'calls', index: null, where: check }], isOrdered: false } }
+}
+
+/** The call that a trace tells of, as long as its spans are kept. */
+export function isOfTrace(projectId: number, traceId: string): Condition {
+  return byId(sql`${calls.id} in (
+    select call_id from call_sessions where call_sessions.project_id = ${projectId} and trace_id = ${traceId})`)
 }
 
 /** Calls whose id begins with a text. */

@@ -5,7 +5,7 @@ import type { TextMatch } from '../../../../calls/reading/text-match.ts'
 import type { ReviewMarks as Marks } from '../../../../db/schema.ts'
 import { asDuration, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
-import { formatNumber } from '../../components/phone-number.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import { useDates } from '../../components/use-dates.ts'
@@ -146,6 +146,7 @@ export function Numbers({ from, to }: { from: string | null; to: string | null }
 }
 
 function PhoneNumber({ value, unknown }: { value: string | null; unknown: string }) {
+  const formatNumber = useFormatNumber()
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
   return (
     <span className={`cb-figure cb-truncate ${classes.hint}`} title={value}>

@@ -8,6 +8,7 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
@@ -50,8 +51,9 @@ function CallPanel({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null)
   const direction = details.data?.direction
   const dates = useDates()
+  const formatNumber = useFormatNumber()
   useDocumentTitle(
-    `${call ? `${callTitle(call, direction)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+    `${call ? `${callTitle(call, direction, formatNumber)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
     // The panel covers the list and what was focused there.

@@ -4,7 +4,7 @@ import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
-import { formatNumber } from '../../components/phone-number.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
@@ -26,6 +26,7 @@ interface DeleteSelectedProps {
 export function DeleteSelected({ selection, rows, opened, onClose, onDeleted }: DeleteSelectedProps) {
   const project = useProject()
   const dates = useDates()
+  const formatNumber = useFormatNumber()
   const queryClient = useQueryClient()
   const { setTask } = useTask()
   const { ids, frozen } = selection

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { formatNumber } from '../../components/phone-number.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
@@ -17,6 +17,7 @@ const callsShown = 5
 /** The newest calls of the period that failed, each in a line. */
 export function FailedCalls({ period }: { period: Period }) {
   const project = useProject()
+  const formatNumber = useFormatNumber()
   const query = useQuery(failedCallsQuery(project.id, period, callsShown))
   const params = { project: project.id }
   const search: ChosenFilters = { evaluation: 'fail', from: period.from, to: period.to }
