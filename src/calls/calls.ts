@@ -8,6 +8,7 @@ import type { ActedBy } from '../identity.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
 import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
+import { countValues, type FacetCounts } from './finding/facet-counts.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages, sizesOf } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
@@ -141,6 +142,11 @@ export class Calls {
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
     return (await readSearchBox(this.#options.store(projectId).readForConsole, projectId, query)).search
+  }
+
+  /** How many calls have each value of a filter, among those that the other filters leave. @throws not_found; invalid_request */
+  countValues(projectId: number, name: string, query: CallQuery): Promise<FacetCounts> {
+    return countValues(this.#options.store(projectId).readForConsole, projectId, name, query)
   }
 
   /** The values that calls can be filtered by. */

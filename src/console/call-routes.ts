@@ -54,6 +54,9 @@ export function callRoutes({
       .get('/calls', ({ member, request }) => calls.rows(member.projectId, readParameters(request.url)))
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
+      .get('/call-facets/:name', ({ member, params, request }) =>
+        calls.countValues(member.projectId, params.name, readParameters(request.url)),
+      )
       .get('/calls/:id', async ({ member, by, params }) => {
         const { document } = await buffers.bodyOf(member.projectId, (admit) =>
           calls.get(member.projectId, params.id, admit),

@@ -67,6 +67,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/audit': 'manage',
   'GET /projects/:project/calls': 'see',
   'GET /projects/:project/call-facets': 'see',
+  'GET /projects/:project/call-facets/:name': 'see',
   'GET /projects/:project/calls/:id/neighbours': 'see',
   'GET /projects/:project/changes': 'see',
   'GET /projects/:project/exports/calls.csv': 'see',

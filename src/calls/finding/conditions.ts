@@ -56,6 +56,8 @@ type Column = keyof typeof calls.$inferSelect
 
 const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
 const criterionName = /^criterion\.[a-z0-9_]{1,40}$/
+/** A live call that said nothing for so long is called silent. */
+const silentAfterMs = 1_800_000
 const day = /^\d{4}-\d{2}-\d{2}$/
 /** Sorts after every text with the same beginning. */
 const lastCharacter = '\u{10ffff}'
@@ -266,6 +268,17 @@ export function isInSet(projectId: number, id: string): Condition {
     select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
     where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
   return { check, path: { ranges: [{ table: 'calls', index: null, where: check }], isOrdered: false } }
+}
+
+/** Live calls of which nothing was heard for half an hour, by the database's clock, or all other calls. */
+export function isSilent(silent: boolean): Condition {
+  const heard = sql`heard_at < unixepoch('subsec') * 1000 - ${silentAfterMs}`
+  const where = sql`(calls.status = 'live' and calls.${heard})`
+  if (!silent) return without(sql`not ${where}`)
+  return {
+    check: where,
+    path: { ranges: [{ table: 'calls', index: 'calls_by_heard_at', where }], isOrdered: false },
+  }
 }
 
 /** The call that a trace tells of, as long as its spans are kept. */

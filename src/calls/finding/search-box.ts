@@ -3,9 +3,10 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
-import { beginsWithId, type Condition, hasId, hasNumber, isInSet, isOfTrace } from './conditions.ts'
+import { beginsWithId, type Condition, hasId, hasNumber, isInSet, isOfTrace, isSilent } from './conditions.ts'
 import { CallFinder } from './find-calls.ts'
 import { callOrders, newestFirst, type ReadCursor } from './place.ts'
+import { readValueOrder, type ValueOrder } from './value-order.ts'
 
 /** How the text in the console's search box was read. */
 export type FoundBy = 'id' | 'number' | 'words'
@@ -36,20 +37,27 @@ export async function readSearchBox(
   projectId: number,
   query: CallQuery,
   { readCursor = () => undefined, errors = [] }: BoxOptions = {},
-): Promise<{ search: CallSearch; foundBy: FoundBy | null }> {
-  const search = readCallSearch(query, { orders: callOrders, readCursor }, errors)
+): Promise<{ search: CallSearch; foundBy: FoundBy | null; valueOrder: ValueOrder | undefined }> {
+  const valueOrder = readValueOrder(query)
+  const { order, ...unordered } = query
+  const read: ReadCursor = (cursor, known) => readCursor(cursor, valueOrder ? `${order}` : known)
+  const asked = valueOrder ? unordered : query
+  const search = readCallSearch(asked, { orders: callOrders, readCursor: read }, errors)
   if (errors.length > 0) throw invalidRequest(errors)
   const set = valuesOf(query, 'set')?.[0]
   if (set !== undefined) search.conditions = [...search.conditions, isInSet(projectId, set)]
+  const silent = valuesOf(query, 'silent')?.[0]
+  if (silent !== undefined) search.conditions = [...search.conditions, isSilent(silent === 'true')]
   const text = valuesOf(query, 'text')?.[0]
-  if (text === undefined) return { search, foundBy: null }
+  if (text === undefined) return { search, foundBy: null, valueOrder }
   const { words, phrases: _, ...others } = search
   for (const [foundBy, condition] of await meaningsOf(db, projectId, text.trim())) {
     const alone = new CallFinder(db, projectId, { conditions: [condition], order: newestFirst })
     if ((await alone.places(1)).length === 0) continue
-    return { search: { ...others, conditions: [...others.conditions, condition] }, foundBy }
+    const conditions = [...others.conditions, condition]
+    return { search: { ...others, conditions }, foundBy, valueOrder }
   }
-  return { search, foundBy: words ? 'words' : null }
+  return { search, foundBy: words ? 'words' : null, valueOrder }
 }
 
 async function meaningsOf(

@@ -6,12 +6,19 @@ import { callNotFound, type FieldError } from '../../errors.ts'
 import { listedColumns } from '../call-head.ts'
 import { readFirstWords, readSummary, servedDocument } from '../document.ts'
 import { detailsStart, readAgentName } from '../finding/agent-names.ts'
-import { type CallQuery, valuesOf } from '../finding/call-query.ts'
+import { type CallQuery, type CallSearch, valuesOf } from '../finding/call-query.ts'
 import { hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages, sizesOf } from '../finding/found-pages.ts'
 import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
 import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
+import {
+  criteriaJudged,
+  criteriaPassed,
+  placeIn,
+  sortedPage,
+  type ValueOrder,
+} from '../finding/value-order.ts'
 import { readWeights } from '../finding/word-match.ts'
 import type { WordQuery } from '../finding/word-query.ts'
 import type { Call } from '../schemas.ts'
@@ -44,6 +51,12 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   /** Who speaks when; null for a call without turns and for a very long one. */
   talkTimeline: TalkTimeline | null
   agentName: string | null
+  costUsd: number | null
+  latencyMs: number | null
+  /** How many criteria passed, and how many were judged. */
+  criteria: { passed: number; judged: number }
+  /** When something was last heard of a live call; null if that is unknown. */
+  heardAt: string | null
   /** Where the words were found; null if none were searched for. */
   match: TextMatch | null
 }
@@ -61,6 +74,11 @@ export interface CallRows {
 }
 
 interface HeadRow extends Listed {
+  costUsd: number | null
+  latencyMs: number | null
+  heardAt: number | null
+  passed: number
+  judged: number
   chars: number
   /** The whole document, or its start. */
   document: string
@@ -89,10 +107,13 @@ export async function findRows(
   const ids = valuesOf(query, 'id')
   if (ids && ids.length > limitMax)
     errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
-  const { search, foundBy } = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  const box = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  const { search, foundBy, valueOrder } = box
   if (ids) search.conditions = [...search.conditions, hasId(ids)]
   const pages = new FoundPages(db, projectId, search)
-  const { places, end } = await pages.page(limit)
+  const { places, end } = valueOrder
+    ? await sortedPage(db, pages, valueOrder, { limit, after: search.after })
+    : await pages.page(limit)
   // Counting a phrase would read as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
   const countedMax = search.words ? totalMax : rowsCountedMax
@@ -103,7 +124,7 @@ export async function findRows(
   const next = last ?? end
   return {
     data: rows,
-    nextCursor: next && cursors.write(next, search.order),
+    nextCursor: next && cursors.write(next, valueOrder ? `${valuesOf(query, 'order')}` : search.order),
     total: counted.isCapped ? null : counted.total,
     totalMax: isPhrase ? places.length : countedMax,
     foundBy,
@@ -123,7 +144,8 @@ export async function findNeighbours(
   id: string,
   query: CallQuery,
 ): Promise<Neighbours> {
-  const { search } = await readSearchBox(db, projectId, query)
+  const { search, valueOrder } = await readSearchBox(db, projectId, query)
+  if (valueOrder) return await findSortedNeighbours(db, projectId, id, search, valueOrder)
   const [after] = await db
     .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
     .from(calls)
@@ -135,6 +157,23 @@ export async function findNeighbours(
   }
   const [next, previous] = [await firstOf(search.order), await firstOf(reversed[search.order])]
   return { previous, next }
+}
+
+async function findSortedNeighbours(
+  db: ReadDatabase,
+  projectId: number,
+  id: string,
+  search: CallSearch,
+  order: ValueOrder,
+): Promise<Neighbours> {
+  const after = await placeIn(db, projectId, id, order)
+  if (!after) throw callNotFound()
+  const pages = new FoundPages(db, projectId, search)
+  const firstOf = async (isReversed: boolean) => {
+    const { places } = await sortedPage(db, pages, order, { limit: 1, after, isReversed })
+    return places[0]?.id ?? null
+  }
+  return { next: await firstOf(false), previous: await firstOf(true) }
 }
 
 function readLimit(query: CallQuery, errors: FieldError[]): number {
@@ -192,6 +231,11 @@ async function readHeads(
   return await db
     .select({
       ...listedColumns,
+      costUsd: calls.costUsd,
+      latencyMs: calls.latencyMs,
+      heardAt: calls.heardAt,
+      passed: criteriaPassed,
+      judged: criteriaJudged,
       chars: calls.documentChars,
       document,
       timeline: shownTimeline,
@@ -207,13 +251,15 @@ async function readHeads(
 }
 
 function toRow(head: HeadRow, match: TextMatch | null): CallRow {
-  const { chars: _, document, timeline: __, detailsStart, ...shown } = head
+  const { chars: _, document, timeline: __, detailsStart, passed, judged, heardAt, ...shown } = head
   const summary = readSummary(document)
   return {
     ...shown,
     createdAt: new Date(shown.createdAt).toISOString(),
     updatedAt: new Date(shown.updatedAt).toISOString(),
     summary,
+    criteria: { passed, judged },
+    heardAt: heardAt === null ? null : new Date(heardAt).toISOString(),
     agentName: readAgentName(detailsStart),
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,

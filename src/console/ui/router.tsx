@@ -153,7 +153,7 @@ async function requestCalls(
 ): Promise<void> {
   const filters = readFilters(search)
   void queryClient.prefetchQuery(numberFormatQuery)
-  if (filters.date === undefined)
+  if (filters.date === undefined && filters.status !== 'live' && filters.status !== 'silent')
     await queryClient.prefetchInfiniteQuery({ ...callsQuery(project, filters), meta })
 }
 

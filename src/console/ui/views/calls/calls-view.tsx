@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
 import { Outlet, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { asCount } from '../../components/figures.ts'
 import { loadLater } from '../../components/load-later.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -16,6 +17,7 @@ import {
   faultsOf,
   isFiltered,
   readFilters,
+  valueOrders,
   withoutFaults,
 } from './chosen-filters.ts'
 import { useColumns } from './columns.ts'
@@ -43,6 +45,8 @@ const besideFromPx = 880
 /** Beyond this, the person is reading the list. */
 const atTopPx = 16
 const codeOfCallsAfterMs = 500
+/** As the service sorts. */
+const sortedMax = 10_000
 
 /** The list of calls; the call that is open is its outlet. */
 export function CallsView() {
@@ -102,6 +106,7 @@ export function CallsView() {
             description={
               <>
                 <Total list={list} />
+                <SortedNote list={list} order={filters.order} />
                 <ZoneNote />
               </>
             }
@@ -237,6 +242,14 @@ function Total({ list }: { list: CallListData }) {
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}
     </span>
   )
+}
+
+/** Where not all calls that match are sorted, which ones are. */
+function SortedNote({ list, order }: { list: CallListData; order: string | undefined }) {
+  const { total = 0 } = list.first ?? {}
+  const isSome = total === null || total > sortedMax
+  if (!isSome || !valueOrders.some((one) => one === order)) return null
+  return <> Sorted within the newest {asCount(sortedMax)} of them.</>
 }
 
 /** Offers new calls instead of moving what is being read. */

@@ -37,7 +37,9 @@ export type ChosenFilters = {
 
 /** How the list is sorted; without one, newest first. */
 export type Order = (typeof orders)[number]
-export const orders = ['createdAt', '-duration', 'duration'] as const
+/** Orders of values that no index has: the newest 10,000 calls that match are sorted. */
+export const valueOrders = ['-cost', 'cost', '-latency', 'latency', '-criteria', 'criteria'] as const
+export const orders = ['createdAt', '-duration', 'duration', ...valueOrders] as const
 
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }
@@ -137,7 +139,8 @@ function problemOf(name: string, text: string): string | undefined {
   if (name === 'date') return relativeDateOf(text) ? undefined : `is not ${relativeDateNames.join(' or ')}`
   if (name === 'order') return orders.some((order) => order === text) ? undefined : 'is not an order'
   const filter = callFilters.find((one) => one.name === name)
-  const choices = filter && 'choices' in filter ? filter.choices : choicesOf(name)
+  const choices =
+    name === 'status' ? statuses : filter && 'choices' in filter ? filter.choices : choicesOf(name)
   if (choices) return choices.some((choice) => choice === text) ? undefined : `is not ${choices.join(' or ')}`
   if (!filter) return undefined
   if (filter.kind === 'digits') return /^[^,]*\d[^,]*$/.test(text) ? undefined : 'is not a number'
@@ -145,6 +148,9 @@ function problemOf(name: string, text: string): string | undefined {
     return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number of seconds'
   return isTime(filter) && toInstant(text) === undefined ? 'is not a date' : undefined
 }
+
+/** A live call of which nothing was heard for half an hour is silent. */
+export const statuses = ['live', 'silent', 'completed'] as const
 
 function choicesOf(name: string): readonly string[] | undefined {
   return prefixOf(name) === criterionPrefix ? verdicts : undefined

@@ -13,6 +13,9 @@ export const columns = [
   { name: 'evaluation', label: 'Evaluation', choice: 'shown', px: 112 },
   { name: 'review', label: 'Review', choice: 'shown', px: 112 },
   { name: 'agent', label: 'Agent', choice: 'shown', px: 136 },
+  { name: 'cost', label: 'Cost', choice: 'hidden', px: 88 },
+  { name: 'latency', label: 'Latency', choice: 'hidden', px: 88 },
+  { name: 'criteria', label: 'Criteria', choice: 'hidden', px: 88 },
   { name: 'engaged', label: 'Engaged', choice: 'hidden', px: 80 },
   { name: 'source', label: 'Source', choice: 'hidden', px: 104 },
   { name: 'ended', label: 'End reason', choice: 'hidden', px: 136 },
@@ -20,6 +23,11 @@ export const columns = [
   { name: 'assignee', label: 'Assigned to', choice: 'hidden', px: 136 },
   { name: 'summary', label: 'Summary', choice: 'always', px: 240 },
 ] as const
+
+/** Columns of figures. */
+export function isFigure(name: string): boolean {
+  return ['duration', 'cost', 'latency', 'criteria'].includes(name)
+}
 
 export type ColumnName = (typeof columns)[number]['name']
 

@@ -35,7 +35,7 @@ export const verdictWords = { pass: 'Passed', fail: 'Failed', unknown: 'Unknown'
 const platformLabels = Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label]))
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
-  status: { live: 'Live', completed: 'Completed' },
+  status: { live: 'Live', silent: 'Silent', completed: 'Completed' },
   evaluation: { success: 'Success', fail: 'Failed', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
   recording: {

@@ -4,13 +4,16 @@ import type { CSSProperties } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import classes from './call-list.module.css'
 import type { Order } from './chosen-filters.ts'
-import { type ColumnName, columns } from './columns.ts'
+import { type ColumnName, columns, isFigure } from './columns.ts'
 import type { Selection } from './selection.ts'
 
 /** Columns that sort the list, and the orders in which they do. */
 const orders: { [Name in ColumnName]?: Record<'ascending' | 'descending', Order | undefined> } = {
   when: { ascending: 'createdAt', descending: undefined },
   duration: { ascending: 'duration', descending: '-duration' },
+  cost: { ascending: 'cost', descending: '-cost' },
+  latency: { ascending: 'latency', descending: '-latency' },
+  criteria: { ascending: 'criteria', descending: '-criteria' },
 }
 
 interface ListHeadProps {
@@ -71,7 +74,7 @@ function ColumnHead({ name, label, px, order, onOrder }: ColumnHeadProps) {
       scope="col"
       data-cell={name}
       style={name === 'summary' ? undefined : toWidth(px)}
-      data-align={name === 'duration' ? 'right' : undefined}
+      data-align={isFigure(name) ? 'right' : undefined}
       aria-sort={by && sorted}
     >
       {by ? (

@@ -42,6 +42,9 @@ const orders: { value: string; label: string; order: Order | undefined }[] = [
   { value: 'oldest', label: 'Oldest first', order: 'createdAt' },
   { value: 'longest', label: 'Longest first', order: '-duration' },
   { value: 'shortest', label: 'Shortest first', order: 'duration' },
+  { value: 'dearest', label: 'Most expensive first', order: '-cost' },
+  { value: 'slowest', label: 'Slowest first', order: '-latency' },
+  { value: 'worst', label: 'Fewest criteria passed first', order: 'criteria' },
 ]
 
 interface DisplayMenuProps extends PopupProps {
