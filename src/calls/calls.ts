@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -17,7 +18,13 @@ import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
 import { type AnalyzedCall, readForAnalysis, readLastAnalysis } from './reading/analyzed-call.ts'
-import { type CallRows, findNeighbours, findRows, type Neighbours } from './reading/call-rows.ts'
+import {
+  type CallRows,
+  findNeighbours,
+  findRows,
+  type Neighbours,
+  type TalkTimelines,
+} from './reading/call-rows.ts'
 import { type CallParts, documentsOf } from './reading/forms.ts'
 import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
@@ -26,6 +33,7 @@ import { ProjectBatches } from './writing/batches.ts'
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
 const deletionsPerBatchMax = 50
 const placesPerPage = 1_000
+const talkTimelinesMax = 5_000
 
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
 interface DeletedCalls {
@@ -96,6 +104,7 @@ interface PageRequest {
 /** A project's calls: find, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
+  readonly #talkTimelines: TalkTimelines = new LRUCache({ max: talkTimelinesMax })
   readonly #deletions = new ProjectBatches<Asked, AppError | null>((projectId) => ({
     run: (asked) => this.#deleteTogether(projectId, asked),
     sizeOf: () => 1,
@@ -131,7 +140,9 @@ export class Calls {
   rows(projectId: number, query: CallQuery): Promise<CallRows> {
     const { store, matcher } = this.#options
     const cursors = this.cursors(projectId)
-    return findRows(projectId, query, { db: store(projectId).readForConsole, matcher, cursors })
+    const talkTimelines = this.#talkTimelines
+    const db = store(projectId).readForConsole
+    return findRows(projectId, query, { db, matcher, talkTimelines, cursors })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callDocuments, calls } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
@@ -35,8 +36,14 @@ const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
 const documentStartChars = 8_000
 const talkTimelineColumns = 36
-/** Longer calls have no talk timeline in a list, to keep pages fast. */
+/** The talk timelines of longer calls are computed on another thread, and kept. */
 const talkTimelineCharsMax = 20_000
+
+/** Of the long calls of a page, those with more characters together have no talk timeline. */
+const longCharsMax = 10_000_000
+
+/** The talk timelines of long calls, by row number and change number. */
+export type TalkTimelines = LRUCache<string, { timeline: TalkTimeline | null }>
 
 type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
 
@@ -48,7 +55,7 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   summary: string | null
   /** What the caller says first, if there is neither a summary nor a match; else null. */
   said: string | null
-  /** Who speaks when; null for a call without turns and for a very long one. */
+  /** Who speaks when; null for a call without turns, and where a page has too many long calls. */
   talkTimeline: TalkTimeline | null
   agentName: string | null
   costUsd: number | null
@@ -74,6 +81,8 @@ export interface CallRows {
 }
 
 interface HeadRow extends Listed {
+  seq: number
+  changeSeq: number
   costUsd: number | null
   latencyMs: number | null
   heardAt: number | null
@@ -90,6 +99,7 @@ interface HeadRow extends Listed {
 interface RowsOptions {
   db: ReadDatabase
   matcher: Pick<TextMatcher, 'ask'>
+  talkTimelines: TalkTimelines
   cursors: Cursors
 }
 
@@ -100,7 +110,7 @@ interface RowsOptions {
 export async function findRows(
   projectId: number,
   query: CallQuery,
-  { db, matcher, cursors }: RowsOptions,
+  { db, cursors, ...reading }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
   const limit = readLimit(query, errors)
@@ -120,7 +130,7 @@ export async function findRows(
   const isWhole = end === null && !search.after
   const counted =
     isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
-  const { rows, last } = await readRows(projectId, places, search.words, { db, matcher })
+  const { rows, last } = await readRows(projectId, places, search.words, { db, ...reading })
   const next = last ?? end
   return {
     data: rows,
@@ -193,12 +203,13 @@ async function readRows(
   projectId: number,
   places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
-  { db, matcher }: Omit<RowsOptions, 'cursors'>,
+  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors'>,
 ): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
   const all = places.map(({ seq }) => seq)
   if (!query) {
     const heads = await readHeads(db, projectId, all, shownDocument)
-    return { rows: heads.map((head) => toRow(head, null)), last: undefined }
+    const timelines = await timelinesOf(projectId, heads, { db, matcher, talkTimelines })
+    return { rows: heads.map((head) => toRow(head, null, timelines)), last: undefined }
   }
   const [seqs = []] = inSlices(sizesOf(places), matchedCharsMax)
   const heads = await readHeads(db, projectId, seqs, servedDocument)
@@ -210,8 +221,9 @@ async function readRows(
     texts,
     heads.map(({ document }) => document),
   )
+  const timelines = await timelinesOf(projectId, heads, { db, matcher, talkTimelines })
   return {
-    rows: heads.map((head, at) => toRow(head, matches[at] ?? null)),
+    rows: heads.map((head, at) => toRow(head, matches[at] ?? null, timelines)),
     last: seqs.length < all.length ? places[seqs.length - 1] : undefined,
   }
 }
@@ -231,6 +243,8 @@ async function readHeads(
   return await db
     .select({
       ...listedColumns,
+      seq: calls.seq,
+      changeSeq: calls.changeSeq,
       costUsd: calls.costUsd,
       latencyMs: calls.latencyMs,
       heardAt: calls.heardAt,
@@ -250,8 +264,13 @@ async function readHeads(
     .orderBy(sql`wanted.key`)
 }
 
-function toRow(head: HeadRow, match: TextMatch | null): CallRow {
-  const { chars: _, document, timeline: __, detailsStart, passed, judged, heardAt, ...shown } = head
+function toRow(
+  head: HeadRow,
+  match: TextMatch | null,
+  timelines: ReadonlyMap<number, TalkTimeline | null>,
+): CallRow {
+  const { seq, changeSeq: _, chars: __, document, timeline: ___, ...listed } = head
+  const { detailsStart, passed, judged, heardAt, ...shown } = listed
   const summary = readSummary(document)
   return {
     ...shown,
@@ -263,12 +282,56 @@ function toRow(head: HeadRow, match: TextMatch | null): CallRow {
     agentName: readAgentName(detailsStart),
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,
-    talkTimeline: readTalkTimeline(head),
+    talkTimeline: timelines.get(seq) ?? null,
   }
 }
 
-function readTalkTimeline({ chars, document, timeline }: HeadRow): TalkTimeline | null {
-  if (chars > talkTimelineCharsMax) return null
+/** The talk timelines of these calls, by row number: of short calls at once, of long ones on another thread. */
+async function timelinesOf(
+  projectId: number,
+  heads: readonly HeadRow[],
+  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors'>,
+): Promise<Map<number, TalkTimeline | null>> {
+  const timelines = new Map<number, TalkTimeline | null>()
+  const unknown: [number, number][] = []
+  const nameOf = ({ seq, changeSeq }: Pick<HeadRow, 'seq' | 'changeSeq'>) => `${seq} ${changeSeq}`
+  for (const head of heads) {
+    const known = talkTimelines.get(nameOf(head))
+    if (head.chars <= talkTimelineCharsMax) timelines.set(head.seq, readTalkTimeline(head))
+    else if (known) timelines.set(head.seq, known.timeline)
+    else unknown.push([head.seq, head.chars])
+  }
+  const [seqs = []] = inSlices(unknown, longCharsMax)
+  const long = await readLong(db, projectId, seqs)
+  const found = long.length === 0 ? [] : await matcher.ask('talkTimelines', long, talkTimelineColumns)
+  for (const [at, call] of long.entries()) {
+    const timeline = found[at] ?? null
+    talkTimelines.set(nameOf(call), { timeline })
+    timelines.set(call.seq, timeline)
+  }
+  return timelines
+}
+
+async function readLong(db: ReadDatabase, projectId: number, seqs: readonly number[]) {
+  if (seqs.length === 0) return []
+  return await db
+    .select({
+      seq: calls.seq,
+      changeSeq: calls.changeSeq,
+      document: servedDocument,
+      timeline: sql<
+        string | null
+      >`(select details ->> '$.timeline' from call_details where call_details.seq = calls.seq)`,
+    })
+    .from(sql`json_each(${JSON.stringify(seqs)}) as wanted`)
+    .crossJoin(calls)
+    .crossJoin(callDocuments)
+    .where(
+      and(sql`${calls.seq} = wanted.value`, eq(calls.projectId, projectId), eq(callDocuments.seq, calls.seq)),
+    )
+}
+
+function readTalkTimeline({ document, timeline }: HeadRow): TalkTimeline | null {
   const { transcript, duration }: Call = JSON.parse(document)
   if (transcript.length === 0) return null
   return talkTimelineOf(transcript, JSON.parse(timeline ?? '[]'), duration, talkTimelineColumns)
