@@ -6,6 +6,7 @@ import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 const minuteMs = 60_000
@@ -127,5 +128,153 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
     await page.keyboard.press('Escape')
     const { data } = await (await project.fetch('/v1/calls?evaluation=fail&fields=id')).json()
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['f0', 'f2'])
+  })
+
+  test('all calls that match are selected at the count shown, and what is done to them can be undone', async () => {
+    const project = await projectWith(60)
+    await set.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f3', reason: 'Court' })
+    const page = await openTab(project, 'calls?evaluation=fail')
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const selectAll = async () => {
+      await page.getByRole('checkbox', { name: 'Select all loaded calls' }).click()
+      await bar.getByRole('button', { name: 'Select all 60 calls' }).click()
+      await bar.getByText('60 selected').waitFor()
+    }
+    await selectAll()
+    await bar.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('menuitem', { name: `${set.owner.name} (you)` }).click()
+    const task = page.getByRole('region', { name: 'Change of many calls' })
+    await task.getByText('60 calls will be assigned').waitFor()
+    expect(await findings(page)).toEqual([])
+    await task.getByRole('button', { name: 'Undo' }).click()
+    await task.waitFor({ state: 'detached' })
+    const assigned = async () => {
+      const name = encodeURIComponent(set.owner.name)
+      const answer = await project.fetch(`/v1/calls?assignee=${name}&limit=100&fields=id`)
+      return (await answer.json()).data.length
+    }
+    expect(await assigned()).toBe(0)
+
+    await selectAll()
+    await bar.getByRole('button', { name: 'Export' }).click()
+    const href = await page.getByRole('menuitem', { name: 'JSONL' }).getAttribute('href')
+    expect(href).toMatch(/calls\.jsonl\?set=set_/)
+    await page.keyboard.press('Escape')
+    await bar.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('menuitem', { name: `${set.owner.name} (you)` }).click()
+    await task.getByText('60 calls assigned').waitFor()
+    expect(await assigned()).toBe(60)
+
+    await selectAll()
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete 59 calls?' })
+    await dialog.getByText('1 call is on hold and stays.').waitFor()
+    await dialog.getByRole('button', { name: 'Delete 59 calls' }).click()
+    await task.getByText('59 calls deleted, 1 on hold skipped').waitFor()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    await rowOf(page, 'f3').waitFor()
+  })
+
+  test('chosen calls are evaluated and reviewed together, and make a queue of their own', async () => {
+    const project = await projectWith(3)
+    const page = await openTab(project, 'calls')
+    for (const id of ['s0', 's2']) await rowOf(page, id).getByRole('checkbox').click()
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    await bar.getByRole('button', { name: 'Evaluate' }).click()
+    await page.getByRole('menuitem', { name: 'Failed' }).click()
+    await page.getByText('2 calls evaluated').waitFor()
+    await rowOf(page, 's0').getByText('Failed').waitFor()
+    await bar.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('All reviewed').waitFor()
+    await page.getByText('2 of 2').first().waitFor()
+    await page.getByRole('button', { name: 'End queue' }).click()
+    await rowOf(page, 'f0').waitFor()
+    expect((await (await set.owner.fetch(`/projects/${project.id}/call-sets`)).json()).data).toEqual([])
+  })
+
+  test('views are tabs, which are renamed and moved, and one of which the list begins with', async () => {
+    const project = await projectWith(2)
+    for (const [name, query] of [
+      ['Failed', '?evaluation=fail'],
+      ['Good', '?evaluation=success'],
+    ])
+      await set.owner.send('POST', `/projects/${project.id}/views`, { name, query, isShared: false })
+    const page = await openTab(project, 'calls')
+    const tabsOf = page.getByRole('navigation', { name: 'Views' })
+    await tabsOf.getByRole('link', { name: 'Good' }).click()
+    await page.waitForURL(/evaluation=success/)
+    await rowOf(page, 'f0').waitFor({ state: 'detached' })
+    const act = async (item: string) => {
+      await tabsOf.getByRole('button', { name: /^Change the view/ }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await act('Rename')
+    await page.getByRole('textbox', { name: 'Name of the view' }).fill('Went well')
+    await page.keyboard.press('Enter')
+    await tabsOf.getByRole('link', { name: 'Went well' }).waitFor()
+    await act('Move left')
+    await until(
+      async () => (await tabsOf.getByRole('link').allTextContents()).join() === 'All calls,Went well,Failed',
+    )
+    await act('Begin with this view')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.waitForURL(/overview/)
+    await until(async () => {
+      const href = await page
+        .getByRole('navigation', { name: 'Main' })
+        .getByRole('link', { name: 'Calls' })
+        .getAttribute('href')
+      return href?.includes('evaluation=success') ?? false
+    })
+    await page.keyboard.press('g')
+    await page.keyboard.press('c')
+    await page.waitForURL(/evaluation=success/)
+    expect(await findings(page)).toEqual([])
+    await tabsOf.getByRole('link', { name: 'All calls' }).click()
+    await rowOf(page, 'f0').waitFor()
+  })
+
+  test('chosen columns are all there, menus count what other filters leave, and low windows show rows', async () => {
+    const project = await projectWith(30)
+    const page = await openTab(project, 'calls?minDuration=90', { width: 1_280, height: 800 })
+    await page.getByRole('button', { name: 'Evaluation' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Failed 15' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Display' }).click()
+    const chosen = ['Cost', 'Latency', 'Criteria', 'Source', 'End reason', 'Labels', 'Assigned to', 'Engaged']
+    for (const name of chosen) await page.getByRole('menuitemcheckbox', { name }).click()
+    await page.keyboard.press('Escape')
+    for (const name of [...chosen, 'Conversation', 'Agent', 'Review'])
+      expect([name, await page.getByRole('columnheader', { name, exact: true }).isVisible()]).toEqual([
+        name,
+        true,
+      ])
+    await rowOf(page, 'f15').getByText('+49 30 55501234').waitFor()
+    await page.getByRole('columnheader', { name: 'Cost' }).getByRole('button').click()
+    await page.waitForURL(/order=-cost/)
+    await page.close()
+
+    // As 1440 × 900 at 200 % zoom.
+    const low = await openTab(project, 'calls', { width: 720, height: 450 })
+    await rowOf(low, 'f0').waitFor()
+    const seen = async () =>
+      await low
+        .locator('[data-call]')
+        .evaluateAll((rows) => rows.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length)
+    await until(async () => (await seen()) >= 6)
+  })
+
+  test('on a phone a found line has no hole below it, and the keys of a queue are buttons', async () => {
+    const project = await projectWith(3)
+    const page = await openTab(project, 'calls?text=order&evaluation=fail', { width: 375, height: 812 })
+    await rowOf(page, 'f0').locator('mark').first().waitFor()
+    const heightOf = async (id: string) => (await rowOf(page, id).boundingBox())?.height ?? 0
+    await until(async () => (await heightOf('f0')) < 70)
+    await page.getByRole('button', { name: 'Review', exact: true }).click()
+    await page.getByRole('button', { name: 'Review 3 calls' }).click()
+    await shown(page, 'f0')
+    await page.getByRole('region', { name: 'Queue' }).getByRole('button', { name: 'Success' }).click()
+    await shown(page, 'f1')
+    expect(await findings(page)).toEqual([])
   })
 })

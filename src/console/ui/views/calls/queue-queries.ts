@@ -55,6 +55,9 @@ export function useQueueSteps() {
       if (data[0]) return await open(data[0].id, filters)
       return await navigate({ to: '/p/$project/calls', params: { project: project.id }, search: filters })
     },
+    /** Forgets what was next of other calls, since this one is judged now. */
+    forgetNext: () =>
+      queryClient.removeQueries({ queryKey: callKeys.neighbours(project.id), type: 'inactive' }),
     /** The call after this one that nobody has reviewed; null at the end. Known before it is asked for. */
     next: async (id: string, filters: ChosenFilters): Promise<string | null> => {
       const query = neighboursQuery(project.id, id, { ...filters, reviewed: 'false' })

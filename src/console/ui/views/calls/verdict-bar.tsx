@@ -32,7 +32,7 @@ function Verdicts({
   const refusal = useRefusal('change')
   const { mutateAsync } = useReview(id)
   const { judged, setJudged } = useJudged(filters.set)
-  const { begin, next } = useQueueSteps()
+  const { begin, next, forgetNext } = useQueueSteps()
   const { openCall, openPrevious } = useOpenCalls()
   // Asked for while the person reads, so that the next call opens at once.
   useQuery(neighboursQuery(project.id, id, { ...filters, reviewed: 'false' }))
@@ -40,6 +40,7 @@ function Verdicts({
     // What goes wrong is told where the review is changed.
     const saved = mutateAsync(change).catch(() => undefined)
     setJudged([...judged.filter((other) => other !== id), id])
+    forgetNext()
     const after = await next(id, filters).catch(() => null)
     if (after !== null) return openCall(after)
     await saved
