@@ -17,6 +17,8 @@ export type AuditAction =
   | 'console_set_up'
   | 'signed_in'
   | 'sign_in_failed'
+  | 'signed_in_past_provider'
+  | 'sign_in_linked'
   | 'signed_out'
   | 'signed_out_everywhere'
   | 'session_ended'
@@ -151,8 +153,11 @@ export class AuditTrail {
     return sql`${this.#insert(event)} where changes() > 0`
   }
 
-  /** Records an event for each row of `from`, whose column `value` is its target. */
-  entries(event: Omit<AuditEvent, 'target'>, from: SQL): SQL {
+  /**
+   * Records an event for each row of `from`, whose column `value` is its target.
+   * @param event.projectId SQL for another column of `from`, which has a name that no table's column has
+   */
+  entries(event: Omit<AuditEvent, 'target' | 'projectId'> & { projectId: number | SQL }, from: SQL): SQL {
     return sql`${this.#insert({ ...event, target: sql`value` })} from ${from}`
   }
 

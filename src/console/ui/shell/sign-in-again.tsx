@@ -30,7 +30,7 @@ export default function SignInAgain() {
     >
       <div className="cb-stack">
         <p className="cb-dimmed">Your session has ended. Your unsaved changes are still here.</p>
-        <SignInForm onSignedIn={proceed} />
+        <SignInForm onSignedIn={proceed} inNewTab />
         <a href="/console/sign-in">Sign in as someone else</a>
       </div>
     </Modal>

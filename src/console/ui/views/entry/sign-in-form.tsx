@@ -6,28 +6,45 @@ import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { sessionQuery } from '../../session.ts'
+import { sessionQuery, useProvider } from '../../session.ts'
 import { CodeForm } from './code-form.tsx'
+import { ProviderLink, type ProviderLinkProps } from './provider-link.tsx'
 
-interface SignInFormProps {
-  label?: string
+interface FormProps {
+  label: string
   onSignedIn: (session: SessionAnswer) => unknown
 }
 
-/** Signs in with email address and password, and the code of a second factor where the person has one. */
-export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
+interface SignInFormProps extends Partial<ProviderLinkProps> {
+  label?: string
+  onSignedIn: FormProps['onSignedIn']
+}
+
+/**
+ * Signs in at the provider, if there is one, or with email address and password, and the code of a second factor where
+ * the person has one.
+ */
+export function SignInForm({ label = 'Sign in', onSignedIn, ...after }: SignInFormProps) {
+  const provider = useProvider()
   const queryClient = useQueryClient()
   // Also after a reload, or after a link that has just set the password.
   const [needsCode, setNeedsCode] = useState(
     () => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false,
   )
   if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => setNeedsCode(false)} />
-  return <PasswordForm label={label} onSignedIn={onSignedIn} onCodeNeeded={() => setNeedsCode(true)} />
+  return (
+    <div className="cb-stack">
+      {provider && <ProviderLink provider={provider} {...after} />}
+      {!provider?.isOnly && (
+        <PasswordForm label={label} onSignedIn={onSignedIn} onCodeNeeded={() => setNeedsCode(true)} />
+      )}
+    </div>
+  )
 }
 
 const names = ['email', 'password']
 
-interface PasswordFormProps extends SignInFormProps {
+interface PasswordFormProps extends FormProps {
   onCodeNeeded: () => void
 }
 
