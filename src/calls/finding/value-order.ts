@@ -6,7 +6,7 @@ import type { FoundPages } from './found-pages.ts'
 import type { Place } from './place.ts'
 
 /** No index has these values, so the newest calls that match are sorted. */
-export const sortedMax = 10_000
+const sortedMax = 10_000
 const sorted = ['cost', 'latency', 'criteria'] as const
 
 /** An order of the console's list by a value that no index has. */
