@@ -12,7 +12,7 @@ import { readValueOrder, type ValueOrder } from './value-order.ts'
 export type FoundBy = 'id' | 'number' | 'words'
 
 const idForm = /^[A-Za-z0-9._:-]{4,128}$/
-/** A text that begins ids. Others, such as `booking`, are ids only as a whole. */
+/** A text that begins ids. Others, such as `booking`, are words first, and ids only as a whole. */
 const idStartForm = /[\d._:-]/
 const traceIdForm = /^[0-9a-f]{32}$/i
 const numberForm = /^\+?[\d\s().\-/]+$/
@@ -52,12 +52,26 @@ export async function readSearchBox(
   if (text === undefined) return { search, foundBy: null, valueOrder }
   const { words, phrases: _, ...others } = search
   for (const [foundBy, condition] of await meaningsOf(db, projectId, text.trim())) {
-    const alone = new CallFinder(db, projectId, { conditions: [condition], order: newestFirst })
-    if ((await alone.places(1)).length === 0) continue
+    if (!(await isAnyFound(db, projectId, { conditions: [condition] }))) continue
     const conditions = [...others.conditions, condition]
     return { search: { ...others, conditions }, foundBy, valueOrder }
   }
+  const whole = text.trim()
+  const isIdOfLetters = idForm.test(whole) && !idStartForm.test(whole)
+  if (isIdOfLetters && words && !(await isAnyFound(db, projectId, { conditions: [], words }))) {
+    const conditions = [...others.conditions, hasId([whole])]
+    if (await isAnyFound(db, projectId, { conditions }))
+      return { search: { ...others, conditions }, foundBy: 'id', valueOrder }
+  }
   return { search, foundBy: words ? 'words' : null, valueOrder }
+}
+
+async function isAnyFound(
+  db: ReadDatabase,
+  projectId: number,
+  search: Pick<CallSearch, 'conditions' | 'words'>,
+): Promise<boolean> {
+  return (await new CallFinder(db, projectId, { ...search, order: newestFirst }).places(1)).length > 0
 }
 
 async function meaningsOf(
@@ -72,7 +86,7 @@ async function meaningsOf(
       'number',
       hasNumber(digits, text.startsWith('+') ? [] : [await callingCode(db, projectId)]),
     ])
-  if (idForm.test(text)) meanings.push(['id', idStartForm.test(text) ? beginsWithId(text) : hasId([text])])
+  if (idForm.test(text) && idStartForm.test(text)) meanings.push(['id', beginsWithId(text)])
   if (traceIdForm.test(text)) meanings.push(['id', isOfTrace(projectId, text.toLowerCase())])
   return meanings
 }

@@ -54,6 +54,7 @@ test('numbers are found without their calling code, ids without a digit, and cal
   const { projectId } = await service.mintProject()
   await putCalls(service.services, projectId, [
     { id: 'booking', callerNumber: '+14155551000', ...said('A table, please.') },
+    { id: 'lettersOnly' },
     { id: 'other-one', callerNumber: '+493055501234', ...said('My booking is late.') },
   ])
   for (const text of ['415 555', '4155551000', '(415) 555-10'])
@@ -62,8 +63,10 @@ test('numbers are found without their calling code, ids without a digit, and cal
   await service.services.settings.change(projectId, { country: 'DE' })
   expect(await find(projectId, '030 5550')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'number' })
   expect(await find(projectId, 'other-')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'id' })
-  expect(await find(projectId, 'booking')).toEqual({ ids: ['booking'], total: 1, foundBy: 'id' })
-  // The beginning of a word is no id.
+  // A word is a word first, and the beginning of one is no id.
+  expect(await find(projectId, 'booking')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'words' })
+  expect(await find(projectId, 'lettersOnly')).toEqual({ ids: ['lettersOnly'], total: 1, foundBy: 'id' })
+  expect((await find(projectId, 'lettersOn')).ids).toEqual([])
   expect(await find(projectId, 'book')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'words' })
   const traceId = '0af7651916cd43dd8448eb211c80319c'
   await service.services.database.write.insert(callSessions).values({

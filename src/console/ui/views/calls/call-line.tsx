@@ -177,8 +177,18 @@ function ReviewMarks({ marks: { reviewed, noted, flagged, by } }: { marks: Marks
           </span>
         </>
       )}
-      {noted && <IconNote size={14} role="img" aria-label="Has a note" />}
-      {flagged && <IconFlag size={14} role="img" aria-label="Has flagged turns" />}
+      {noted && <Mark icon={<IconNote size={14} aria-hidden />} words="Has a note" />}
+      {flagged && <Mark icon={<IconFlag size={14} aria-hidden />} words="Has flagged turns" />}
+    </span>
+  )
+}
+
+/** An icon, and its words for the mouse and for screen readers. */
+function Mark({ icon, words }: { icon: ReactNode; words: string }) {
+  return (
+    <span className={`${classes.mark} ${classes.hint}`} title={words}>
+      {icon}
+      <span className="cb-hidden">{words}</span>
     </span>
   )
 }
