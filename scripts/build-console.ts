@@ -21,6 +21,7 @@ import { assetsPath } from '../src/console/page.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = join(root, 'src', 'console', 'ui')
+const face = join(root, 'src', 'face')
 /** Limit for the compressed script, styles and typeface that a page loads before it shows anything. */
 export const firstLoadBytesMax = 280_000
 
@@ -32,6 +33,8 @@ const coreModules = [
   /ui\/components\/(?!calendar|confirm|day-field|hints|notices|number-format|shown)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /\.module\.css$|sources\/catalog/,
+  // The links to a new alert, on the list of calls and on the overview.
+  /ui\/views\/alerts\/alert-link/,
 ]
 
 /**
@@ -52,8 +55,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
   // What is shown of a call in the list, in the call's page and on the overview.
   { name: 'rows', test: /ui\/views\/calls\/(call-line|columns|evaluation|review-queries|use-keys)\.tsx?$/ },
-  // The overview has it, and the settings load it on demand.
+  // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
+  { name: 'new-project', test: /ui\/shell\/new-project-form/ },
   { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
+  { name: 'metrics', test: /ui\/views\/(charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
   // Of the list of calls, the audit trail and the analysis of past calls.
   { name: 'filters', test: /ui\/views\/calls\/(call-filters|date-filter|date-range|pill)\.tsx?$/ },
   {
@@ -66,7 +71,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
 ]
 
 /** The views of these folders share a file. The list of calls does not wait for the call's page. */
-const foldersOfViews = /ui\/views\/(analysis|entry|knowledge|playground|questions|settings)\//
+const foldersOfViews = /ui\/views\/(alerts|analysis|entry|knowledge|playground|questions|settings)\//
 
 /** Level 11 takes four times as long and saves 2 % of the bytes. */
 const brotliQuality = 10
@@ -129,7 +134,7 @@ function digestOfInputs(imported: string[] = []): string {
   const hash = createHash('sha256').update(Bun.version)
   const modules = imported.map((path) => join(root, path)).filter((file) => existsSync(file))
   const others = [fileURLToPath(import.meta.url), join(root, 'bun.lock'), ...modules]
-  for (const file of [...others, ...filesUnder(sources)]) {
+  for (const file of [...others, ...filesUnder(sources), ...filesUnder(face)]) {
     hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
   }
   return hash.digest('hex')
@@ -276,7 +281,7 @@ function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'groups
       boot: nameOf(/^boot-/, outputs),
       styles: nameOf(/\.css$/, outputs),
       icon: nameOf(/\.svg$/, outputs),
-      font: nameOf(/\.woff2$/, outputs),
+      font: nameOf(/^inter-.*\.woff2$/, outputs),
     },
     groups: Object.fromEntries(
       Object.entries(groups).map(([folder, names]) => [folder, names.filter((name) => name !== main)]),

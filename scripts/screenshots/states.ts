@@ -170,6 +170,11 @@ const knowledge: ConsoleState[] = [
       .fill('## Is there parking?\n\nFour places behind the house.'),
   ),
   state('questions', 'questions'),
+  state('open-question', 'questions', async (page) => {
+    await page.getByRole('row').nth(1).click()
+    await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+  }),
+  state('golden-questions', 'questions?tab=golden'),
   repeat('no-questions', '/p/:empty/questions'),
   state('playground', 'playground', askForMoneyBack),
   repeat('playground-empty', 'playground'),
@@ -235,6 +240,15 @@ const settings: ConsoleState[] = [
   repeat('webhook-menu', 'settings/webhooks', click(/^Actions for/)),
   state('webhook-attempts', 'settings/webhooks?webhook=:webhook'),
   repeat('new-webhook', 'settings/webhooks?create=webhook'),
+  state('alerts', 'settings/alerts', see('Bookings fail')),
+  repeat('alerts-viewer', 'settings/alerts', see('Bookings fail'), { as: 'viewer' }),
+  repeat('no-alerts', '/p/:empty/settings/alerts'),
+  repeat('alert-menu', 'settings/alerts', click(/^Actions for/)),
+  state('alerts-fired', 'settings/alerts?tab=fired', see('Counted')),
+  state('alert', 'settings/alerts/:alert', see(/^Would/)),
+  state('alert-viewer', 'settings/alerts/:alert', see(/^Would/), { as: 'viewer' }),
+  repeat('alert-delete', 'settings/alerts/:alert', then(see(/^Would/), click('Delete'))),
+  state('new-alert', 'settings/alerts/new?of=success', then(see(/^Would/), click('Add Slack'))),
   state('analysis', 'settings/analysis'),
   repeat('analysis-viewer', 'settings/analysis', nothing, { as: 'viewer' }),
   state('analysis-old', 'settings/analysis?version=1'),

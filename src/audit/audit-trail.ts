@@ -28,6 +28,8 @@ export type AuditAction =
   | 'two_factor_enabled'
   | 'two_factor_disabled'
   | 'two_factor_reset'
+  | 'two_factor_required'
+  | 'two_factor_optional'
   | 'backup_codes_renewed'
   | 'invitation_created'
   | 'invitation_revoked'

@@ -6,6 +6,7 @@ export const pagePaths = [
   '/setup',
   '/join',
   '/reset',
+  '/second-factor',
   '/p/$project',
   '/p/$project/overview',
   '/p/$project/overview/chart',
@@ -23,12 +24,16 @@ export const pagePaths = [
   '/p/$project/settings/integrations/$integration',
   '/p/$project/settings/integrations/sources/$source',
   '/p/$project/settings/webhooks',
+  '/p/$project/settings/alerts',
+  '/p/$project/settings/alerts/$alert',
+  '/p/$project/settings/alerts/new',
   '/p/$project/settings/analysis',
   '/p/$project/settings/people',
   '/p/$project/settings/privacy',
   '/p/$project/settings/audit',
   '/p/$project/settings/general',
   '/p/$project/settings/account',
+  '/p/$project/settings/service',
 ] as const
 
 export type PagePath = (typeof pagePaths)[number]

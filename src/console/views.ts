@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, getTableColumns, not, or, type SQL, sql } from 'drizzle-orm'
 import { callViews, members } from '../db/schema.ts'
-import { forbidden, notFound, refuseFields } from '../errors.ts'
+import { type AppError, forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
@@ -45,8 +45,8 @@ export class Views {
       isShared,
       /** Whether the person's list of calls begins with it. */
       isFirst: first === id,
-      /** Whether the person who asks may change and delete it. */
-      canDelete: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
+      /** Whether the person who asks may rename and delete it. */
+      canChange: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
     }))
   }
 
@@ -64,21 +64,26 @@ export class Views {
       where (select count(*) from ${callViews}
         where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
     if (rowsAffected > 0)
-      return { id, name: name.trim(), page, query, isShared, isFirst: false, canDelete: true }
+      return { id, name: name.trim(), page, query, isShared, isFirst: false, canChange: true }
     throw forbidden(
       `You already have ${viewsMax} views and charts of this project, the most that one person can save. Delete one first.`,
     )
   }
 
-  /** Gives a view another name. @throws invalid_request for a bad name; not_found like `delete` */
-  async rename(member: Membership, personId: string, id: string, name: string): Promise<{ id: string }> {
+  /** @throws invalid_request for a bad name; not_found unless the person sees it and may change it */
+  async rename(
+    member: Membership,
+    personId: string,
+    id: string,
+    name: string,
+  ): Promise<{ id: string; name: string }> {
     refuseFields({ name: nameProblem(name) })
     const { rowsAffected } = await this.#options.write
       .update(callViews)
       .set({ name: name.trim() })
-      .where(mayChange(member, personId, id))
-    if (rowsAffected > 0) return { id }
-    throw noSuchView()
+      .where(ownView(member, personId, id))
+    if (rowsAffected > 0) return { id, name: name.trim() }
+    throw noView()
   }
 
   /** How the person's views are arranged from now on. Ids of views that they do not see do no harm. */
@@ -90,26 +95,25 @@ export class Views {
     return views
   }
 
-  /** @throws not_found unless the person sees it and may delete it */
+  /** @throws not_found unless the person sees it and may change it */
   async delete(member: Membership, personId: string, id: string): Promise<{ id: string; deleted: true }> {
-    const { rowsAffected } = await this.#options.write
-      .delete(callViews)
-      .where(mayChange(member, personId, id))
+    const { rowsAffected } = await this.#options.write.delete(callViews).where(ownView(member, personId, id))
     if (rowsAffected > 0) return { id, deleted: true }
-    throw noSuchView()
+    throw noView()
   }
 }
 
-function mayChange({ projectId, role }: Membership, personId: string, id: string): SQL | undefined {
+/** A view that the person may rename and delete. */
+function ownView({ projectId, role }: Membership, personId: string, id: string): SQL | undefined {
   const isOwn = eq(callViews.personId, personId)
-  const may: Record<Role, SQL | undefined> = {
+  const mayChange: Record<Role, SQL | undefined> = {
     owner: or(isOwn, callViews.isShared),
     member: isOwn,
     viewer: and(isOwn, not(callViews.isShared)),
   }
-  return and(eq(callViews.projectId, projectId), eq(callViews.id, id), may[role])
+  return and(eq(callViews.projectId, projectId), eq(callViews.id, id), mayChange[role])
 }
 
-function noSuchView() {
+function noView(): AppError {
   return notFound('There is no such view, or it is not yours.')
 }

@@ -3,7 +3,8 @@ import type { Right } from '../identity.ts'
 /** Who may send a request to the console's API. `project` is a public id, as in the path. */
 export type ConsoleAccess =
   | { for: 'everyone' }
-  | { for: 'signedIn' }
+  /** `isForEntry`: also for people who must set up a second factor before anything else. */
+  | { for: 'signedIn'; isForEntry: boolean }
   | { for: 'consoleOwner' }
   | { for: Right; project: string }
 
@@ -41,6 +42,7 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST views$/, 'see'],
   [/^(?:PUT|PATCH|DELETE) views\/[^/]+$/, 'see'],
+  [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
   [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],
@@ -51,8 +53,9 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   if (path !== prefix && !path.startsWith(`${prefix}/`)) return null
   const [first, second, ...rest] = path.slice(prefix.length + 1).split('/')
   if (first === 'projects' && second) return { for: rightFor(method, rest), project: second }
-  if (first === 'people') return { for: 'consoleOwner' }
-  return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
+  if (first === 'people' || first === 'operator') return { for: 'consoleOwner' }
+  if (isOpen(method, first, second)) return { for: 'everyone' }
+  return { for: 'signedIn', isForEntry: first === 'session' || first === 'two-factor' }
 }
 
 function rightFor(method: string, parts: string[]): Right {

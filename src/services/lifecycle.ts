@@ -86,6 +86,7 @@ export class Lifecycle {
     await Promise.all([parts.peaksBacklog.close(), parts.audioThreads.close()])
     await parts.silence.close()
     await parts.setTasks.close()
+    await parts.questionChecks.close()
     await parts.changeWatch.close()
     await parts.follower.close()
     await parts.callSessions.close()
@@ -136,6 +137,7 @@ export class Lifecycle {
       () => parts.peaksBacklog.schedule(),
       () => parts.silence.start(),
       () => parts.setTasks.start(),
+      () => parts.questionChecks.start(),
       async () => {
         // A sweep of a large file takes a minute. Until it is done, `problem` says so and receipts are pending.
         if (database.isSwept()) await parts.erasure.finish()

@@ -4,6 +4,7 @@ import { callViews, members, people, projects } from '../../db/schema.ts'
 import { findPasswordHash, type Person } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner } from './set-up.ts'
+import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 
 /** A project, with what its person may do in it. */
 export type ProjectOfPerson = Awaited<ReturnType<typeof projectsOf>>[number]
@@ -19,20 +20,30 @@ export interface SessionAnswer {
   ownsConsole: boolean
   /** Whether the password was right and a code of the second factor is asked for next. */
   needsCode: boolean
+  /** Whether the signed-in person has to set up a second factor before anything else. */
+  mustSetUpTwoFactor: boolean
   /** Where people can sign in instead of with a password, or only there; null for nowhere. */
   provider: { name: string; isOnly: boolean } | null
   /** Whether the signed-in person has a password here. */
   hasPassword: boolean
 }
 
+interface SessionFacts {
+  needsCode?: boolean
+  /** Null where it has just begun. */
+  sessionId?: string | null
+  /** Whether the person has just signed in at the provider. */
+  isIdentified?: boolean
+}
+
 export async function describeSession(
   { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
   person: Person | null,
-  needsCode = false,
+  { needsCode = false, sessionId = null, isIdentified = false }: SessionFacts = {},
 ): Promise<SessionAnswer> {
   const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
-  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, needsCode, provider }
-  if (!person) return { ...nobody, isSetUp: await hasPeople(read) }
+  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, provider }
+  if (!person) return { ...nobody, needsCode, mustSetUpTwoFactor: false, isSetUp: await hasPeople(read) }
   const { id, name, email } = person
   return {
     person: { id, name, email },
@@ -41,6 +52,7 @@ export async function describeSession(
     ownsConsole: (await findConsoleOwner(read)) === id,
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
+    mustSetUpTwoFactor: !isIdentified && (await mustSetUpTwoFactor(read, { personId: id, sessionId })),
     provider,
   }
 }

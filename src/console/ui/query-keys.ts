@@ -25,6 +25,8 @@ export const callKeys = {
   neighbours: within('calls', 'neighbours'),
   ofNumber: within('calls', 'of number'),
   facets: within('calls', 'facets'),
+  /** Of the command palette. The same below. */
+  found: within('calls', 'found'),
   live: within('calls', 'live'),
   /** The newest call there is, or of a source. */
   newest: within('calls', 'newest'),
@@ -49,10 +51,21 @@ export const analysisKeys = {
   next: within('analysis', 'next'),
 }
 
+export const alertKeys = {
+  all: within('alerts'),
+  list: within('alerts', 'list'),
+  destinations: within('alerts', 'destinations'),
+  callsPerDay: within('alerts', 'calls per day'),
+  preview: within('alerts', 'preview'),
+  /** Of all alerts, or of one. */
+  changes: within('alerts', 'changes'),
+}
+
 export const metricsKeys = {
   /** A chart, named as a list is. */
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
+  groups: within('metrics', 'groups'),
   criteria: within('metrics', 'criteria'),
 }
 
@@ -74,13 +87,21 @@ export const knowledgeKeys = {
   item: within('knowledge', 'item'),
   chunks: (project: string, id: string) => [...knowledgeKeys.item(project, id), 'chunks'],
   preview: within('knowledge', 'preview'),
+  found: within('knowledge', 'found'),
+  textHits: within('knowledge', 'items', 'text-hits'),
   /** Of the playground. */
   answers: within('knowledge', 'ask'),
 }
 
 export const questionKeys = {
+  all: within('questions'),
   counts: within('questions', 'counts'),
   asked: within('questions', 'asked'),
+  one: within('questions', 'one'),
+  golden: within('questions', 'golden'),
+  people: within('questions', 'people'),
+  ofCall: within('questions', 'of call'),
+  timesFound: within('questions', 'times found'),
 }
 
 export const settingsKeys = {
@@ -112,4 +133,7 @@ export const personKeys = {
   sessions: ['sessions'],
   twoFactor: ['two-factor'],
   accounts: ['accounts'],
+  /** Of the whole service, for the console's owner. */
+  service: ['service'],
+  twoFactorRule: ['two-factor-rule'],
 }

@@ -49,6 +49,7 @@ describe('callbook person', () => {
       name,
       email,
       ownsConsole: false,
+      hasTwoFactor: false,
       projects: [{ id: project.id, name: project.name, role: 'member' }],
     })
     const { out } = await callbook.run(['person', 'list'])
@@ -85,6 +86,16 @@ describe('callbook person', () => {
     const last = await callbook.run(['person', 'remove', set.owner.email, '--yes'])
     expect([last.code, last.err]).toEqual([1, expect.stringContaining('last owner')])
     expect((await set.owner.fetch('/sessions')).status).toBe(200)
+  })
+
+  test('a second factor is required of everybody, and no longer', async () => {
+    const { twoFactorRule } = service.services.console
+    const rule = (value: string) => callbook.json(['person', 'require-two-factor', value])
+    expect(await rule('on')).toMatchObject({ code: 0, value: { isOn: true } })
+    expect(await twoFactorRule.isOn()).toBe(true)
+    expect(await rule('off')).toMatchObject({ code: 0, value: { isOn: false } })
+    expect(await twoFactorRule.isOn()).toBe(false)
+    expect((await callbook.run(['person', 'require-two-factor', 'maybe'])).code).toBe(1)
   })
 
   test('two-factor sign-in is reset, and every role can be invited', async () => {

@@ -49,7 +49,7 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
                   </UnstyledButton>
                 </Menu.Target>
                 <Menu.Dropdown>
-                  {view.canDelete && <Menu.Item onClick={() => setEdited(view.id)}>Rename</Menu.Item>}
+                  {view.canChange && <Menu.Item onClick={() => setEdited(view.id)}>Rename</Menu.Item>}
                   <Menu.Item onClick={() => change({ kind: 'first', id: view.isFirst ? null : view.id })}>
                     {view.isFirst ? 'Begin with all calls' : 'Begin with this view'}
                   </Menu.Item>
@@ -65,7 +65,7 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
                   >
                     Move right
                   </Menu.Item>
-                  {view.canDelete && (
+                  {view.canChange && (
                     <>
                       <Menu.Divider />
                       <Menu.Item

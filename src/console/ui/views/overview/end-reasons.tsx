@@ -6,6 +6,7 @@ import type { EndReason, FirstValues } from '../../../../calls/reading/overview.
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { Card, useFirstRows } from './card.tsx'
 import classes from './overview.module.css'
 import { endReasonsQuery } from './overview-queries.ts'
@@ -18,7 +19,12 @@ export function EndReasons({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(endReasonsQuery(project.id, period))
   return (
-    <Card title="End reasons" query={query} skeleton={<ReasonsSkeleton />}>
+    <Card
+      title="End reasons"
+      aside={<AlertLink figure={{ of: 'calls', show: 'count' }} />}
+      query={query}
+      skeleton={<ReasonsSkeleton />}
+    >
       {(reasons) => <Reasons reasons={reasons} period={period} />}
     </Card>
   )
@@ -49,10 +55,12 @@ function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndRe
               search={{ endedReason: value ?? noValue, from, to }}
               className={`${classes.barLabel} ${classes.barLink}`}
             >
-              {value === null ? 'No reason given' : asPhrase(value)}
+              <bdi>{value === null ? 'No reason given' : asPhrase(value)}</bdi>
             </Link>
           ) : (
-            <span className={classes.barLabel}>{asPhrase(value ?? '') || 'Empty'}</span>
+            <span className={classes.barLabel}>
+              <bdi>{asPhrase(value ?? '') || 'Empty'}</bdi>
+            </span>
           )}
           {counts(calls)}
         </li>
