@@ -30,7 +30,7 @@ const coreModules = [
   /@mantine\/(hooks|core\/esm\/core|core\/.*\/(PasswordInput|Tabs))\//,
   /@tanstack\/(query-core|react-query|react-router)\/|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!calendar|confirm|day-field|hints|json-tree|notices|shown)/,
+  /ui\/components\/(?!calendar|confirm|day-field|hints|json-tree|notices|number-format|shown)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /\.module\.css$|sources\/catalog/,
   // The links to a new alert, on the list of calls and on the overview.
@@ -53,6 +53,8 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
+  // What is shown of a call in the list, in the call's page and on the overview.
+  { name: 'rows', test: /ui\/views\/calls\/(call-line|columns|evaluation|review-queries|use-keys)\.tsx?$/ },
   // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
   { name: 'new-project', test: /ui\/shell\/new-project-form/ },
   { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },

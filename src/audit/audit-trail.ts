@@ -68,6 +68,7 @@ export type AuditAction =
   | 'call_noted'
   | 'call_labelled'
   | 'call_reviewed'
+  | 'call_assigned'
   | 'turn_flagged'
   | 'rubric_changed'
   | 'rubric_tried'

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
@@ -8,6 +9,7 @@ import type { ActedBy } from '../identity.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
 import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
+import { countValues, type FacetCounts } from './finding/facet-counts.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages, sizesOf } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
@@ -16,7 +18,13 @@ import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
 import { type AnalyzedCall, readForAnalysis, readLastAnalysis } from './reading/analyzed-call.ts'
-import { type CallRows, findNeighbours, findRows, type Neighbours } from './reading/call-rows.ts'
+import {
+  type CallRows,
+  findNeighbours,
+  findRows,
+  type Neighbours,
+  type TalkTimelines,
+} from './reading/call-rows.ts'
 import { type CallParts, documentsOf } from './reading/forms.ts'
 import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
@@ -25,6 +33,7 @@ import { ProjectBatches } from './writing/batches.ts'
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
 const deletionsPerBatchMax = 50
 const placesPerPage = 1_000
+const talkTimelinesMax = 5_000
 
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
 interface DeletedCalls {
@@ -95,6 +104,7 @@ interface PageRequest {
 /** A project's calls: find, read, delete. */
 export class Calls {
   readonly #options: CallsOptions
+  readonly #talkTimelines: TalkTimelines = new LRUCache({ max: talkTimelinesMax })
   readonly #deletions = new ProjectBatches<Asked, AppError | null>((projectId) => ({
     run: (asked) => this.#deleteTogether(projectId, asked),
     sizeOf: () => 1,
@@ -130,7 +140,9 @@ export class Calls {
   rows(projectId: number, query: CallQuery): Promise<CallRows> {
     const { store, matcher } = this.#options
     const cursors = this.cursors(projectId)
-    return findRows(projectId, query, { db: store(projectId).readForConsole, matcher, cursors })
+    const talkTimelines = this.#talkTimelines
+    const db = store(projectId).readForConsole
+    return findRows(projectId, query, { db, matcher, talkTimelines, cursors })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */
@@ -141,6 +153,11 @@ export class Calls {
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
     return (await readSearchBox(this.#options.store(projectId).readForConsole, projectId, query)).search
+  }
+
+  /** How many calls have each value of a filter, among those that the other filters leave. @throws not_found; invalid_request */
+  countValues(projectId: number, name: string, query: CallQuery): Promise<FacetCounts> {
+    return countValues(this.#options.store(projectId).readForConsole, projectId, name, query)
   }
 
   /** The values that calls can be filtered by. */

@@ -77,6 +77,10 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
     about: 'One of the labels that people gave the call; `none` for calls without one.',
     example: 'billing',
   },
+  assignee: {
+    about: 'The person who is to review the call; `none` for calls that are for nobody.',
+    example: 'Ada Lovelace',
+  },
   recording: { about: 'The state of its recording.', example: 'kept' },
   reviewed: { about: 'Whether a person evaluated the call or marked it as reviewed.', example: true },
   flagged: { about: 'Whether a person flagged a turn of the call.', example: true },

@@ -6,8 +6,8 @@ type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
   /** Any text, or `none` for null. The values in use are suggested. With `more`, call_values has further ones. */
   | { kind: 'value'; column: Column; more?: true }
-  /** Any of a call's labels, or `none`. */
-  | { kind: 'label' }
+  /** What people gave a call, or `none`: any of its labels, or the person who is to review it. */
+  | { kind: 'given' }
   /** A state in call_values, or `none` for null. */
   | { kind: 'state'; column: Column; choices: readonly string[] }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
@@ -20,7 +20,7 @@ type FilterDefinition = { name: string } & (
   /** A phone number exactly as it is stored. */
   | { kind: 'exact'; column: Column; digits: Column }
   /** The digits that one of the numbers begins or ends with. */
-  | { kind: 'digits'; numbers: readonly { digits: Column }[] }
+  | { kind: 'digits' }
   /** Words of the transcript or the summary. */
   | { kind: 'words' }
 )
@@ -43,17 +43,14 @@ export const callFilters = [
   { name: 'updatedFrom', kind: 'since', column: 'updatedAt' },
   { name: 'minDuration', kind: 'least', column: 'duration' },
   { name: 'maxDuration', kind: 'most', column: 'duration' },
-  {
-    name: 'number',
-    kind: 'digits',
-    numbers: [{ digits: 'callerDigits' }, { digits: 'calledDigits' }],
-  },
+  { name: 'number', kind: 'digits' },
   { name: 'callerNumber', kind: 'exact', column: 'callerNumber', digits: 'callerDigits' },
   { name: 'calledNumber', kind: 'exact', column: 'calledNumber', digits: 'calledDigits' },
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
   { name: 'source', kind: 'value', column: 'source' },
   { name: 'agentId', kind: 'value', column: 'agentId', more: true },
-  { name: 'label', kind: 'label' },
+  { name: 'label', kind: 'given' },
+  { name: 'assignee', kind: 'given' },
   {
     name: 'recording',
     kind: 'state',

@@ -204,6 +204,7 @@ const Review = Type.Object(
         example: { confirmed_date: 'fail' },
       }),
     ),
+    assignee: Type.Optional(Name('The person who is to review the call.', 'Ada Lovelace')),
     by: Name('The last person who changed the review.', 'Ada Lovelace'),
     at: Time,
   },

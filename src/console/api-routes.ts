@@ -3,7 +3,7 @@ import type { Alerts } from '../alerts/alerts.ts'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import { alertRoutes } from './alert-routes.ts'
 import { type AnalysisParts, analysisRoutes } from './analysis-routes.ts'
-import { type CallParts, callRoutes, viewRoutes } from './call-routes.ts'
+import { type CallParts, callRoutes, callSetRoutes, viewRoutes } from './call-routes.ts'
 import {
   type KnowledgeParts,
   knowledgeRoutes,
@@ -61,6 +61,7 @@ export function consoleApi({ console, publicUrl, ...parts }: ConsoleApiOptions) 
     .use(peopleRoutes({ ...console, publicUrl }))
     .use(settingsRoutes({ ...parts, audit: console.audit }))
     .use(callRoutes(parts))
+    .use(callSetRoutes({ ...parts, members: console.members }))
     .use(analysisRoutes(parts))
     .use(alertRoutes(parts))
     .use(viewRoutes(console.views))

@@ -3,8 +3,10 @@ import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Figures } from '../calls/figures/figures.ts'
 import type { Overview } from '../calls/reading/overview.ts'
+import type { CallSets } from '../calls/review/call-sets.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
-import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
+import { ManyChange, NewSet, ReviewChange, ReviewsChange } from '../calls/review/schemas.ts'
+import type { SetTasks } from '../calls/review/set-tasks.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
@@ -13,7 +15,8 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, ComparedPeriod, NewName, NewView, Period } from './schemas.ts'
+import type { Members } from './people/members.ts'
+import { ArrangedViews, CallsToDelete, ComparedPeriod, NewName, NewView, Period } from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
@@ -21,6 +24,8 @@ const period = { query: bodyOf(Period) }
 export interface CallParts {
   calls: Calls
   reviews: Reviews
+  callSets: CallSets
+  setTasks: SetTasks
   fetchQueue: FetchQueue
   overview: Overview
   figures: Figures
@@ -49,6 +54,9 @@ export function callRoutes({
       .get('/calls', ({ member, request }) => calls.rows(member.projectId, readParameters(request.url)))
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
+      .get('/call-facets/:name', ({ member, params, request }) =>
+        calls.countValues(member.projectId, params.name, readParameters(request.url)),
+      )
       .get('/calls/:id', async ({ member, by, params }) => {
         const { document } = await buffers.bodyOf(member.projectId, (admit) =>
           calls.get(member.projectId, params.id, admit),
@@ -74,9 +82,10 @@ export function callRoutes({
         jsonBody(ReviewChange),
       )
       .post(
-        '/calls/label',
-        ({ member, person, by, body }) => reviews.label(member.projectId, body, { person, by }),
-        jsonBody(LabelChange),
+        '/calls/review',
+        ({ member, person, by, body }) =>
+          reviews.changeMany(member.projectId, body.ids, body.change, { person, by }),
+        jsonBody(ReviewsChange),
       )
       .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
       .post('/calls/:id/recording/fetch', ({ member, params }) =>
@@ -104,11 +113,56 @@ function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer
   return new Response(document, { headers: jsonHeaders }) as unknown as Answer
 }
 
+/** /console/api/projects/:project/call-sets: queues of reviews, and calls that are changed together. */
+export function callSetRoutes({
+  callSets,
+  setTasks,
+  members,
+}: Pick<CallParts, 'callSets' | 'setTasks'> & { members: Pick<Members, 'reviewers'> }) {
+  return consoleRoutes('/console/api/projects/:project/call-sets')
+    .get('', async ({ member, person }) => ({
+      data: await callSets.queues(member.projectId, person.personId),
+    }))
+    .post(
+      '',
+      ({ member, person, body: { query, ...asked } }) =>
+        callSets.create(member.projectId, person.personId, {
+          ...asked,
+          ...(query === undefined ? {} : { query: readParameters(query) }),
+        }),
+      jsonBody(NewSet),
+    )
+    .get('/reviewers', ({ member }) => members.reviewers(member.projectId))
+    .delete('/:id', ({ member, person, params }) =>
+      callSets.delete(member.projectId, person.personId, params.id),
+    )
+    .get('/:id/task', ({ member, person, params }) =>
+      setTasks.state(member.projectId, person.personId, params.id),
+    )
+    .put(
+      '/:id/change',
+      ({ member, person, by, params, body }) =>
+        setTasks.change(member.projectId, params.id, body, { person, by }),
+      jsonBody(ManyChange),
+    )
+    .delete('/:id/change', ({ member, person, params }) =>
+      setTasks.undo(member.projectId, person.personId, params.id),
+    )
+    .delete('/:id/calls', ({ member, person, by, params }) =>
+      setTasks.delete(member.projectId, params.id, { person, by }),
+    )
+}
+
 /** /console/api/projects/:project/views: saved filters of the list of calls, and kept charts. */
 export function viewRoutes(views: Views) {
   return consoleRoutes('/console/api/projects/:project/views')
     .get('', async ({ member, person }) => ({ data: await views.list(member, person.personId) }))
     .post('', ({ member, person, body }) => views.create(member, person.personId, body), jsonBody(NewView))
+    .put(
+      '/order',
+      ({ member, person, body }) => views.arrange(member, person.personId, body),
+      jsonBody(ArrangedViews),
+    )
     .patch(
       '/:id',
       ({ member, person, params, body }) => views.rename(member, person.personId, params.id, body.name),

@@ -36,7 +36,8 @@ export function asOwner(
   { id, name, createdAt }: Project,
   { membersMayDelete, timeZone }: Pick<ProjectOfPerson, 'membersMayDelete' | 'timeZone'>,
 ): ProjectOfPerson {
-  return { id, name, role: 'owner', membersMayDelete, timeZone, createdAt: new Date(createdAt).toISOString() }
+  const own = { role: 'owner', membersMayDelete, timeZone, firstView: null, views: 0 } as const
+  return { id, name, ...own, createdAt: new Date(createdAt).toISOString() }
 }
 
 function mayCreate(personId: string): Requirement {

@@ -164,6 +164,13 @@ export const NewView = Type.Object({
 })
 export type NewView = Static<typeof NewView>
 
+/** The ids of a person's views in order, and of the one that the list of calls begins with. */
+export const ArrangedViews = Type.Object({
+  order: Type.Array(Text(100), { maxItems: 1_000 }),
+  first: Type.Unsafe<string | null>({ type: 'string', maxLength: 100, nullable: true }),
+})
+export type ArrangedViews = Static<typeof ArrangedViews>
+
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
 /** `before`: where the period to compare with begins. It ends where the other one begins. */
 export const ComparedPeriod = Type.Object({ from: Text(40), to: Text(40), before: Text(40) })

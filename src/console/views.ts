@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { and, asc, eq, not, or, type SQL, sql } from 'drizzle-orm'
-import { callViews } from '../db/schema.ts'
+import { and, asc, eq, getTableColumns, not, or, type SQL, sql } from 'drizzle-orm'
+import { callViews, members } from '../db/schema.ts'
 import { type AppError, forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
-import type { NewView } from './schemas.ts'
+import type { ArrangedViews, NewView } from './schemas.ts'
 
 /** The most views of one person in a project. */
 const viewsMax = 100
@@ -21,23 +21,30 @@ export class Views {
     this.#options = options
   }
 
-  /** The views that the person sees, by name. */
+  /** The views that the person sees: as they have arranged them, then the others by name. */
   async list(member: Membership, personId: string) {
     const { projectId, role } = member
     const rows = await this.#options.read
-      .select()
+      .select({ ...getTableColumns(callViews), first: sql<string | null>`${members.views} ->> '$.first'` })
       .from(callViews)
+      .leftJoin(members, and(eq(members.projectId, projectId), eq(members.personId, personId)))
       .where(
         and(eq(callViews.projectId, projectId), or(callViews.isShared, eq(callViews.personId, personId))),
       )
-      .orderBy(asc(sql`lower(${callViews.name})`), asc(callViews.id))
-    return rows.map(({ id, name, page, query, isShared, personId: keptBy }) => ({
+      .orderBy(
+        sql`(select key from json_each(${members.views}, '$.order') where value = ${callViews.id}) nulls last`,
+        asc(sql`lower(${callViews.name})`),
+        asc(callViews.id),
+      )
+    return rows.map(({ id, name, page, query, isShared, personId: keptBy, first }) => ({
       id,
       name,
       page,
       /** The query string of the page's URL. */
       query,
       isShared,
+      /** Whether the person's list of calls begins with it. */
+      isFirst: first === id,
       /** Whether the person who asks may rename and delete it. */
       canChange: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
     }))
@@ -56,7 +63,8 @@ export class Views {
       select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${page}, ${query}
       where (select count(*) from ${callViews}
         where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
-    if (rowsAffected > 0) return { id, name: name.trim(), page, query, isShared, canChange: true }
+    if (rowsAffected > 0)
+      return { id, name: name.trim(), page, query, isShared, isFirst: false, canChange: true }
     throw forbidden(
       `You already have ${viewsMax} views and charts of this project, the most that one person can save. Delete one first.`,
     )
@@ -76,6 +84,15 @@ export class Views {
       .where(ownView(member, personId, id))
     if (rowsAffected > 0) return { id, name: name.trim() }
     throw noView()
+  }
+
+  /** How the person's views are arranged from now on. Ids of views that they do not see do no harm. */
+  async arrange({ projectId }: Membership, personId: string, views: ArrangedViews): Promise<ArrangedViews> {
+    await this.#options.write
+      .update(members)
+      .set({ views })
+      .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
+    return views
   }
 
   /** @throws not_found unless the person sees it and may change it */

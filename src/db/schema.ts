@@ -132,6 +132,10 @@ export interface ReviewMarks {
   noted: boolean
   /** Whether a turn is flagged. */
   flagged: boolean
+  assignee: string | null
+  by: string | null
+  /** ISO 8601. */
+  at: string
 }
 
 /** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
@@ -1114,6 +1118,8 @@ export const members = sqliteTable(
     /** What the role would be without the person's groups at the sign-in provider; null if they do not raise it. */
     withoutGroups: text('without_groups', { enum: ['owner', 'member', 'viewer', 'none'] }),
     createdAt: integer('created_at').notNull(),
+    /** How the person has arranged the views: their ids in order, and the one that the list of calls begins with. */
+    views: text({ mode: 'json' }).$type<{ order: string[]; first: string | null }>(),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.personId] }),
@@ -1138,6 +1144,51 @@ export const callViews = sqliteTable(
     query: text().notNull(),
   },
   (table) => [index('call_views_by_project').on(table.projectId)],
+)
+
+/** The calls of a list, frozen at one moment: to review them one after the other, or to change all of them. */
+export const callSets = sqliteTable(
+  'call_sets',
+  {
+    /** `set_…`. */
+    id: text().primaryKey(),
+    projectId: projectId(),
+    /** Whose it is. */
+    personId: personId('person_id'),
+    /** Of a queue of reviews; null for calls that were selected. */
+    name: text(),
+    calls: integer().notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** It is deleted afterwards. */
+    keptUntil: integer('kept_until').notNull(),
+    /** JSON: what is being done to its calls: see src/calls/review/set-tasks.ts. */
+    task: text(),
+    /** When the next slice is due; null when nothing is left to do. */
+    dueAt: integer('due_at'),
+    /** How many slices are done. */
+    slicesDone: integer('slices_done').notNull().default(0),
+    changed: integer().notNull().default(0),
+    /** Calls that were not deleted because they are on hold, and others that could not be changed. */
+    held: integer().notNull().default(0),
+    failed: integer().notNull().default(0),
+  },
+  (table) => [
+    index('call_sets_by_person').on(table.projectId, table.personId),
+    index('call_sets_due').on(table.dueAt).where(sql`due_at is not null`),
+  ],
+)
+
+export const callSetSlices = sqliteTable(
+  'call_set_slices',
+  {
+    setId: text('set_id')
+      .notNull()
+      .references(() => callSets.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    /** JSON array of row numbers, which reveal nothing. */
+    seqs: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.setId, table.number] })],
 )
 
 /** One-time links: into a project, or to a new password. Only the hash of a link's token is stored. */

@@ -5,7 +5,7 @@ import type { Lease } from '../db/lease.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { Requirement } from '../db/requirements.ts'
-import { callViews, erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
+import { callSets, callViews, erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -110,7 +110,7 @@ export class ErasureRequests {
     const selection = await selections.of(db, projectId, asked)
     const { slices, calls, onHold } = await this.#cut(db, projectId, selection)
     if (asked.dryRun) return counted(calls, onHold)
-    // Saved views may contain the number.
+    // Saved views and queues may contain the number.
     const views = asked.number === undefined ? [] : await selections.viewsOf(projectId, asked.number)
     // Before the request is accepted, so that none is left if this fails.
     if (asked.number !== undefined)
@@ -121,6 +121,9 @@ export class ErasureRequests {
     await write.batch({
       views: sql`
         delete from ${callViews} where project_id = ${projectId}
+          and id in (select value from json_each(${JSON.stringify(views)}))`,
+      queues: sql`
+        delete from ${callSets} where project_id = ${projectId}
           and id in (select value from json_each(${JSON.stringify(views)}))`,
       request: write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
       slices: sql`

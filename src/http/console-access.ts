@@ -15,6 +15,7 @@ const sharedParts = [
   'alerts',
   'analysis',
   'call-facets',
+  'call-sets',
   'calls',
   'changes',
   'exports',
@@ -33,10 +34,14 @@ const sharedParts = [
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST knowledge\/search$/, 'see'],
   [/^POST alerts\/preview$/, 'see'],
+  // A queue is its person's own, and a viewer may look through one.
+  [/^POST call-sets$/, 'see'],
+  [/^DELETE call-sets\/[^/]+$/, 'see'],
+  [/^DELETE call-sets\/[^/]+\/change$/, 'change'],
   // Members may delete what they may make.
   [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST views$/, 'see'],
-  [/^(?:PATCH|DELETE) views\/[^/]+$/, 'see'],
+  [/^(?:PUT|PATCH|DELETE) views\/[^/]+$/, 'see'],
   [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],

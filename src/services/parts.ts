@@ -28,7 +28,9 @@ import { Retention } from '../calls/keeping/retention.ts'
 import { Silence } from '../calls/keeping/silence.ts'
 import { Overview } from '../calls/reading/overview.ts'
 import { openTextMatcher } from '../calls/reading/text-matcher.ts'
+import { CallSets } from '../calls/review/call-sets.ts'
 import { Reviews } from '../calls/review/reviews.ts'
+import { SetTasks } from '../calls/review/set-tasks.ts'
 import { Ingest } from '../calls/writing/ingest.ts'
 import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
@@ -362,6 +364,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     secret: common.linkSecret,
     now,
   })
+  const calls = new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher })
+  const reviews = new Reviews({ ingest, now })
   return {
     holds,
     audioThreads,
@@ -369,13 +373,15 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     textMatcher,
     wordBacklog,
     ingest,
-    calls: new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher }),
+    calls,
     recordings,
     fetchQueue,
     requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),
     peaksBacklog,
     selections: new CallSelections({ store, settingsOf }),
-    reviews: new Reviews({ ingest, now }),
+    reviews,
+    callSets: new CallSets({ store, write, holds, now }),
+    setTasks: new SetTasks({ store, write, reviews, calls, lease: leaseOf('call sets'), now, log }),
     recordingExpiry: new RecordingExpiry({
       owner,
       read,
@@ -596,6 +602,7 @@ function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & 
   const { now, log } = common
   const { erasure, ingest, recordings, fetchQueue, recordedSearch, addresses, webhooks, questions, alerts } =
     parts
+  const { callSets } = parts
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ read, write: writeWhenFull, audit, recordHash, erasure, now })
   const sourceFailures = new SourceFailures({ read, write, recordHash, settingsOf, sources, erasure, now })
@@ -648,7 +655,7 @@ function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & 
       now,
       log,
     }),
-    /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, questions, and old changes of alerts. */
+    /** Deletes previous secrets of sources and webhooks a day after their rotation, failures after a week, questions, old changes of alerts, and sets of calls. */
     expiry: new Background({
       work: async () => {
         await sources.expireSecrets()
@@ -656,6 +663,7 @@ function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & 
         await webhooks.expireSecrets()
         await questions.expire()
         await alerts.expire()
+        await callSets.expire()
       },
       everyMs: expireEveryMs,
       retryMs: expireRetryMs,

@@ -107,6 +107,25 @@ describe('the review of a call', () => {
     expect(data[0].call.updatedAt > before.updatedAt).toBe(true)
   })
 
+  test('is given to somebody, whom lists find and show', async () => {
+    await put('given')
+    await put('free')
+    expect(await reviewed('given', { assignee: ' Grace Hopper ' })).toMatchObject({
+      assignee: 'Grace Hopper',
+      reviewed: false,
+    })
+    expect(await idsOf('assignee=Grace%20Hopper')).toEqual(['given'])
+    expect(await idsOf('assignee=none&limit=500')).not.toContain('given')
+    const rows: CallRows = await (
+      await people.owner.fetch(`/projects/${project.id}/calls?assignee=Grace%20Hopper`)
+    ).json()
+    expect(rows.data[0]?.review).toMatchObject({ assignee: 'Grace Hopper', by: people.owner.name })
+    const { assignee } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
+    expect(assignee).toEqual([{ value: 'Grace Hopper', calls: 1 }])
+    expect(await reviewed('given', { assignee: null })).toBeNull()
+    expect(await idsOf('assignee=Grace%20Hopper')).toEqual([])
+  })
+
   test('keeps a live call as it grows', async () => {
     await put('live', { status: 'live', ...said('One') })
     await project.send('PUT', '/ingest/calls/live', {
@@ -168,8 +187,8 @@ describe('the review of a call', () => {
   })
 })
 
-describe('labels of many calls', () => {
-  test('are added and taken at once; calls that it cannot be are named', async () => {
+describe('one change of many calls', () => {
+  test('is made at once; labels are added and taken at once; calls that it cannot be are named', async () => {
     const ids = Array.from({ length: 120 }, (_, n) => `many-${n}`)
     await putCalls(
       service.services,
@@ -177,22 +196,24 @@ describe('labels of many calls', () => {
       ids.map((id) => ({ id })),
     )
     await reviewed('many-0', { addLabels: ['batch'], note: 'Stays.' })
-    const label = async (change: object) =>
-      await (await people.owner.send('POST', `/projects/${project.id}/calls/label`, change)).json()
-    expect(await label({ ids: [...ids, 'nowhere', ids[5]], add: ['batch'] })).toEqual({
+    const label = async (of: (string | undefined)[], change: object) =>
+      await (
+        await people.owner.send('POST', `/projects/${project.id}/calls/review`, { ids: of, change })
+      ).json()
+    expect(await label([...ids, 'nowhere', ids[5]], { addLabels: ['batch'] })).toEqual({
       changed: ids.slice(1),
       failed: [{ id: 'nowhere', message: 'Call not found' }],
     })
     expect((await idsOf('label=batch&limit=500')).length).toBe(120)
-    expect(await label({ ids: ids.slice(0, 2), remove: ['batch'] })).toEqual({
+    expect(await label(ids.slice(0, 2), { removeLabels: ['batch'] })).toEqual({
       changed: ids.slice(0, 2),
       failed: [],
     })
     expect(await reviewed('many-0', {})).toMatchObject({ labels: [], note: 'Stays.' })
     const { label: labels } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
     expect(labels).toContainEqual({ value: 'batch', calls: 118 })
-    const tooMany = { ids: Array.from({ length: 1_001 }, (_, n) => `${n}`), add: ['x'] }
-    const answer = await people.owner.send('POST', `/projects/${project.id}/calls/label`, tooMany)
+    const tooMany = { ids: Array.from({ length: 1_001 }, (_, n) => `${n}`), change: { reviewed: true } }
+    const answer = await people.owner.send('POST', `/projects/${project.id}/calls/review`, tooMany)
     await expectProblem(answer, 'invalid_request', 'Invalid request')
   })
 
@@ -207,7 +228,10 @@ describe('labels of many calls', () => {
     const before = (await actions()).length
     await reviewed('trail-1', { evaluation: 'fail', note: 'x' }, member)
     await reviewed('trail-1', { evaluation: 'fail' }, member)
-    await member.send('POST', `/projects/${project.id}/calls/label`, { ids, add: ['secret label'] })
+    await member.send('POST', `/projects/${project.id}/calls/review`, {
+      ids,
+      change: { addLabels: ['secret label'] },
+    })
     await project.fetch('/v1/calls/trail-1', { method: 'DELETE' })
     const events = (await actions()).slice(0, (await actions()).length - before)
     const names = events.map(({ action }) => action)

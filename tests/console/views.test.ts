@@ -33,6 +33,7 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
     page: 'calls',
     query: '?evaluation=fail',
     isShared: false,
+    isFirst: false,
     canChange: true,
   })
   expect(await namesOf(ada)).toEqual([
@@ -64,6 +65,44 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   expect((await people.nobody.fetch(path)).status).toBe(401)
 })
 
+test('views are renamed, ordered by each person for themselves, and one is where the list begins', async () => {
+  const project = await people.mintProject()
+  const path = `/projects/${project.id}/views`
+  const [ada, bob] = [await people.join(project, 'member'), await people.join(project, 'member')]
+  const keep = async (name: string, query: string, isShared = true): Promise<string> =>
+    (await (await ada.send('POST', path, { name, query, isShared })).json()).id
+  const [b, a, mine] = [await keep('b', '?flagged=true'), await keep('a', ''), await keep('m', '?x=1', false)]
+  const viewsOf = async (person: TestPerson): Promise<[string, boolean][]> =>
+    (await (await person.fetch(path)).json()).data.map(
+      ({ name, isFirst }: { name: string; isFirst: boolean }) => [name, isFirst],
+    )
+  const beginning = async (person: TestPerson) =>
+    (await (await person.fetch('/session')).json()).projects[0].firstView
+  expect(await beginning(ada)).toBeNull()
+  const order = { order: [mine, b, 'view_gone'], first: b }
+  expect((await ada.send('PUT', `${path}/order`, order)).status).toBe(200)
+  expect(await viewsOf(ada)).toEqual([
+    ['m', false],
+    ['b', true],
+    ['a', false],
+  ])
+  expect(await viewsOf(bob)).toEqual([
+    ['a', false],
+    ['b', false],
+  ])
+  expect(await beginning(ada)).toBe('?flagged=true')
+  // Somebody else's own view is nobody's beginning.
+  await bob.send('PUT', `${path}/order`, { order: [], first: mine })
+  expect(await beginning(bob)).toBeNull()
+
+  expect((await ada.send('PATCH', `${path}/${b}`, { name: ' Best ' })).status).toBe(200)
+  expect([(await viewsOf(bob))[1], await beginning(ada)]).toEqual([['Best', false], '?flagged=true'])
+  const byBob = await bob.send('PATCH', `${path}/${a}`, { name: 'Mine now' })
+  await expectProblem(byBob, 'not_found', 'Not found')
+  const blank = await ada.send('PATCH', `${path}/${a}`, { name: ' ' })
+  await expectProblem(blank, 'invalid_request', 'Invalid request')
+})
+
 test('a person renames the views that they may delete, and no others', async () => {
   const project = await people.mintProject()
   const path = `/projects/${project.id}/views`
@@ -93,7 +132,7 @@ test('a person renames the views that they may delete, and no others', async () 
   ])
 })
 
-test('an erasure by number deletes the views that name the number, and no others', async () => {
+test('an erasure by number deletes the views and queues that name the number, and no others', async () => {
   const project = await people.mintProject()
   const path = `/projects/${project.id}/views`
   const ada = await people.join(project, 'member')
@@ -109,11 +148,15 @@ test('an erasure by number deletes the views that name the number, and no others
   await ada.send('POST', path, { name: `+${digits}`, query: '?text=blue', isShared: true })
   const namesOf = async () =>
     (await (await ada.fetch(path)).json()).data.map(({ name }: { name: string }) => name)
+  for (const name of [`+${digits}`, 'Failed'])
+    await ada.send('POST', `/projects/${project.id}/call-sets`, { name, query: '' })
   const ask = (body: object) => project.send('POST', '/v1/erasures', body)
   await ask({ number: `+${digits}`, dryRun: true })
   expect(await namesOf()).toHaveLength(5)
   const { id } = await (await ask({ number: `+${digits}` })).json()
   expect(await namesOf()).toEqual(['longer', 'other'])
+  const queues = await (await ada.fetch(`/projects/${project.id}/call-sets`)).json()
+  expect(queues.data.map(({ name }: { name: string }) => name)).toEqual(['Failed'])
   await until(async () => (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
   const traces = [`%2B${digits}`, `+${digits}`, `%22${digits}`]
   if (!ofFilesOnly)

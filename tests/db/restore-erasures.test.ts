@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { Budget } from '../../src/analysis/budget.ts'
+import type { ReviewChange } from '../../src/calls/review/schemas.ts'
 import { members, people } from '../../src/db/schema.ts'
 import { auditOf } from '../support/audit.ts'
 import { CommandLine } from '../support/command-line.ts'
@@ -141,7 +142,7 @@ async function twoBackups() {
   await service.services.settings.change(project.projectId, { recordings: 'keep' })
   const details = { recordingUrl: 'https://recordings.invalid/awaited.wav' }
   await project.send('PUT', '/ingest/calls/awaited', { details })
-  await label(service, project, { add: ['vip', 'wrong'] })
+  await label(service, project, { addLabels: ['vip', 'wrong'] })
   for (const [id, name, text] of [
     ['kept', 'Kept', 'kept text'],
     ['changed', 'Changed', 'old text'],
@@ -174,7 +175,7 @@ async function twoBackups() {
   for (const id of ['awaited', 'silenced'])
     await project.fetch(`/v1/calls/${id}/recording`, { method: 'DELETE' })
   await project.fetch('/ingest/calls/swapped/recording', { method: 'PUT', body: madeWav() })
-  await label(service, project, { remove: ['wrong'] })
+  await label(service, project, { removeLabels: ['wrong'] })
   await project.send('PUT', '/v1/knowledge/changed', { name: 'Changed', text: 'new text' })
   await project.fetch('/v1/knowledge/removed', { method: 'DELETE' })
   await service.services.projects.delete(other.projectId)
@@ -185,6 +186,14 @@ async function twoBackups() {
   expect(await callbook(dataDir, 'backup', later)).toMatchObject({ code: 0 })
   await service.stop()
   return { dataDir, earlier, later, project, other, recordings, run }
+}
+
+async function label(
+  { services }: TestService,
+  { projectId }: TestProject,
+  change: ReviewChange,
+): Promise<void> {
+  await services.reviews.changeMany(projectId, ['labelled'], change, by)
 }
 
 /** Questions, golden ones, and what a person says of them. Returns the person's id. */
@@ -213,8 +222,4 @@ async function askAndKeep(service: TestService, { projectId, fetch }: TestProjec
   for (const query of ['gone question', 'kept golden', 'gone golden'])
     await golden.keep(projectId, { query, itemId: 'kept', keepsWordsOfCall: true }, personId)
   return personId
-}
-
-async function label({ services }: TestService, { projectId }: TestProject, change: object): Promise<void> {
-  await services.reviews.label(projectId, { ids: ['labelled'], ...change }, by)
 }

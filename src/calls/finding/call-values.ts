@@ -10,7 +10,7 @@ const valueCharsMax = 200
 
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
- * analysis, as `["analysis.KEY",VALUE]`, each label and mark of its review, the verdict on each criterion, the state of
+ * analysis, as `["analysis.KEY",VALUE]`, each label, the assignee and each mark of its review, the verdict on each criterion, the state of
  * its recording, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
  */
 export function valuesOf(
@@ -24,10 +24,11 @@ export function valuesOf(
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
+  const assignees = review?.assignee ? [assigneeValue(review.assignee)] : []
   const states = recording === null ? [] : [recordingValue(recording)]
   const judged = Object.entries(verdicts).map(([id, verdict]) => verdictValue(id, verdict))
   const agents = otherAgents.map(agentValue)
-  return [...labels, ...marks, ...states, ...judged, ...agents, ...analysisValues(callAnalysis)]
+  return [...labels, ...assignees, ...marks, ...states, ...judged, ...agents, ...analysisValues(callAnalysis)]
 }
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
@@ -46,6 +47,11 @@ export function recordingValue(state: string): string {
 /** The value of a label in call_values. */
 export function labelValue(label: string): string {
   return hashed('label', label)
+}
+
+/** The value in call_values of the person who is to review a call. */
+export function assigneeValue(assignee: string): string {
+  return hashed('assignee', assignee)
 }
 
 /** The value in call_values of the verdict on a criterion. */

@@ -2,7 +2,15 @@ import { isNull, or, type SQL, sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
-import { agentValue, labelValue, markValue, recordingValue, toValue, valuesMeant } from './call-values.ts'
+import {
+  agentValue,
+  assigneeValue,
+  labelValue,
+  markValue,
+  recordingValue,
+  toValue,
+  valuesMeant,
+} from './call-values.ts'
 import type { Counted, Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
@@ -48,6 +56,8 @@ type Column = keyof typeof calls.$inferSelect
 
 const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
 const criterionName = /^criterion\.[a-z0-9_]{1,40}$/
+/** A live call that said nothing for so long is called silent. */
+const silentAfterMs = 1_800_000
 const day = /^\d{4}-\d{2}-\d{2}$/
 /** Sorts after every text with the same beginning. */
 const lastCharacter = '\u{10ffff}'
@@ -67,9 +77,10 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
       return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
     }
-    case 'label': {
-      const labelled = ofValues(labelValue, values)
-      return values.includes(noValue) ? either(unlabelled, labelled, values) : labelled
+    case 'given': {
+      const [stored, none] = filter.name === 'label' ? [labelValue, unlabelled] : [assigneeValue, unassigned]
+      const given = ofValues(stored, values)
+      return values.includes(noValue) ? either(none, given, values) : given
     }
     case 'state': {
       if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
@@ -85,7 +96,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
         values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
       )
     case 'digits':
-      return beginsOrEnds(filter.numbers, values[0] ?? '')
+      return beginsOrEnds(values[0] ?? '')
     default:
       return toBound(filter, values)
   }
@@ -130,6 +141,8 @@ function oneOf(choices: readonly string[]): string {
 
 /** Calls without a label. */
 export const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+
+const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
 
 /** Calls without something, by time. */
 function without(check: SQL): Condition {
@@ -201,15 +214,26 @@ function anyNumber(
   return { check: any(checks), path: { ranges: [], words, isOrdered: false, isWider: true } }
 }
 
-function beginsOrEnds(numbers: readonly { digits: Column }[], text: string): Condition | string {
+/** @param text must have a digit */
+function beginsOrEnds(text: string): Condition | string {
   const digits = text.replace(/\D/g, '')
   // The digits of several numbers would find nothing.
   if (digits === '' || text.includes(',')) return 'must be one number with at least one digit'
+  return hasNumber(digits, [])
+}
+
+/**
+ * Calls of which a number begins or ends with these digits.
+ * @param codes calling codes that people leave out, and write a zero or nothing in their place
+ */
+export function hasNumber(digits: string, codes: readonly string[]): Condition {
+  const starts = [digits, ...codes.map((code) => code + digits.replace(/^0/, ''))]
+  const numbers = [calls.callerDigits, calls.calledDigits]
   const ends = numbers.flatMap((number) => [
-    sql`substr(${calls[number.digits]}, 1, ${digits.length}) = ${digits}`,
-    sql`substr(${calls[number.digits]}, ${-digits.length}) = ${digits}`,
+    ...starts.map((start) => sql`substr(${number}, 1, ${start.length}) = ${start}`),
+    sql`substr(${number}, ${-digits.length}) = ${digits}`,
   ])
-  const words = [beginsWithDigits(digits), endsWithDigits(digits)]
+  const words = [...starts.map(beginsWithDigits), endsWithDigits(digits)]
   return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
 }
 
@@ -236,6 +260,31 @@ export function joinBounds(conditions: readonly Condition[]): Condition[] {
 /** The calls with these ids. */
 export function hasId(ids: readonly string[]): Condition {
   return byId(sql`${calls.id} in ${ids}`)
+}
+
+/** The calls of a set: see review/call-sets.ts. */
+export function isInSet(projectId: number, id: string): Condition {
+  const check = sql`calls.seq in (
+    select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
+    where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
+  return { check, path: { ranges: [{ table: 'calls', index: null, where: check }], isOrdered: false } }
+}
+
+/** Live calls of which nothing was heard for half an hour, by the database's clock, or all other calls. */
+export function isSilent(silent: boolean): Condition {
+  const heard = sql`heard_at < unixepoch('subsec') * 1000 - ${silentAfterMs}`
+  const where = sql`(calls.status = 'live' and calls.${heard})`
+  if (!silent) return without(sql`not ${where}`)
+  return {
+    check: where,
+    path: { ranges: [{ table: 'calls', index: 'calls_by_heard_at', where }], isOrdered: false },
+  }
+}
+
+/** The call that a trace tells of, as long as its spans are kept. */
+export function isOfTrace(projectId: number, traceId: string): Condition {
+  return byId(sql`${calls.id} in (
+    select call_id from call_sessions where call_sessions.project_id = ${projectId} and trace_id = ${traceId})`)
 }
 
 /** Calls whose id begins with a text. */

@@ -9,7 +9,7 @@ import { countsOfAllTime } from './counts.ts'
 const facetValuesMax = 50
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name'] | 'label']?: FacetValue[] }
+export type CallFacets = { [Name in ValueFilter['name'] | 'label' | 'assignee']?: FacetValue[] }
 
 /** `label` is its name for people, if it differs from the value. */
 interface FacetValue {
@@ -37,6 +37,7 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
     return label ? { ...agent, label } : agent
   })
   facets.label = await readValues(db, projectId, 'label')
+  facets.assignee = await readValues(db, projectId, 'assignee')
   return facets
 }
 
@@ -49,11 +50,11 @@ function sumOf(values: readonly FacetValue[]): FacetValue[] {
     .slice(0, facetValuesMax)
 }
 
-/** Labels or agents in call_values, without those so long that only their hash is stored. */
+/** Labels, assignees or agents in call_values, without those so long that only their hash is stored. */
 async function readValues(
   db: ReadDatabase,
   projectId: number,
-  name: 'label' | 'otherAgentId',
+  name: 'label' | 'assignee' | 'otherAgentId',
 ): Promise<FacetValue[]> {
   return await db
     .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })

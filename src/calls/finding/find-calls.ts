@@ -102,6 +102,17 @@ export class CallFinder {
     return await this.#select(sql`${this.#rowsWithWords(source.words, after)} ${this.#inOrder} ${page}`)
   }
 
+  /** The row numbers of the first calls that match. */
+  async firstSeqs(max: number): Promise<number[]> {
+    if (this.#search.words?.length === 0) return []
+    this.#source ??= this.#chooseSource()
+    const source = await this.#source
+    const rows = source.words
+      ? sql`${this.#rowsWithWords(source.words, undefined)} ${this.#inOrder}`
+      : this.#rows(source, undefined)
+    return await this.#listOf(sql`select seq from (${rows} limit ${max})`)
+  }
+
   /**
    * How many calls match: exact without filters, otherwise counted to one beyond the limit.
    * @param most the limit if no words are searched for

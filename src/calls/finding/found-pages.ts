@@ -81,6 +81,13 @@ export class FoundPages {
     return page.places[0]?.createdAt
   }
 
+  /** The row numbers of the first calls that match; of a phrase search, as far as a page looks. */
+  async firstSeqs(max: number): Promise<number[]> {
+    if (!this.#hasPhrases) return await this.#finder.firstSeqs(max)
+    const { places } = await this.#pageOfPhrases(max, 0, undefined)
+    return places.map(({ seq }) => seq)
+  }
+
   /** Selects columns of the rows of `calls` that match, in slices. */
   async *slices(columns: SQL): AsyncGenerator<SQL> {
     if (!this.#hasPhrases) return yield* this.#finder.slices(columns)

@@ -1,18 +1,24 @@
+import { eq } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
+import { projects } from '../../db/schema.ts'
 import { type FieldError, invalidRequest } from '../../errors.ts'
-import { callFilters } from '../filters.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
-import { beginsWithId, type Condition, toCondition } from './conditions.ts'
+import { beginsWithId, type Condition, hasId, hasNumber, isInSet, isOfTrace, isSilent } from './conditions.ts'
 import { CallFinder } from './find-calls.ts'
 import { callOrders, newestFirst, type ReadCursor } from './place.ts'
+import { readValueOrder, type ValueOrder } from './value-order.ts'
 
 /** How the text in the console's search box was read. */
 export type FoundBy = 'id' | 'number' | 'words'
 
-const idForm = /^(?=.*\d)[A-Za-z0-9._:-]{4,128}$/
+const idForm = /^[A-Za-z0-9._:-]{4,128}$/
+/** A text that begins ids. Others, such as `booking`, are words first, and ids only as a whole. */
+const idStartForm = /[\d._:-]/
+const traceIdForm = /^[0-9a-f]{32}$/i
 const numberForm = /^\+?[\d\s().\-/]+$/
 const digitsMin = 3
-const numberFilter = callFilters.find(({ name }) => name === 'number')
+/** The calling code of projects that have not said where they are. */
+const northAmerica = '1'
 
 interface BoxOptions {
   /** By default, cursors are refused. */
@@ -31,26 +37,68 @@ export async function readSearchBox(
   projectId: number,
   query: CallQuery,
   { readCursor = () => undefined, errors = [] }: BoxOptions = {},
-): Promise<{ search: CallSearch; foundBy: FoundBy | null }> {
-  const search = readCallSearch(query, { orders: callOrders, readCursor }, errors)
+): Promise<{ search: CallSearch; foundBy: FoundBy | null; valueOrder: ValueOrder | undefined }> {
+  const valueOrder = readValueOrder(query)
+  const { order, ...unordered } = query
+  const read: ReadCursor = (cursor, known) => readCursor(cursor, valueOrder ? `${order}` : known)
+  const asked = valueOrder ? unordered : query
+  const search = readCallSearch(asked, { orders: callOrders, readCursor: read }, errors)
   if (errors.length > 0) throw invalidRequest(errors)
+  const set = valuesOf(query, 'set')?.[0]
+  if (set !== undefined) search.conditions = [...search.conditions, isInSet(projectId, set)]
+  const silent = valuesOf(query, 'silent')?.[0]
+  if (silent !== undefined) search.conditions = [...search.conditions, isSilent(silent === 'true')]
   const text = valuesOf(query, 'text')?.[0]
-  if (text === undefined) return { search, foundBy: null }
+  if (text === undefined) return { search, foundBy: null, valueOrder }
   const { words, phrases: _, ...others } = search
-  for (const [foundBy, condition] of meaningsOf(text.trim())) {
-    const alone = new CallFinder(db, projectId, { conditions: [condition], order: newestFirst })
-    if ((await alone.places(1)).length === 0) continue
-    return { search: { ...others, conditions: [...others.conditions, condition] }, foundBy }
+  for (const [foundBy, condition] of await meaningsOf(db, projectId, text.trim())) {
+    if (!(await isAnyFound(db, projectId, { conditions: [condition] }))) continue
+    const conditions = [...others.conditions, condition]
+    return { search: { ...others, conditions }, foundBy, valueOrder }
   }
-  return { search, foundBy: words ? 'words' : null }
+  const whole = text.trim()
+  const isIdOfLetters = idForm.test(whole) && !idStartForm.test(whole)
+  if (isIdOfLetters && words && !(await isAnyFound(db, projectId, { conditions: [], words }))) {
+    const conditions = [...others.conditions, hasId([whole])]
+    if (await isAnyFound(db, projectId, { conditions }))
+      return { search: { ...others, conditions }, foundBy: 'id', valueOrder }
+  }
+  return { search, foundBy: words ? 'words' : null, valueOrder }
 }
 
-function meaningsOf(text: string): [FoundBy, Condition][] {
-  const meanings: [FoundBy, Condition | string][] = []
-  if (numberFilter?.kind === 'digits' && numberForm.test(text) && text.replace(/\D/g, '').length >= digitsMin)
-    meanings.push(['number', toCondition(numberFilter, [text])])
-  if (idForm.test(text)) meanings.push(['id', beginsWithId(text)])
-  return meanings.flatMap(([foundBy, condition]) =>
-    typeof condition === 'string' ? [] : [[foundBy, condition] as [FoundBy, Condition]],
-  )
+async function isAnyFound(
+  db: ReadDatabase,
+  projectId: number,
+  search: Pick<CallSearch, 'conditions' | 'words'>,
+): Promise<boolean> {
+  return (await new CallFinder(db, projectId, { ...search, order: newestFirst }).places(1)).length > 0
+}
+
+async function meaningsOf(
+  db: ReadDatabase,
+  projectId: number,
+  text: string,
+): Promise<[FoundBy, Condition][]> {
+  const meanings: [FoundBy, Condition][] = []
+  const digits = text.replace(/\D/g, '')
+  if (numberForm.test(text) && digits.length >= digitsMin)
+    meanings.push([
+      'number',
+      hasNumber(digits, text.startsWith('+') ? [] : [await callingCode(db, projectId)]),
+    ])
+  if (idForm.test(text) && idStartForm.test(text)) meanings.push(['id', beginsWithId(text)])
+  if (traceIdForm.test(text)) meanings.push(['id', isOfTrace(projectId, text.toLowerCase())])
+  return meanings
+}
+
+/** What numbers of the project's own country begin with. */
+async function callingCode(db: ReadDatabase, projectId: number): Promise<string> {
+  const [row] = await db
+    .select({ country: projects.country })
+    .from(projects)
+    .where(eq(projects.id, projectId))
+  if (!row?.country) return northAmerica
+  // Loaded only when needed: the library takes 15 MB.
+  const { callingCodeOf } = await import('../keeping/phone-number.ts')
+  return callingCodeOf(row.country) ?? northAmerica
 }

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { alerts, calls, callViews } from '../../db/schema.ts'
+import { alerts, callSets, calls, callViews } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
@@ -53,16 +53,19 @@ export class CallSelections {
     return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
   }
 
-  /** The ids of saved views that mention the number: in a filter, in the search text or in their name. */
+  /** The ids of saved views that mention the number, in a filter, in the search text or in their name, and of such queues. */
   async viewsOf(projectId: number, number: string): Promise<string[]> {
     const matcher = await this.#matcher(projectId, number)
-    const { id, name, query } = callViews
-    const views = await this.#options
-      .store(projectId)
-      .read.select({ id, name, query })
+    const { read } = this.#options.store(projectId)
+    const views = await read
+      .select({ id: callViews.id, name: callViews.name, query: callViews.query })
       .from(callViews)
       .where(eq(callViews.projectId, projectId))
-    return views
+    const queues = await read
+      .select({ id: callSets.id, name: sql<string>`coalesce(${callSets.name}, '')`, query: sql<string>`''` })
+      .from(callSets)
+      .where(eq(callSets.projectId, projectId))
+    return [...views, ...queues]
       .filter(({ name, query }) => [name, ...textsIn(query)].some((text) => matcher.matches(text)))
       .map(({ id }) => id)
   }

@@ -1,4 +1,9 @@
-import { isSupportedCountry, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import {
+  getCountryCallingCode,
+  isSupportedCountry,
+  type PhoneNumber,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max'
 import { digitsOf } from '../finding/number-words.ts'
 
 /** How many last digits an index is searched for. No separator splits these: groups have at least two digits. */
@@ -42,6 +47,11 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
       return parsed?.number === number && (parsed.ext ?? '') === ext
     },
   }
+}
+
+/** `49` for `DE`; undefined for a country that is unknown. */
+export function callingCodeOf(country: string): string | undefined {
+  return isSupportedCountry(country) ? getCountryCallingCode(country) : undefined
 }
 
 function parse(text: string, country: string | null): PhoneNumber | undefined {

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callDocuments, calls } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
@@ -6,12 +7,19 @@ import { callNotFound, type FieldError } from '../../errors.ts'
 import { listedColumns } from '../call-head.ts'
 import { readFirstWords, readSummary, servedDocument } from '../document.ts'
 import { detailsStart, readAgentName } from '../finding/agent-names.ts'
-import { type CallQuery, valuesOf } from '../finding/call-query.ts'
+import { type CallQuery, type CallSearch, valuesOf } from '../finding/call-query.ts'
 import { hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages, sizesOf } from '../finding/found-pages.ts'
 import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
 import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
+import {
+  criteriaJudged,
+  criteriaPassed,
+  placeIn,
+  sortedPage,
+  type ValueOrder,
+} from '../finding/value-order.ts'
 import { readWeights } from '../finding/word-match.ts'
 import type { WordQuery } from '../finding/word-query.ts'
 import type { Call } from '../schemas.ts'
@@ -28,8 +36,14 @@ const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
 const documentStartChars = 8_000
 const talkTimelineColumns = 36
-/** Longer calls have no talk timeline in a list, to keep pages fast. */
+/** The talk timelines of longer calls are computed on another thread, and kept. */
 const talkTimelineCharsMax = 20_000
+
+/** Of the long calls of a page, those with more characters together have no talk timeline. */
+const longCharsMax = 10_000_000
+
+/** The talk timelines of long calls, by row number and change number. */
+export type TalkTimelines = LRUCache<string, { timeline: TalkTimeline | null }>
 
 type Listed = { [Column in keyof typeof listedColumns]: (typeof calls.$inferSelect)[Column] }
 
@@ -41,9 +55,15 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   summary: string | null
   /** What the caller says first, if there is neither a summary nor a match; else null. */
   said: string | null
-  /** Who speaks when; null for a call without turns and for a very long one. */
+  /** Who speaks when; null for a call without turns, and where a page has too many long calls. */
   talkTimeline: TalkTimeline | null
   agentName: string | null
+  costUsd: number | null
+  latencyMs: number | null
+  /** How many criteria passed, and how many were judged. */
+  criteria: { passed: number; judged: number }
+  /** When something was last heard of a live call; null if that is unknown. */
+  heardAt: string | null
   /** Where the words were found; null if none were searched for. */
   match: TextMatch | null
 }
@@ -61,6 +81,13 @@ export interface CallRows {
 }
 
 interface HeadRow extends Listed {
+  seq: number
+  changeSeq: number
+  costUsd: number | null
+  latencyMs: number | null
+  heardAt: number | null
+  passed: number
+  judged: number
   chars: number
   /** The whole document, or its start. */
   document: string
@@ -72,6 +99,7 @@ interface HeadRow extends Listed {
 interface RowsOptions {
   db: ReadDatabase
   matcher: Pick<TextMatcher, 'ask'>
+  talkTimelines: TalkTimelines
   cursors: Cursors
 }
 
@@ -82,28 +110,31 @@ interface RowsOptions {
 export async function findRows(
   projectId: number,
   query: CallQuery,
-  { db, matcher, cursors }: RowsOptions,
+  { db, cursors, ...reading }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
   const limit = readLimit(query, errors)
   const ids = valuesOf(query, 'id')
   if (ids && ids.length > limitMax)
     errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
-  const { search, foundBy } = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  const box = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  const { search, foundBy, valueOrder } = box
   if (ids) search.conditions = [...search.conditions, hasId(ids)]
   const pages = new FoundPages(db, projectId, search)
-  const { places, end } = await pages.page(limit)
+  const { places, end } = valueOrder
+    ? await sortedPage(db, pages, valueOrder, { limit, after: search.after })
+    : await pages.page(limit)
   // Counting a phrase would read as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
   const countedMax = search.words ? totalMax : rowsCountedMax
   const isWhole = end === null && !search.after
   const counted =
     isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
-  const { rows, last } = await readRows(projectId, places, search.words, { db, matcher })
+  const { rows, last } = await readRows(projectId, places, search.words, { db, ...reading })
   const next = last ?? end
   return {
     data: rows,
-    nextCursor: next && cursors.write(next, search.order),
+    nextCursor: next && cursors.write(next, valueOrder ? `${valuesOf(query, 'order')}` : search.order),
     total: counted.isCapped ? null : counted.total,
     totalMax: isPhrase ? places.length : countedMax,
     foundBy,
@@ -123,7 +154,8 @@ export async function findNeighbours(
   id: string,
   query: CallQuery,
 ): Promise<Neighbours> {
-  const { search } = await readSearchBox(db, projectId, query)
+  const { search, valueOrder } = await readSearchBox(db, projectId, query)
+  if (valueOrder) return await findSortedNeighbours(db, projectId, id, search, valueOrder)
   const [after] = await db
     .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
     .from(calls)
@@ -135,6 +167,23 @@ export async function findNeighbours(
   }
   const [next, previous] = [await firstOf(search.order), await firstOf(reversed[search.order])]
   return { previous, next }
+}
+
+async function findSortedNeighbours(
+  db: ReadDatabase,
+  projectId: number,
+  id: string,
+  search: CallSearch,
+  order: ValueOrder,
+): Promise<Neighbours> {
+  const after = await placeIn(db, projectId, id, order)
+  if (!after) throw callNotFound()
+  const pages = new FoundPages(db, projectId, search)
+  const firstOf = async (isReversed: boolean) => {
+    const { places } = await sortedPage(db, pages, order, { limit: 1, after, isReversed })
+    return places[0]?.id ?? null
+  }
+  return { next: await firstOf(false), previous: await firstOf(true) }
 }
 
 function readLimit(query: CallQuery, errors: FieldError[]): number {
@@ -154,12 +203,13 @@ async function readRows(
   projectId: number,
   places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
-  { db, matcher }: Omit<RowsOptions, 'cursors'>,
+  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors'>,
 ): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
   const all = places.map(({ seq }) => seq)
   if (!query) {
     const heads = await readHeads(db, projectId, all, shownDocument)
-    return { rows: heads.map((head) => toRow(head, null)), last: undefined }
+    const timelines = await timelinesOf(projectId, heads, { db, matcher, talkTimelines })
+    return { rows: heads.map((head) => toRow(head, null, timelines)), last: undefined }
   }
   const [seqs = []] = inSlices(sizesOf(places), matchedCharsMax)
   const heads = await readHeads(db, projectId, seqs, servedDocument)
@@ -171,8 +221,9 @@ async function readRows(
     texts,
     heads.map(({ document }) => document),
   )
+  const timelines = await timelinesOf(projectId, heads, { db, matcher, talkTimelines })
   return {
-    rows: heads.map((head, at) => toRow(head, matches[at] ?? null)),
+    rows: heads.map((head, at) => toRow(head, matches[at] ?? null, timelines)),
     last: seqs.length < all.length ? places[seqs.length - 1] : undefined,
   }
 }
@@ -192,6 +243,13 @@ async function readHeads(
   return await db
     .select({
       ...listedColumns,
+      seq: calls.seq,
+      changeSeq: calls.changeSeq,
+      costUsd: calls.costUsd,
+      latencyMs: calls.latencyMs,
+      heardAt: calls.heardAt,
+      passed: criteriaPassed,
+      judged: criteriaJudged,
       chars: calls.documentChars,
       document,
       timeline: shownTimeline,
@@ -206,23 +264,74 @@ async function readHeads(
     .orderBy(sql`wanted.key`)
 }
 
-function toRow(head: HeadRow, match: TextMatch | null): CallRow {
-  const { chars: _, document, timeline: __, detailsStart, ...shown } = head
+function toRow(
+  head: HeadRow,
+  match: TextMatch | null,
+  timelines: ReadonlyMap<number, TalkTimeline | null>,
+): CallRow {
+  const { seq, changeSeq: _, chars: __, document, timeline: ___, ...listed } = head
+  const { detailsStart, passed, judged, heardAt, ...shown } = listed
   const summary = readSummary(document)
   return {
     ...shown,
     createdAt: new Date(shown.createdAt).toISOString(),
     updatedAt: new Date(shown.updatedAt).toISOString(),
     summary,
+    criteria: { passed, judged },
+    heardAt: heardAt === null ? null : new Date(heardAt).toISOString(),
     agentName: readAgentName(detailsStart),
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,
-    talkTimeline: readTalkTimeline(head),
+    talkTimeline: timelines.get(seq) ?? null,
   }
 }
 
-function readTalkTimeline({ chars, document, timeline }: HeadRow): TalkTimeline | null {
-  if (chars > talkTimelineCharsMax) return null
+/** The talk timelines of these calls, by row number: of short calls at once, of long ones on another thread. */
+async function timelinesOf(
+  projectId: number,
+  heads: readonly HeadRow[],
+  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors'>,
+): Promise<Map<number, TalkTimeline | null>> {
+  const timelines = new Map<number, TalkTimeline | null>()
+  const unknown: [number, number][] = []
+  const nameOf = ({ seq, changeSeq }: Pick<HeadRow, 'seq' | 'changeSeq'>) => `${seq} ${changeSeq}`
+  for (const head of heads) {
+    const known = talkTimelines.get(nameOf(head))
+    if (head.chars <= talkTimelineCharsMax) timelines.set(head.seq, readTalkTimeline(head))
+    else if (known) timelines.set(head.seq, known.timeline)
+    else unknown.push([head.seq, head.chars])
+  }
+  const [seqs = []] = inSlices(unknown, longCharsMax)
+  const long = await readLong(db, projectId, seqs)
+  const found = long.length === 0 ? [] : await matcher.ask('talkTimelines', long, talkTimelineColumns)
+  for (const [at, call] of long.entries()) {
+    const timeline = found[at] ?? null
+    talkTimelines.set(nameOf(call), { timeline })
+    timelines.set(call.seq, timeline)
+  }
+  return timelines
+}
+
+async function readLong(db: ReadDatabase, projectId: number, seqs: readonly number[]) {
+  if (seqs.length === 0) return []
+  return await db
+    .select({
+      seq: calls.seq,
+      changeSeq: calls.changeSeq,
+      document: servedDocument,
+      timeline: sql<
+        string | null
+      >`(select details ->> '$.timeline' from call_details where call_details.seq = calls.seq)`,
+    })
+    .from(sql`json_each(${JSON.stringify(seqs)}) as wanted`)
+    .crossJoin(calls)
+    .crossJoin(callDocuments)
+    .where(
+      and(sql`${calls.seq} = wanted.value`, eq(calls.projectId, projectId), eq(callDocuments.seq, calls.seq)),
+    )
+}
+
+function readTalkTimeline({ document, timeline }: HeadRow): TalkTimeline | null {
   const { transcript, duration }: Call = JSON.parse(document)
   if (transcript.length === 0) return null
   return talkTimelineOf(transcript, JSON.parse(timeline ?? '[]'), duration, talkTimelineColumns)

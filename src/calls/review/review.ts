@@ -10,7 +10,8 @@ import { flaggedTurnsMax, type ReviewChange, verdictsMax } from './schemas.ts'
 export function marksOf(review: Review | null): ReviewMarks | null {
   if (!review) return null
   const { note, flaggedTurns, ...content } = contentOf(review)
-  return { ...content, noted: note !== null, flagged: flaggedTurns.length > 0 }
+  const { by, at } = review
+  return { ...content, noted: note !== null, flagged: flaggedTurns.length > 0, by, at }
 }
 
 /**
@@ -35,11 +36,12 @@ export function changeReview(
   const reviewed = change.reviewed ?? (before.reviewed || isEvaluated)
   const flaggedTurns = changed(before.flaggedTurns, change.flagTurns, change.unflagTurns)
   const criteria = ruled(before.criteria, change.criteria)
+  const assignee = trimmed(change.assignee === undefined ? before.assignee : change.assignee)
   if (labels.length > labelsMax) throw tooMany('addLabels', `${labelsMax} labels`)
   if (flaggedTurns.length > flaggedTurnsMax) throw tooMany('flagTurns', `${flaggedTurnsMax} flags`)
   if (Object.keys(criteria).length > verdictsMax) throw tooMany('criteria', `${verdictsMax} verdicts`)
   const turnsInOrder = flaggedTurns.toSorted((a, b) => a - b)
-  const after = { evaluation, note, labels, reviewed, flaggedTurns: turnsInOrder, criteria }
+  const after = { evaluation, note, labels, reviewed, flaggedTurns: turnsInOrder, criteria, assignee }
   if (isDeepStrictEqual(after, contentOf(null))) return null
   return isDeepStrictEqual(after, before) ? stored : { ...after, by, at }
 }
@@ -47,18 +49,21 @@ export function changeReview(
 /** Fills in members that an imported review may lack. */
 function contentOf(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
   const { evaluation = null, note = null, labels = [], flaggedTurns = [], criteria = {} } = stored ?? {}
+  const { assignee = null } = stored ?? {}
   const reviewed = stored?.reviewed ?? evaluation !== null
-  return { evaluation, note, labels, reviewed, flaggedTurns, criteria }
+  return { evaluation, note, labels, reviewed, flaggedTurns, criteria, assignee }
 }
 
 /** The audit actions of a change: one for each kind of thing that it changes. */
 export function actionsOf(change: ReviewChange): AuditAction[] {
-  const { evaluation, criteria, note, reviewed, addLabels, removeLabels, flagTurns, unflagTurns } = change
+  const { evaluation, criteria, note, reviewed, assignee } = change
+  const { addLabels, removeLabels, flagTurns, unflagTurns } = change
   const actions: (readonly [AuditAction, boolean])[] = [
     ['call_evaluated', evaluation !== undefined || criteria !== undefined],
     ['call_noted', note !== undefined],
     ['call_labelled', (addLabels ?? removeLabels) !== undefined],
     ['call_reviewed', reviewed !== undefined],
+    ['call_assigned', assignee !== undefined],
     ['turn_flagged', (flagTurns ?? unflagTurns) !== undefined],
   ]
   return actions.flatMap(([action, isNamed]) => (isNamed ? [action] : []))

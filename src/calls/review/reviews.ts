@@ -4,7 +4,7 @@ import type { ActedBy, SignedIn } from '../../identity.ts'
 import type { Review } from '../schemas.ts'
 import type { Ingest } from '../writing/ingest.ts'
 import { actionsOf, changeReview } from './review.ts'
-import type { LabelChange, ReviewChange } from './schemas.ts'
+import type { ReviewChange } from './schemas.ts'
 
 /** How many calls one transaction changes, so that other requests get a turn. */
 const callsPerWrite = 50
@@ -15,9 +15,9 @@ interface Reviewer {
   by: ActedBy
 }
 
-/** The result of labelling calls. */
-interface Labelled {
-  /** The ids of calls whose labels have changed. */
+/** The result of changing the reviews of many calls. */
+interface ChangedReviews {
+  /** The ids of calls whose reviews have changed. */
   changed: string[]
   /** Calls that were not changed, such as unknown ones. */
   failed: { id: string; message: string }[]
@@ -41,19 +41,19 @@ export class Reviews {
     for await (const { error } of this.#changeAll(projectId, [id], change, reviewer)) if (error) throw error
   }
 
-  /** Adds labels to many calls and removes others. */
-  async label(
+  /** Makes one change of the reviews of many calls. */
+  async changeMany(
     projectId: number,
-    { ids, add = [], remove = [] }: LabelChange,
+    ids: readonly string[],
+    change: ReviewChange,
     reviewer: Reviewer,
-  ): Promise<Labelled> {
-    const labelled: Labelled = { changed: [], failed: [] }
-    const change = { addLabels: add, removeLabels: remove }
+  ): Promise<ChangedReviews> {
+    const done: ChangedReviews = { changed: [], failed: [] }
     for await (const { id, error, isChanged } of this.#changeAll(projectId, ids, change, reviewer)) {
-      if (error) labelled.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
-      else if (isChanged) labelled.changed.push(id)
+      if (error) done.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
+      else if (isChanged) done.changed.push(id)
     }
-    return labelled
+    return done
   }
 
   async *#changeAll(projectId: number, all: readonly string[], change: ReviewChange, reviewer: Reviewer) {

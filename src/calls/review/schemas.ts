@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Label, labelsMax, transcriptTurnsMax } from '../schemas.ts'
 
-/** Calls that one request labels. */
+/** Calls that one request changes. */
 const callsPerRequestMax = 1_000
 export const flaggedTurnsMax = 200
 export const verdictsMax = 100
@@ -21,6 +21,7 @@ export const ReviewChange = Type.Partial(
     // The note when the person began to edit it. If it has changed since, it is not overwritten.
     noteBefore: Note,
     reviewed: Type.Boolean(),
+    assignee: Type.Unsafe<string | null>({ type: 'string', minLength: 1, maxLength: 200, nullable: true }),
     // Additions instead of the whole list, so that two people who label a call at once keep each other's labels.
     addLabels: Labels,
     removeLabels: Labels,
@@ -38,13 +39,30 @@ export const ReviewChange = Type.Partial(
 )
 export type ReviewChange = Static<typeof ReviewChange>
 
-/** Labels to add to calls and to remove. */
-export const LabelChange = Type.Object(
+/** What can be changed of many calls at once. */
+export const ManyChange = Type.Pick(ReviewChange, [
+  'evaluation',
+  'reviewed',
+  'assignee',
+  'addLabels',
+  'removeLabels',
+])
+
+/** One change of the reviews of these calls. */
+export const ReviewsChange = Type.Object(
   {
     ids: Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: callsPerRequestMax }),
-    add: Type.Optional(Labels),
-    remove: Type.Optional(Labels),
+    change: ManyChange,
   },
-  { title: 'LabelChange' },
+  { title: 'ReviewsChange' },
 )
-export type LabelChange = Static<typeof LabelChange>
+
+/** Calls to freeze: those of a query of the list, or these. With a name they are a queue of reviews. */
+export const NewSet = Type.Object({
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  /** The query string of the list's URL, as the API takes it. */
+  query: Type.Optional(Type.String({ maxLength: 8_000 })),
+  ids: Type.Optional(
+    Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: callsPerRequestMax }),
+  ),
+})

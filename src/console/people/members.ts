@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import { ownsProject } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
@@ -47,6 +47,17 @@ export class Members {
       .where(eq(members.projectId, projectId))
       .orderBy(asc(members.createdAt), asc(members.personId))
     return rows.map((row) => ({ ...row, joinedAt: new Date(row.joinedAt).toISOString() }))
+  }
+
+  /** The names of those who may review calls. */
+  async reviewers(projectId: number): Promise<{ names: string[] }> {
+    const rows = await this.#options.read
+      .selectDistinct({ name: people.name })
+      .from(members)
+      .innerJoin(people, eq(people.id, members.personId))
+      .where(and(eq(members.projectId, projectId), ne(members.role, 'viewer')))
+      .orderBy(asc(people.name))
+    return { names: rows.map(({ name }) => name) }
   }
 
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */

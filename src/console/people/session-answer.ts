@@ -1,6 +1,6 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { members, people, projects } from '../../db/schema.ts'
+import { callViews, members, people, projects } from '../../db/schema.ts'
 import { findPasswordHash, type Person } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner } from './set-up.ts'
@@ -72,6 +72,15 @@ async function projectsOf(read: ReadDatabase, personId: string) {
       membersMayDelete: projects.membersMayDelete,
       /** Such as `Europe/Berlin`; null when it has none of its own. */
       timeZone: projects.timeZone,
+      /** The query string of the view that the person's list of calls begins with; null for all calls. */
+      firstView: sql<
+        string | null
+      >`(select query from ${callViews} where ${callViews.id} = ${members.views} ->> '$.first'
+        and ${callViews.projectId} = ${projects.id} and page = 'calls'
+        and (is_shared or ${callViews.personId} = ${personId}))`,
+      /** How many views of the list of calls the person sees. */
+      views: sql<number>`(select count(*) from ${callViews} where ${callViews.projectId} = ${projects.id} and page = 'calls'
+        and (is_shared or ${callViews.personId} = ${personId}))`,
       createdAt: projects.createdAt,
     })
     .from(members)

@@ -31,6 +31,13 @@ export const callKeys = {
   /** The newest call there is, or of a source. */
   newest: within('calls', 'newest'),
   views: within('views'),
+  /** Queues of reviews, and who may review. */
+  queues: within('calls', 'queues'),
+  reviewers: within('calls', 'reviewers'),
+  /** The calls of a queue that the person has judged, in order. */
+  judged: within('calls', 'judged'),
+  /** What is being done to many calls. */
+  task: within('calls', 'task'),
 }
 
 export const analysisKeys = {

@@ -180,6 +180,34 @@ CREATE TABLE `call_sessions` (
 CREATE UNIQUE INDEX `call_sessions_by_trace` ON `call_sessions` (`project_id`,`trace_id`);--> statement-breakpoint
 CREATE INDEX `call_sessions_by_call` ON `call_sessions` (`project_id`,`call_id`);--> statement-breakpoint
 CREATE INDEX `call_sessions_due` ON `call_sessions` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE TABLE `call_set_slices` (
+	`set_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`seqs` text NOT NULL,
+	PRIMARY KEY(`set_id`, `number`),
+	FOREIGN KEY (`set_id`) REFERENCES `call_sets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `call_sets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`person_id` text NOT NULL,
+	`name` text,
+	`calls` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`kept_until` integer NOT NULL,
+	`task` text,
+	`due_at` integer,
+	`slices_done` integer DEFAULT 0 NOT NULL,
+	`changed` integer DEFAULT 0 NOT NULL,
+	`held` integer DEFAULT 0 NOT NULL,
+	`failed` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `call_sets_by_person` ON `call_sets` (`project_id`,`person_id`);--> statement-breakpoint
+CREATE INDEX `call_sets_due` ON `call_sets` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `call_values` (
 	`project_id` integer NOT NULL,
 	`value` text NOT NULL,
@@ -434,6 +462,7 @@ CREATE TABLE `members` (
 	`role` text NOT NULL,
 	`without_groups` text,
 	`created_at` integer NOT NULL,
+	`views` text,
 	PRIMARY KEY(`project_id`, `person_id`),
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade

@@ -98,6 +98,10 @@ describe('a page of calls', () => {
           said: null,
           talkTimeline: null,
           agentName: null,
+          costUsd: null,
+          latencyMs: null,
+          criteria: { passed: 0, judged: 0 },
+          heardAt: null,
         },
         {
           id: 'old',
@@ -119,6 +123,10 @@ describe('a page of calls', () => {
           said: null,
           talkTimeline: null,
           agentName: null,
+          costUsd: null,
+          latencyMs: null,
+          criteria: { passed: 0, judged: 0 },
+          heardAt: expect.any(String),
         },
       ],
       nextCursor: null,
@@ -734,7 +742,12 @@ describe('the facets', () => {
     ])
     await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
     const reviewer = { person: { name: 'Ada' }, by: { actor: { id: 'p', name: 'Ada' }, address: null } }
-    await service.services.reviews.label(projectId, { ids: ['a0', 'a1'], add: ['"refund", late'] }, reviewer)
+    await service.services.reviews.changeMany(
+      projectId,
+      ['a0', 'a1'],
+      { addLabels: ['"refund", late'], assignee: 'Ada' },
+      reviewer,
+    )
     await projectWith([{ id: 'other', evaluation: 'other', endedReason: 'other' }])
     expect(await service.services.calls.facets(projectId)).toEqual({
       evaluation: [
@@ -749,6 +762,7 @@ describe('the facets', () => {
       source: [{ value: 'vapi', calls: 1 }],
       agentId: [{ value: 'ada', calls: 1 }],
       label: [{ value: '"refund", late', calls: 2 }],
+      assignee: [{ value: 'Ada', calls: 2 }],
     })
   })
 

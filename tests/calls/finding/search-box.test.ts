@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { readFirstWords } from '../../../src/calls/document.ts'
+import { callSessions } from '../../../src/db/schema.ts'
 import { failureOf } from '../../support/failure.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
@@ -46,6 +48,136 @@ test('the box takes numbers, ids and words', async () => {
   expect(await find(projectId, '"4053"')).toEqual({ ids: ['B-2'], total: 1, foundBy: 'words' })
   expect(await find(projectId, 'umbrella')).toEqual({ ids: ['B-2'], total: 1, foundBy: 'words' })
   expect((await find(projectId, 'call-9999')).foundBy).toBe('words')
+})
+
+test('numbers are found without their calling code, ids without a digit, and calls by the id of their trace', async () => {
+  const { projectId } = await service.mintProject()
+  await putCalls(service.services, projectId, [
+    { id: 'booking', callerNumber: '+14155551000', ...said('A table, please.') },
+    { id: 'lettersOnly' },
+    { id: 'other-one', callerNumber: '+493055501234', ...said('My booking is late.') },
+  ])
+  for (const text of ['415 555', '4155551000', '(415) 555-10'])
+    expect([text, (await find(projectId, text)).ids]).toEqual([text, ['booking']])
+  expect((await find(projectId, '030 5550')).ids).toEqual([])
+  await service.services.settings.change(projectId, { country: 'DE' })
+  expect(await find(projectId, '030 5550')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'number' })
+  expect(await find(projectId, 'other-')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'id' })
+  // A word is a word first, and the beginning of one is no id.
+  expect(await find(projectId, 'booking')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'words' })
+  expect(await find(projectId, 'lettersOnly')).toEqual({ ids: ['lettersOnly'], total: 1, foundBy: 'id' })
+  expect((await find(projectId, 'lettersOn')).ids).toEqual([])
+  expect(await find(projectId, 'book')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'words' })
+  const traceId = '0af7651916cd43dd8448eb211c80319c'
+  await service.services.database.write.insert(callSessions).values({
+    projectId,
+    traceId,
+    framework: 'pipecat',
+    callId: 'other-one',
+    spans: '{}',
+  })
+  expect(await find(projectId, traceId.toUpperCase())).toEqual({
+    ids: ['other-one'],
+    total: 1,
+    foundBy: 'id',
+  })
+  const elsewhere = await service.mintProject()
+  expect((await find(elsewhere.projectId, traceId)).ids).toEqual([])
+})
+
+test('the list is sorted by cost, latency and criteria within the newest calls that match; calls without come last', async () => {
+  const { projectId } = await service.mintProject()
+  const costs = [0.3, null, 0.1, 0.3, 0.2]
+  await putCalls(
+    service.services,
+    projectId,
+    costs.map((costUsd, at) => ({
+      id: `c${at}`,
+      createdAt: `2026-01-01T00:00:0${at}.000Z`,
+      details: { costUsd, latencyMs: costUsd === null ? null : 1_000 * costUsd },
+    })),
+  )
+  const pageOf = async (query: Record<string, string>) =>
+    await service.services.calls.rows(projectId, { limit: '2', ...query })
+  const all = async (order: string) => {
+    const ids: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await pageOf({ order, ...(cursor && { cursor }) })
+      ids.push(...page.data.map(({ id }) => id))
+      cursor = page.nextCursor
+    }
+    return ids.join(' ')
+  }
+  expect(await all('-cost')).toBe('c3 c0 c4 c2 c1')
+  expect(await all('cost')).toBe('c2 c4 c0 c3 c1')
+  expect(await all('latency')).toBe('c2 c4 c0 c3 c1')
+  expect(await all('criteria')).toBe('c0 c1 c2 c3 c4')
+  expect((await pageOf({ order: '-cost' })).data[0]).toMatchObject({ costUsd: 0.3, latencyMs: 300 })
+  const neighbours = (id: string) => service.services.calls.neighbours(projectId, id, { order: '-cost' })
+  expect(await neighbours('c4')).toEqual({ previous: 'c0', next: 'c2' })
+  expect(await neighbours('c1')).toEqual({ previous: 'c2', next: null })
+  expect(await failureOf(pageOf({ order: 'price' }))).toMatchObject({ code: 'invalid_request' })
+  const { nextCursor } = await pageOf({ order: '-cost' })
+  expect(await failureOf(pageOf({ order: 'cost', cursor: nextCursor ?? '' }))).toMatchObject({
+    code: 'invalid_request',
+  })
+})
+
+test('a menu counts what the other filters leave', async () => {
+  const { projectId } = await service.mintProject()
+  await putCalls(
+    service.services,
+    projectId,
+    Array.from({ length: 12 }, (_, at) => ({
+      id: `m${at}`,
+      status: 'completed' as const,
+      duration: at,
+      evaluation: at % 3 === 0 ? 'fail' : at % 3 === 1 ? 'success' : null,
+      endedReason: at < 6 ? 'hangup' : 'transfer',
+    })),
+  )
+  const by = { actor: { id: 'p', name: 'Ada' }, address: null }
+  const reviewer = { person: { name: 'Ada' }, by }
+  const labels = { addLabels: ['vip', 'late'] }
+  await service.services.reviews.changeMany(projectId, ['m0', 'm7'], labels, reviewer)
+  const counts = async (name: string, query: Record<string, string>) =>
+    await service.services.calls.countValues(projectId, name, query)
+  expect(await counts('evaluation', { endedReason: 'hangup', evaluation: 'fail' })).toEqual({
+    counts: { fail: 2, success: 2, none: 2 },
+    isCapped: false,
+  })
+  expect((await counts('label', { endedReason: 'hangup' })).counts).toEqual({ vip: 1, late: 1, none: 5 })
+  expect((await counts('isEngaged', { minDuration: '10' })).counts).toEqual({ false: 2 })
+  expect((await counts('noted', {})).counts).toEqual({ false: 12 })
+  expect(await failureOf(counts('number', {}))).toMatchObject({ code: 'not_found' })
+})
+
+test('live calls of which nothing was heard for half an hour are silent', async () => {
+  const { projectId } = await service.mintProject()
+  await putCalls(service.services, projectId, [
+    { id: 'talks' },
+    { id: 'quiet' },
+    { id: 'over', status: 'completed' },
+  ])
+  await service.services.database.write.run(
+    sql`update calls set heard_at = heard_at - 1860000 where project_id = ${projectId} and id = 'quiet'`,
+  )
+  const ids = async (query: Record<string, string>) =>
+    (await service.services.calls.rows(projectId, query)).data.map(({ id }) => id).sort()
+  expect(await ids({ status: 'live', silent: 'false' })).toEqual(['talks'])
+  expect(await ids({ status: 'live', silent: 'true' })).toEqual(['quiet'])
+  expect(await ids({ silent: 'false' })).toEqual(['over', 'talks'])
+})
+
+test('a long call has a talk timeline in the list, which follows its changes', async () => {
+  const { projectId } = await service.mintProject()
+  const turns = Array.from({ length: 1_200 }, (_, at) => `Turn ${at}: where is my order, and who brings it?`)
+  await putCalls(service.services, projectId, [{ id: 'long', ...said(...turns) }])
+  const timeline = async () => (await service.services.calls.rows(projectId, {})).data[0]?.talkTimeline
+  expect(await timeline()).toMatchObject({ user: '9'.repeat(36), assistant: '0'.repeat(36) })
+  const quiet = turns.map((content) => ({ role: 'assistant' as const, content }))
+  await putCalls(service.services, projectId, [{ id: 'long', transcript: quiet }])
+  expect(await timeline()).toMatchObject({ user: '0'.repeat(36), assistant: '9'.repeat(36) })
 })
 
 test('a phrase is found where its words follow one another', async () => {

@@ -23,7 +23,7 @@ describe('a call as text', () => {
       { atSeconds: 2, kind: 'tool_call', name: 'find_booking' },
     ]
     expect(callText(call, { direction: null, timeline } as unknown as CallDetails)).toBe(
-      '+1 555 729 4053, 2026-01-31T09:30:00.000Z, 1:04\nCall call-1\n\nMoved a booking.\n\n' +
+      '+15557294053, 2026-01-31T09:30:00.000Z, 1:04\nCall call-1\n\nMoved a booking.\n\n' +
         'Agent (0:00.0): Hello.\nCaller: Friday, please.\n[find_booking]\n',
     )
     expect(callText({ ...call, summary: null, transcript: [] }, undefined)).not.toContain('Moved')

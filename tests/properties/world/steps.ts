@@ -176,7 +176,8 @@ const label: Step = async (world) => {
   const change = { ids, add: [chance.oneOf(labels) ?? ''], remove: [chance.oneOf(labels) ?? ''] }
   world.log.push(`label ${JSON.stringify(change)}`)
   const had = new Map(ids.map((id) => [id, new Set(world.calls.get(id)?.details.review?.labels)]))
-  const { changed, failed } = await services.reviews.label(project.projectId, change, {
+  const given = { addLabels: change.add, removeLabels: change.remove }
+  const { changed, failed } = await services.reviews.changeMany(project.projectId, ids, given, {
     person: { name: 'Ada' },
     by,
   })

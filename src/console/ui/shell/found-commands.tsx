@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CallRow } from '../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../api.ts'
-import { formatNumber } from '../components/phone-number.ts'
+import { useFormatNumber } from '../components/phone-number.ts'
 import { useDates } from '../components/use-dates.ts'
 import { callKeys, knowledgeKeys, settingsKeys } from '../query-keys.ts'
 import { parseSearch } from '../search-params.ts'
@@ -73,6 +73,7 @@ function useCalls(query: string, isOn: boolean): CommandGroup {
 }
 
 function CallLabel({ row: { id, callerNumber, calledNumber, summary, said } }: { row: CallRow }) {
+  const formatNumber = useFormatNumber()
   const number = callerNumber ?? calledNumber
   return (
     <>

@@ -7,7 +7,7 @@ import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
 import { modifierKey } from './modifier-key.ts'
 import classes from './navigation.module.css'
-import { pages, settingsPage } from './pages.ts'
+import { firstSearch, pages, settingsPage } from './pages.ts'
 import { useShellActions } from './shell-actions.ts'
 
 const loadPersonMenu = () => import('./person-menu.tsx')
@@ -119,15 +119,17 @@ function PageLink({
   isNarrow,
   onFollow,
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
-  const { id } = useProject()
+  const project = useProject()
   const matches = useMatchRoute()
   const { to, label, icon: Icon } = page
   const isElsewhere =
-    'also' in page && page.also.some((path) => matches({ to: path, params: { project: id } }))
+    'also' in page && page.also.some((path) => matches({ to: path, params: { project: project.id } }))
   return (
     <Link
       to={to}
-      params={{ project: id }}
+      params={{ project: project.id }}
+      search={firstSearch(to, project)}
+      activeOptions={{ includeSearch: false }}
       className={classes.link}
       onClick={onFollow}
       {...(isElsewhere && { 'aria-current': 'page' })}

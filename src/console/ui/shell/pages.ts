@@ -1,4 +1,6 @@
 import { IconBook2, IconLayoutDashboard, IconPhone, IconSettings, IconTestPipe } from '@tabler/icons-react'
+import type { ProjectOfPerson } from '../../people/session-answer.ts'
+import { parseSearch } from '../search-params.ts'
 
 /** The pages of the navigation, with the key that follows `g`. */
 export const pages = [
@@ -22,3 +24,8 @@ export const settingsPage = {
   icon: IconSettings,
   key: 's',
 } as const
+
+/** What a page begins with: the list of calls with the view that the person has chosen. */
+export function firstSearch(to: string, { firstView }: ProjectOfPerson): Record<string, string | string[]> {
+  return to === '/p/$project/calls' && firstView !== null ? parseSearch(firstView) : {}
+}

@@ -49,6 +49,16 @@ const groups = [
     ],
   },
   {
+    title: 'In a queue of reviews',
+    rows: [
+      { keys: ['S'], does: 'Success, and open the next call' },
+      { keys: ['D'], does: 'Failed, and open the next call' },
+      { keys: ['R'], does: 'Reviewed, and open the next call' },
+      { keys: ['B'], does: 'Back to the last call you judged' },
+      { keys: ['J'], does: 'Next call without a verdict' },
+    ],
+  },
+  {
     title: 'In an open question',
     rows: [
       { keys: ['A'], does: 'Say that it is answered, or is not' },

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { isTyping } from '../components/typing.ts'
 import { useProject } from '../session.ts'
-import { pages, settingsPage } from './pages.ts'
+import { firstSearch, pages, settingsPage } from './pages.ts'
 import type { ShellActions } from './shell-actions.ts'
 
 const secondKeyWithinMs = 1_000
@@ -10,7 +10,7 @@ const secondKeyWithinMs = 1_000
 /** The shell's shortcuts: `g` and a page's letter, `/`, `?`, and that of the palette. */
 export function useShortcuts(actions: ShellActions): void {
   const navigate = useNavigate()
-  const { id: project } = useProject()
+  const project = useProject()
   useEffect(() => {
     let goesUntil = 0
     const onKey = (event: KeyboardEvent) => {
@@ -24,7 +24,11 @@ export function useShortcuts(actions: ShellActions): void {
       const page = [...pages, settingsPage].find((candidate) => candidate.key === key)
       if (page && event.timeStamp < goesUntil) {
         event.preventDefault()
-        void navigate({ to: page.to, params: { project } })
+        void navigate({
+          to: page.to,
+          params: { project: project.id },
+          search: firstSearch(page.to, project),
+        })
       } else if (key === '/') {
         const field = document.querySelector<HTMLElement>('[data-search-field]')
         if (field) event.preventDefault()
@@ -34,8 +38,9 @@ export function useShortcuts(actions: ShellActions): void {
       }
       goesUntil = key === 'g' ? event.timeStamp + secondKeyWithinMs : 0
     }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
+    // Before the page's own shortcuts, so that the second key of two is not one of them.
+    window.addEventListener('keydown', onKey, { capture: true })
+    return () => window.removeEventListener('keydown', onKey, { capture: true })
   }, [actions, navigate, project])
 }
 

@@ -17,6 +17,7 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
@@ -46,6 +47,7 @@ interface CallBarProps {
 export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
+  const formatNumber = useFormatNumber()
   return (
     <header className={classes.bar}>
       <span className={classes.back}>
@@ -56,7 +58,7 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
       <h2 className={classes.title}>
         {call ? (
           <>
-            <span className="cb-figure cb-truncate">{callTitle(call, direction)}</span>
+            <span className="cb-figure cb-truncate">{callTitle(call, direction, formatNumber)}</span>
             <time dateTime={call.createdAt} title={dates.exact(call.createdAt)} className="cb-figure">
               {dates.moment(call.createdAt)}
             </time>

@@ -4,7 +4,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { asBytes, asDollars, asDuration, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { formatNumber } from '../../components/phone-number.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import classes from './call.module.css'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
@@ -117,6 +117,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function PhoneNumber({ value, label }: { value: string | null; label: string }) {
+  const formatNumber = useFormatNumber()
   if (value === null) return <span className="cb-dimmed">Unknown</span>
   return (
     <span className={classes.number}>

@@ -1,16 +1,17 @@
-import { IconArrowRight } from '@tabler/icons-react'
+import { IconArrowRight, IconCircleCheckFilled, IconFlag, IconNote } from '@tabler/icons-react'
 import { memo, type ReactNode, type Ref, useEffect, useState } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import type { TextMatch } from '../../../../calls/reading/text-match.ts'
-import { asDuration, spokenDuration } from '../../components/figures.ts'
+import type { ReviewMarks as Marks } from '../../../../db/schema.ts'
+import { asDollars, asDuration, asMilliseconds, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
-import { formatNumber } from '../../components/phone-number.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import classes from './call-list.module.css'
-import { type ColumnName, columns } from './columns.ts'
-import { Engagement, Evaluation, LiveBadge } from './evaluation.tsx'
+import { type ColumnName, columns, isFigure } from './columns.ts'
+import { Engagement, Evaluation, LiveOrSilent } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
 
 interface Place {
@@ -85,7 +86,7 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
         ({ name }) =>
           name !== 'when' &&
           shown.has(name) && (
-            <td key={name} data-cell={name} data-align={name === 'duration' ? 'right' : undefined}>
+            <td key={name} data-cell={name} data-align={isFigure(name) ? 'right' : undefined}>
               {cells[name](row)}
             </td>
           ),
@@ -99,12 +100,19 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   duration: (row) => <RowDuration row={row} />,
   density: ({ talkTimeline }) => talkTimeline && <TalkTimelineStrip timeline={talkTimeline} size="small" />,
-  evaluation: ({ status, evaluation }) => (
+  evaluation: ({ status, evaluation, heardAt }) => (
     <>
-      {status === 'live' && <LiveBadge />}
+      {status === 'live' && <LiveOrSilent heardAt={heardAt} />}
       {(status !== 'live' || evaluation !== null) && <Evaluation value={evaluation} />}
     </>
   ),
+  cost: ({ costUsd }) => <Figure text={costUsd === null ? null : asDollars(costUsd)} />,
+  latency: ({ latencyMs }) => <Figure text={latencyMs === null ? null : asMilliseconds(latencyMs)} />,
+  criteria: ({ criteria: { passed, judged } }) => (
+    <Figure text={judged === 0 ? null : `${passed}/${judged}`} title={`${passed} of ${judged} passed`} />
+  ),
+  review: ({ review }) => review && <ReviewMarks marks={review} />,
+  assignee: ({ review }) => <Named value={review?.assignee ?? null} title={null} />,
   agent: ({ agentId, agentName }) => <Named value={agentName ?? agentId} title={agentId} />,
   engaged: ({ status, isEngaged }) =>
     status === 'live' && !isEngaged ? <Unknown>Not known yet</Unknown> : <Engagement isEngaged={isEngaged} />,
@@ -122,7 +130,7 @@ export function CallLineSkeleton({ at, ref, shown, isSearch }: Place) {
   return (
     <tr ref={ref} data-index={at} data-search={isSearch || undefined} aria-hidden className={classes.line}>
       {cells.map((cell) => (
-        <td key={cell} data-cell={cell} data-align={cell === 'duration' ? 'right' : undefined} />
+        <td key={cell} data-cell={cell} data-align={isFigure(cell) ? 'right' : undefined} />
       ))}
     </tr>
   )
@@ -143,10 +151,44 @@ export function Numbers({ from, to }: { from: string | null; to: string | null }
 }
 
 function PhoneNumber({ value, unknown }: { value: string | null; unknown: string }) {
+  const formatNumber = useFormatNumber()
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
   return (
     <span className={`cb-figure cb-truncate ${classes.hint}`} title={value}>
       {formatNumber(value)}
+    </span>
+  )
+}
+
+/** Whether a person reviewed the call, who, and whether there is a note or a flag. */
+function ReviewMarks({ marks: { reviewed, noted, flagged, by } }: { marks: Marks }) {
+  const who = by ?? 'somebody'
+  return (
+    <span className={classes.marks}>
+      {reviewed && (
+        <>
+          <IconCircleCheckFilled size={14} className={classes.reviewed} role="img" aria-label="Reviewed by" />
+          <span
+            className={`cb-truncate ${classes.by} ${classes.hint}`}
+            title={`Reviewed by ${who}`}
+            dir="auto"
+          >
+            {who}
+          </span>
+        </>
+      )}
+      {noted && <Mark icon={<IconNote size={14} aria-hidden />} words="Has a note" />}
+      {flagged && <Mark icon={<IconFlag size={14} aria-hidden />} words="Has flagged turns" />}
+    </span>
+  )
+}
+
+/** An icon, and its words for the mouse and for screen readers. */
+function Mark({ icon, words }: { icon: ReactNode; words: string }) {
+  return (
+    <span className={`${classes.mark} ${classes.hint}`} title={words}>
+      {icon}
+      <span className="cb-hidden">{words}</span>
     </span>
   )
 }
@@ -177,6 +219,15 @@ export function Duration({ seconds }: { seconds: number }) {
       </span>
       <span className="cb-hidden">{spokenDuration(seconds)}</span>
     </>
+  )
+}
+
+function Figure({ text, title }: { text: string | null; title?: string }) {
+  if (text === null) return <Unknown>Unknown</Unknown>
+  return (
+    <span className={`cb-figure ${classes.hint}`} title={title}>
+      {text}
+    </span>
   )
 }
 

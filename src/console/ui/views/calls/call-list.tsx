@@ -1,5 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type MouseEvent, type Ref, type RefObject, useEffect, useEffectEvent, useMemo, useRef } from 'react'
+import {
+  type CSSProperties,
+  type MouseEvent,
+  type Ref,
+  type RefObject,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+} from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { Problem } from '../../components/problem.tsx'
@@ -37,6 +46,8 @@ interface CallListProps {
   /** The URL's search parameters besides the call. With a text, rows include a line of the transcript. */
   search: ChosenFilters & OpenTab
   shown: ReadonlySet<ColumnName>
+  /** How wide the list is at least. */
+  widthPx: number | undefined
   selection: Selection
   onOpen: (id: string) => void
   onOrder: (order: Order | undefined) => void
@@ -44,7 +55,7 @@ interface CallListProps {
 }
 
 /** The list of calls. Only visible rows are rendered. */
-export function CallList({ list, search, scroller, shown, ref, ...rest }: CallListProps) {
+export function CallList({ list, search, scroller, shown, widthPx, ref, ...rest }: CallListProps) {
   const { openId, selection, onOpen, onOrder } = rest
   const body = useRef<HTMLTableSectionElement>(null)
   const { rows, isPlaceholderData } = list
@@ -99,6 +110,8 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
         aria-busy={rows === undefined || isPlaceholderData}
         className={classes.table}
         data-stale={isPlaceholderData || undefined}
+        data-own={widthPx !== undefined || undefined}
+        style={widthPx === undefined ? undefined : toColumns(widthPx)}
         data-dated={!isUnderDays || undefined}
         data-matching={(isSearch && list.first?.foundBy === 'words') || undefined}
         data-selecting={selection.ids.size > 0 || undefined}
@@ -145,6 +158,10 @@ export function CallList({ list, search, scroller, shown, ref, ...rest }: CallLi
       )}
     </>
   )
+}
+
+function toColumns(widthPx: number): CSSProperties & { '--cb-columns': string } {
+  return { '--cb-columns': `${widthPx}px` }
 }
 
 interface VirtualRowsOptions {

@@ -1,8 +1,10 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { FilterName } from '../../../../calls/filters.ts'
 import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
 import { callKeys, overviewKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
+import type { AskedFilters } from './asked-filters.ts'
 import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
 import { withoutCall } from './pages.ts'
 
@@ -100,11 +102,28 @@ export function facetsQuery(project: string) {
   })
 }
 
-/** The calls that are live, the newest first. */
+/** How many calls have each value of a filter, among those that the other filters leave. */
+export function facetCountsQuery(project: string, name: FilterName, filters: ChosenFilters) {
+  const others = { ...filters, [name]: undefined, order: undefined }
+  return queryOptions({
+    queryKey: callKeys.facets(project, name, nameOf(others)),
+    queryFn: ({ signal }) =>
+      unwrap(
+        api
+          .projects({ project })
+          ['call-facets']({ name })
+          .get({ query: toQuery(others), fetch: { signal } }),
+      ),
+    staleTime: 10_000,
+  })
+}
+
+/** The calls that are live, the newest first. Silent ones are not. */
 export function liveCallsQuery(project: string, limit: number) {
   return queryOptions({
     queryKey: callKeys.live(project, limit),
-    queryFn: ({ signal }) => fetchPage(project, { status: 'live' }, null, signal, String(limit)),
+    queryFn: ({ signal }) =>
+      fetchPage(project, { status: 'live', silent: 'false' }, null, signal, String(limit)),
   })
 }
 
@@ -131,6 +150,14 @@ export function neighboursQuery(project: string, id: string | undefined, filters
   })
 }
 
+/** The first calls of a queue that nobody has reviewed. */
+export function unreviewedQuery(project: string, filters: ChosenFilters) {
+  return queryOptions({
+    queryKey: callKeys.first(project, 'unreviewed', nameOf(filters)),
+    queryFn: ({ signal }) => fetchPage(project, { ...filters, reviewed: 'false' }, null, signal, '2'),
+  })
+}
+
 /** Removes a deleted call from every cached list. */
 export function forgetCall(queryClient: QueryClient, project: string, id: string): void {
   for (const keys of [callKeys.one, callKeys.details, callKeys.analysis, callKeys.neighbours])
@@ -147,7 +174,7 @@ export function forgetCall(queryClient: QueryClient, project: string, id: string
 
 function fetchPage(
   project: string,
-  filters: ChosenFilters,
+  filters: AskedFilters,
   cursor: string | null,
   signal: AbortSignal,
   limit = rowsPerPage,

@@ -1,5 +1,5 @@
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
-import { formatNumber } from '../../components/phone-number.ts'
+import type { FormatNumber } from '../../components/phone-number.ts'
 
 /** The person's number: the called one if the agent calls; null if unknown. */
 export function personsNumber(
@@ -13,6 +13,7 @@ export function personsNumber(
 export function callTitle(
   call: Pick<Call, 'callerNumber' | 'calledNumber'>,
   direction: CallDetails['direction'] | undefined,
+  formatNumber: FormatNumber = (number) => number,
 ): string {
   const number = personsNumber(call, direction)
   if (number !== null) return formatNumber(number)

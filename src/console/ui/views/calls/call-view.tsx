@@ -2,9 +2,10 @@ import { Button, Skeleton } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { type CSSProperties, useEffect, useRef } from 'react'
+import { type CSSProperties, lazy, Suspense, useEffect, useRef } from 'react'
 import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
@@ -16,6 +17,8 @@ import { useCallWidth, WidthHandle } from './call-width.tsx'
 import { OpenCall } from './open-call.tsx'
 import { useOpenCalls } from './open-calls.ts'
 import { useRail } from './use-rail.ts'
+
+const VerdictBar = lazy(async () => ({ default: (await import('./verdict-bar.tsx')).VerdictBar }))
 
 /** One call: its transcript, its analysis, its document. */
 export function CallView() {
@@ -37,8 +40,9 @@ function CallPanel({ id }: { id: string }) {
   const rail = useRail(panel)
   const [width, setWidth] = useCallWidth()
   const dates = useDates()
+  const formatNumber = useFormatNumber()
   useDocumentTitle(
-    `${call ? `${callTitle(call, direction)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+    `${call ? `${callTitle(call, direction, formatNumber)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
     // The panel covers the list and what was focused there.
@@ -78,6 +82,9 @@ function CallPanel({ id }: { id: string }) {
       ) : (
         <CallSkeleton />
       )}
+      <Suspense>
+        <VerdictBar id={id} />
+      </Suspense>
     </section>
   )
 }

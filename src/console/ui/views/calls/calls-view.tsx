@@ -2,6 +2,8 @@ import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
 import { Outlet, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { asCount } from '../../components/figures.ts'
+import { loadLater } from '../../components/load-later.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
@@ -15,6 +17,7 @@ import {
   faultsOf,
   isFiltered,
   readFilters,
+  valueOrders,
   withoutFaults,
 } from './chosen-filters.ts'
 import { useColumns } from './columns.ts'
@@ -33,12 +36,17 @@ import type { CallListHandle } from './use-row-focus.ts'
 
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
+const ViewTabs = lazy(() => import('./view-tabs.tsx'))
+const QueueBar = lazy(() => import('./queue-bar.tsx'))
+const TaskBar = lazy(() => loadLater(() => import('./task-bar.tsx'), codeOfCallsAfterMs))
 
 /** From this width on, a call opens beside the list, otherwise over it; as in call.module.css. */
 const besideFromPx = 880
 /** Beyond this, the person is reading the list. */
 const atTopPx = 16
 const codeOfCallsAfterMs = 500
+/** As the service sorts. */
+const sortedMax = 10_000
 
 /** The list of calls; the call that is open is its outlet. */
 export function CallsView() {
@@ -58,10 +66,10 @@ export function CallsView() {
   const list = useCallList(project.id, asked, () => isReading())
   const rows = list.rows ?? []
   const selection = useSelection(rows)
-  const { shown, chosen, choose } = useColumns()
+  const { shown, widthPx, chosen, choose } = useColumns()
   const { filter, clear } = useFiltering(filters, () => selection.set([]))
   const isBeside = () => view === undefined && (layout.current?.clientWidth ?? 0) >= besideFromPx
-  const { open, openNext, openPrevious, close } = useOpenCall({
+  const { open, openCall, openNext, openPrevious, close } = useOpenCall({
     openId,
     rows,
     isLoaded: list.rows !== undefined,
@@ -99,18 +107,36 @@ export function CallsView() {
             description={
               <>
                 <Total list={list} />
+                <SortedNote list={list} order={filters.order} />
                 <ZoneNote />
               </>
             }
-            action={<ListMenus filters={filters} onFilter={filter} columns={chosen} onColumns={choose} />}
+            action={
+              <ListMenus
+                filters={filters}
+                total={list.first?.total ?? null}
+                onFilter={filter}
+                columns={chosen}
+                onColumns={choose}
+              />
+            }
           />
-          <CallFilters
-            filters={filters}
-            faults={faults}
-            foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
-            onChange={filter}
-            onClear={clear}
-          />
+          {filters.set === undefined ? (
+            <>
+              <SavedViews filters={filters} />
+              <CallFilters
+                filters={filters}
+                faults={faults}
+                foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
+                onChange={filter}
+                onClear={clear}
+              />
+            </>
+          ) : (
+            <Suspense fallback={<div className={classes.queueLoading} />}>
+              <QueueBar filters={filters} />
+            </Suspense>
+          )}
         </div>
         <div className={classes.body}>
           <div
@@ -126,6 +152,7 @@ export function CallsView() {
                 list={list}
                 openId={openId}
                 shown={shown}
+                widthPx={widthPx}
                 selection={selection}
                 search={{ ...withoutFaults(filters, faults), tab }}
                 onOpen={open}
@@ -137,16 +164,30 @@ export function CallsView() {
         </div>
         {selection.ids.size > 0 && (
           <Suspense>
-            <SelectedCalls selection={selection} rows={rows} openId={openId} onClose={close} />
+            <SelectedCalls selection={selection} list={list} asked={asked} openId={openId} onClose={close} />
           </Suspense>
         )}
+        <Suspense>
+          <TaskBar />
+        </Suspense>
       </div>
       {openId !== undefined && (
-        <OpenCallsContext value={{ text, openNext, openPrevious, close }}>
+        <OpenCallsContext value={{ text, openNext, openPrevious, openCall, close }}>
           <Outlet />
         </OpenCallsContext>
       )}
     </div>
+  )
+}
+
+/** The tabs of saved views; no space without any. */
+function SavedViews({ filters }: { filters: ChosenFilters }) {
+  const { views } = useProject()
+  if (views === 0) return null
+  return (
+    <Suspense fallback={<div className={classes.tabsLoading} />}>
+      <ViewTabs filters={filters} />
+    </Suspense>
   )
 }
 
@@ -202,6 +243,14 @@ function Total({ list }: { list: CallListData }) {
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}
     </span>
   )
+}
+
+/** Where not all calls that match are sorted, which ones are. */
+function SortedNote({ list, order }: { list: CallListData; order: string | undefined }) {
+  const { total = 0 } = list.first ?? {}
+  const isSome = total === null || total > sortedMax
+  if (!isSome || !valueOrders.some((one) => one === order)) return null
+  return <> Sorted within the newest {asCount(sortedMax)} of them.</>
 }
 
 /** Offers new calls instead of moving what is being read. */

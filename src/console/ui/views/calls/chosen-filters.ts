@@ -9,7 +9,7 @@ import {
 import { relativeDateNames, relativeDateOf } from './relative-dates.ts'
 
 /** Filters of which any of several values may be chosen. */
-export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'label' }>
+export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'given' }>
 
 const valuesMax = 20
 const charsMax = 500
@@ -29,13 +29,17 @@ export type ChosenFilters = {
   [Name in OwnFilter]?: OneOrMore
 } & {
   order?: string
+  /** A set of calls, such as a queue of reviews: no other calls are listed. */
+  set?: string
   /** A period that moves on with the days, in place of `from` and `to`: see relative-dates.ts. */
   date?: string
 }
 
 /** How the list is sorted; without one, newest first. */
 export type Order = (typeof orders)[number]
-export const orders = ['createdAt', '-duration', 'duration'] as const
+/** Orders of values that no index has: the newest 10,000 calls that match are sorted. */
+export const valueOrders = ['-cost', 'cost', '-latency', 'latency', '-criteria', 'criteria'] as const
+export const orders = ['createdAt', '-duration', 'duration', ...valueOrders] as const
 
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }
@@ -49,6 +53,7 @@ export function readFilters(search: Record<string, unknown>): ChosenFilters {
       ...callFilters.map((filter) => [filter.name, readFilter(filter, search[filter.name])]),
       ...own.map((name) => [name, readMany(search[name])]),
       ['order', readOne(search.order)],
+      ['set', readOne(search.set)],
       ...(date === undefined ? [] : [['date', date] as const, ...bounds]),
     ]),
   )
@@ -134,7 +139,8 @@ function problemOf(name: string, text: string): string | undefined {
   if (name === 'date') return relativeDateOf(text) ? undefined : `is not ${relativeDateNames.join(' or ')}`
   if (name === 'order') return orders.some((order) => order === text) ? undefined : 'is not an order'
   const filter = callFilters.find((one) => one.name === name)
-  const choices = filter && 'choices' in filter ? filter.choices : choicesOf(name)
+  const choices =
+    name === 'status' ? statuses : filter && 'choices' in filter ? filter.choices : choicesOf(name)
   if (choices) return choices.some((choice) => choice === text) ? undefined : `is not ${choices.join(' or ')}`
   if (!filter) return undefined
   if (filter.kind === 'digits') return /^[^,]*\d[^,]*$/.test(text) ? undefined : 'is not a number'
@@ -142,6 +148,9 @@ function problemOf(name: string, text: string): string | undefined {
     return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number of seconds'
   return isTime(filter) && toInstant(text) === undefined ? 'is not a date' : undefined
 }
+
+/** A live call of which nothing was heard for half an hour is silent. */
+export const statuses = ['live', 'silent', 'completed'] as const
 
 function choicesOf(name: string): readonly string[] | undefined {
   return prefixOf(name) === criterionPrefix ? verdicts : undefined
@@ -156,7 +165,7 @@ function shortened(text: string): string {
 }
 
 function isMany(filter: CallFilter): filter is ManyFilter {
-  return filter.kind === 'value' || filter.kind === 'label'
+  return filter.kind === 'value' || filter.kind === 'given'
 }
 
 /** The filters with a prefix that are set. */

@@ -1,5 +1,6 @@
-import { IconCheck, IconX } from '@tabler/icons-react'
+import { IconCheck, IconVolumeOff, IconX } from '@tabler/icons-react'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { useNow } from '../../components/use-now.ts'
 import classes from './call-list.module.css'
 import { valueLabel } from './filter-labels.ts'
 
@@ -46,5 +47,18 @@ export function Engagement({ isEngaged }: { isEngaged: boolean }) {
     <span className={classes.engaged} data-engaged={isEngaged || undefined} title={word}>
       <span className="cb-hidden">{word}</span>
     </span>
+  )
+}
+
+const silentAfterMs = 1_800_000
+
+/** The mark of a live call, which is another one after half an hour without a word. @param heardAt ISO 8601 */
+export function LiveOrSilent({ heardAt }: { heardAt: string | null }) {
+  const now = useNow()
+  if (heardAt === null || now - Date.parse(heardAt) < silentAfterMs) return <LiveBadge />
+  return (
+    <StatusBadge tone="neutral" icon={<IconVolumeOff size={12} stroke={2} />}>
+      <span title="Nothing was heard of this call for 30 minutes.">Silent</span>
+    </StatusBadge>
   )
 }

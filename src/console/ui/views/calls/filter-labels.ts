@@ -21,6 +21,7 @@ export const filterLabels: Record<FilterName, string> = {
   source: 'Source',
   agentId: 'Agent',
   label: 'Label',
+  assignee: 'Assigned to',
   recording: 'Recording',
   reviewed: 'Reviewed',
   flagged: 'Flagged',
@@ -34,7 +35,7 @@ export const verdictWords = { pass: 'Passed', fail: 'Failed', unknown: 'Unknown'
 const platformLabels = Object.fromEntries(Object.entries(catalog).map(([name, { label }]) => [name, label]))
 
 const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
-  status: { live: 'Live', completed: 'Completed' },
+  status: { live: 'Live', silent: 'Silent', completed: 'Completed' },
   evaluation: { success: 'Success', fail: 'Failed', [noValue]: 'Not evaluated' },
   endedReason: { [noValue]: 'No reason' },
   recording: {
@@ -47,6 +48,7 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   source: { ...platformLabels, ...frameworkLabels, [noValue]: 'No source' },
   agentId: { [noValue]: 'No agent' },
   label: { [noValue]: 'No label' },
+  assignee: { [noValue]: 'Nobody' },
   isEngaged: { true: 'Engaged', false: 'Not engaged' },
   reviewed: { true: 'Reviewed', false: 'Not reviewed' },
   flagged: { true: 'Has flagged turns', false: 'Has no flagged turns' },

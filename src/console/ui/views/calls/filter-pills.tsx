@@ -9,6 +9,7 @@ import {
   type FilterChange,
   type ManyFilter,
   oneOrMore,
+  statuses,
   valuesOf,
 } from './chosen-filters.ts'
 import { DateFilter } from './date-filter.tsx'
@@ -39,14 +40,18 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
           label={filterLabels[name]}
           value={value}
           chosen={value && (kind === 'choice' ? valueLabel(name, value) : yesOrNo)}
-          options={filter.choices.map((choice) => ({ value: choice, label: valueLabel(name, choice) }))}
+          options={(name === 'status' ? statuses : filter.choices).map((choice) => ({
+            value: choice,
+            label: valueLabel(name, choice),
+          }))}
+          counted={name === 'status' ? undefined : { name, filters }}
           onChoose={(choice) => onChange({ [name]: choice })}
           onClear={() => onChange({ [name]: undefined })}
         />
       )
     }
     case 'value':
-    case 'label':
+    case 'given':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       if (filter.name === 'from') return <DatePill {...chosen} />
@@ -95,6 +100,7 @@ function ValuePill({ filter: { name }, filters, onChange }: { filter: ManyFilter
   return (
     <ManyPill
       label={filterLabels[name]}
+      counted={{ name, filters }}
       values={values}
       chosen={values.map(labelOf).join(', ') || undefined}
       options={options}

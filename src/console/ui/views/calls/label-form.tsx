@@ -1,13 +1,8 @@
 import { Button, TagsInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { CallRow } from '../../../../calls/reading/call-rows.ts'
-import { api, unwrap } from '../../api.ts'
 import { counted } from '../../components/figures.ts'
-import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
 import classes from './calls.module.css'
@@ -17,35 +12,23 @@ const labelCharsMax = 100
 const upwards = { withinPortal: false, position: 'top-start' } as const
 
 interface LabelFormProps {
-  ids: string[]
-  rows: readonly CallRow[]
-  onDone: () => void
+  /** How many are labeled. */
+  calls: number
+  /** The labels that they have, as far as is known. */
+  held: readonly string[]
+  onApply: (add: string[], remove: string[]) => void
 }
 
 /** Asks for the labels to add and to remove. */
-export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
+export default function LabelForm({ calls, held, onApply }: LabelFormProps) {
   const project = useProject()
-  const queryClient = useQueryClient()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const [add, setAdd] = useState<string[]>([])
   const [remove, setRemove] = useState<string[]>([])
   const first = useFocus<HTMLInputElement>()
-  const selected = rows.filter(({ id }) => ids.includes(id))
-  const held = [...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project: project.id }).calls.label.post({ ids, add, remove })),
-    onSuccess: ({ changed, failed }) => {
-      for (const keys of [callKeys.first, callKeys.facets, callKeys.details])
-        void queryClient.invalidateQueries({ queryKey: keys(project.id) })
-      const refused =
-        failed.length > 0 ? `. ${counted(failed.length, 'call')} failed: ${failed[0]?.message}` : ''
-      notifications.show({ message: `${counted(changed.length, 'call')} labeled${refused}` })
-      onDone()
-    },
-  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    mutate()
+    onApply(add, remove)
   }
   return (
     <form className={classes.form} onSubmit={submit}>
@@ -64,15 +47,14 @@ export default function LabelForm({ ids, rows, onDone }: LabelFormProps) {
       {held.length > 0 && (
         <TagsInput
           label="Remove labels"
-          data={held}
+          data={[...held]}
           value={remove}
           onChange={(labels) => setRemove(labels.filter((label) => held.includes(label)))}
           comboboxProps={upwards}
         />
       )}
-      {error && <Problem error={error} />}
-      <Button type="submit" size="xs" loading={isPending} disabled={add.length + remove.length === 0}>
-        Apply to {counted(ids.length, 'call')}
+      <Button type="submit" size="xs" disabled={add.length + remove.length === 0}>
+        Apply to {counted(calls, 'call')}
       </Button>
     </form>
   )

@@ -1,15 +1,19 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import type { CSSProperties } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import classes from './call-list.module.css'
 import type { Order } from './chosen-filters.ts'
-import { type ColumnName, columns } from './columns.ts'
+import { type ColumnName, columns, isFigure } from './columns.ts'
 import type { Selection } from './selection.ts'
 
 /** Columns that sort the list, and the orders in which they do. */
 const orders: { [Name in ColumnName]?: Record<'ascending' | 'descending', Order | undefined> } = {
   when: { ascending: 'createdAt', descending: undefined },
   duration: { ascending: 'duration', descending: '-duration' },
+  cost: { ascending: 'cost', descending: '-cost' },
+  latency: { ascending: 'latency', descending: '-latency' },
+  criteria: { ascending: 'criteria', descending: '-criteria' },
 }
 
 interface ListHeadProps {
@@ -39,9 +43,9 @@ export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadPro
           />
         </th>
         {columns.map(
-          ({ name, label }) =>
+          ({ name, label, px }) =>
             shown.has(name) && (
-              <ColumnHead key={name} name={name} label={label} order={order} onOrder={onOrder} />
+              <ColumnHead key={name} name={name} label={label} px={px} order={order} onOrder={onOrder} />
             ),
         )}
       </tr>
@@ -49,9 +53,18 @@ export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadPro
   )
 }
 
-type ColumnHeadProps = Pick<ListHeadProps, 'order' | 'onOrder'> & { name: ColumnName; label: string }
+/** Narrow lists have other widths: see call-list.module.css. */
+function toWidth(px: number): CSSProperties & { '--cb-width': string } {
+  return { '--cb-width': `${px}px` }
+}
 
-function ColumnHead({ name, label, order, onOrder }: ColumnHeadProps) {
+type ColumnHeadProps = Pick<ListHeadProps, 'order' | 'onOrder'> & {
+  name: ColumnName
+  label: string
+  px: number
+}
+
+function ColumnHead({ name, label, px, order, onOrder }: ColumnHeadProps) {
   const by = orders[name]
   const isDescending = by !== undefined && order === by.descending
   const sorted = isDescending ? 'descending' : order === by?.ascending ? 'ascending' : 'none'
@@ -60,7 +73,8 @@ function ColumnHead({ name, label, order, onOrder }: ColumnHeadProps) {
     <th
       scope="col"
       data-cell={name}
-      data-align={name === 'duration' ? 'right' : undefined}
+      style={name === 'summary' ? undefined : toWidth(px)}
+      data-align={isFigure(name) ? 'right' : undefined}
       aria-sort={by && sorted}
     >
       {by ? (

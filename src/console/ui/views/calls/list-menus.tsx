@@ -1,5 +1,11 @@
 import { Button } from '@mantine/core'
-import { IconAdjustmentsHorizontal, IconBookmark, IconChartBar, IconDownload } from '@tabler/icons-react'
+import {
+  IconAdjustmentsHorizontal,
+  IconBookmark,
+  IconChartBar,
+  IconDownload,
+  IconListCheck,
+} from '@tabler/icons-react'
 import { lazy } from 'react'
 import { PageIcon } from '../../components/links.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
@@ -9,13 +15,17 @@ import { chartSearch } from '../charts/chart-search.ts'
 import { type ChosenFilters, type FilterChange, faultsOf } from './chosen-filters.ts'
 
 const loadViews = () => import('./views-list.tsx')
+const loadReview = () => import('./review-popover.tsx')
 const loadMenus = () => import('./list-popups.tsx')
 const ViewsPopover = lazy(loadViews)
+const ReviewPopover = lazy(loadReview)
 const ExportMenu = lazy(async () => ({ default: (await loadMenus()).ExportMenu }))
 const DisplayMenu = lazy(async () => ({ default: (await loadMenus()).DisplayMenu }))
 
 interface ListMenusProps {
   filters: ChosenFilters
+  /** How many calls the list has; null when they are too many to count, or not loaded. */
+  total: number | null
   onFilter: (change: FilterChange) => void
   columns: string[]
   onColumns: (names: string[]) => void
@@ -24,8 +34,8 @@ interface ListMenusProps {
 /** What an alert of the list watches. */
 const calls = { of: 'calls', show: 'count' } as const
 
-/** Saved views, what can be made of the calls that match, and how it is sorted and which columns it has. */
-export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusProps) {
+/** Saved views, queues of reviews, what can be made of the calls that match, and how it is sorted and which columns it has. */
+export function ListMenus({ filters, total, onFilter, columns, onColumns }: ListMenusProps) {
   const { id: project } = useProject()
   return (
     <div className="cb-row">
@@ -52,6 +62,17 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
         <IconChartBar size={14} aria-hidden />
       </PageIcon>
       <AlertLink figure={calls} filters={filters} variant="default" size={32} />
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadReview}
+        button={
+          <Button variant="default" leftSection={<IconListCheck size={14} aria-hidden />}>
+            Review
+          </Button>
+        }
+      >
+        {(popup) => <ReviewPopover {...popup} filters={filters} total={total} />}
+      </ButtonWithPopup>
       <ButtonWithPopup
         kind="menu"
         load={loadMenus}

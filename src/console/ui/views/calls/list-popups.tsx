@@ -7,7 +7,8 @@ import type { ChosenFilters, FilterChange, Order } from './chosen-filters.ts'
 import { columns as allColumns } from './columns.ts'
 import { useAsked } from './use-asked.ts'
 
-const files = [
+/** The forms in which calls are downloaded. */
+export const exportFiles = [
   { name: 'calls.csv', label: 'CSV', text: 'Opens in a spreadsheet, without transcripts' },
   { name: 'calls.jsonl', label: 'JSONL', text: 'Complete calls, one per line' },
 ]
@@ -20,7 +21,7 @@ export function ExportMenu({ filters, target, ...popup }: PopupProps & { filters
     <Menu position="bottom-end" width={264} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
-        {files.map(({ name, label, text }) => (
+        {exportFiles.map(({ name, label, text }) => (
           <Menu.Item
             key={name}
             component="a"
@@ -41,6 +42,9 @@ const orders: { value: string; label: string; order: Order | undefined }[] = [
   { value: 'oldest', label: 'Oldest first', order: 'createdAt' },
   { value: 'longest', label: 'Longest first', order: '-duration' },
   { value: 'shortest', label: 'Shortest first', order: 'duration' },
+  { value: 'dearest', label: 'Most expensive first', order: '-cost' },
+  { value: 'slowest', label: 'Slowest first', order: '-latency' },
+  { value: 'worst', label: 'Fewest criteria passed first', order: 'criteria' },
 ]
 
 interface DisplayMenuProps extends PopupProps {

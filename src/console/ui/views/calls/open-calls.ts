@@ -7,6 +7,8 @@ interface OpenCalls {
   /** Opens the next or the previous call; null if there is none. */
   openNext: (() => void) | null
   openPrevious: (() => void) | null
+  /** Opens a call in place of this one. */
+  openCall: (id: string) => void
   close: () => void
 }
 
@@ -14,6 +16,7 @@ export const OpenCallsContext = createContext<OpenCalls>({
   text: undefined,
   openNext: null,
   openPrevious: null,
+  openCall: () => undefined,
   close: () => undefined,
 })
 

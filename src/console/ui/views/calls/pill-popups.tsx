@@ -1,8 +1,14 @@
 import { Menu, Popover } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { callFilters, type FilterName } from '../../../../calls/filters.ts'
 import { asCount } from '../../components/figures.ts'
 import type { PopupProps } from '../../components/popup.tsx'
+import { useProject } from '../../session.ts'
+import { facetCountsQuery } from './call-queries.ts'
 import classes from './calls.module.css'
+import { type ChosenFilters, isFiltered } from './chosen-filters.ts'
+import { useAsked } from './use-asked.ts'
 
 /** A value that a filter offers. */
 export interface Option {
@@ -12,14 +18,22 @@ export interface Option {
   count?: number
 }
 
+/** What is counted for each option: the calls that the other filters leave. */
+export interface Counted {
+  name: FilterName
+  filters: ChosenFilters
+}
+
 interface ChoicesProps extends PopupProps {
   options: Option[]
+  counted?: Counted | undefined
   value: string | undefined
   onChoose: (value: string) => void
 }
 
 /** Offers values, of which one can be chosen. */
-export function Choices({ options, value, onChoose, target, ...popup }: ChoicesProps) {
+export function Choices({ options, counted, value, onChoose, target, ...popup }: ChoicesProps) {
+  const countOf = useCounts(counted, popup.opened)
   return (
     <Menu position="bottom-start" width={240} withInitialFocusPlaceholder={false} {...popup}>
       <Menu.Target>{target}</Menu.Target>
@@ -30,7 +44,7 @@ export function Choices({ options, value, onChoose, target, ...popup }: ChoicesP
               key={option.value}
               value={option.value}
               closeMenuOnClick
-              rightSection={<Count of={option} />}
+              rightSection={<span className="cb-figure">{countOf(option)}</span>}
             >
               <span className="cb-truncate">{option.label}</span>
             </Menu.RadioItem>
@@ -47,13 +61,23 @@ const optionsAtOnce = 8
 
 interface ManyChoicesProps extends PopupProps {
   label: string
+  counted?: Counted | undefined
   options: Option[]
   values: string[]
   onChoose: (values: string[]) => void
 }
 
 /** Offers values, of which any can be chosen. */
-export function ManyChoices({ label, options, values, onChoose, target, ...popup }: ManyChoicesProps) {
+export function ManyChoices({
+  label,
+  options,
+  counted,
+  values,
+  onChoose,
+  target,
+  ...popup
+}: ManyChoicesProps) {
+  const countOf = useCounts(counted, popup.opened)
   const [text, setText] = useState('')
   const shown = options.filter((option) => option.label.toLowerCase().includes(text.toLowerCase()))
   return (
@@ -80,7 +104,7 @@ export function ManyChoices({ label, options, values, onChoose, target, ...popup
               key={option.value}
               value={option.value}
               closeMenuOnClick={false}
-              rightSection={<Count of={option} />}
+              rightSection={<span className="cb-figure">{countOf(option)}</span>}
             >
               <span className="cb-truncate">{option.label}</span>
             </Menu.CheckboxItem>
@@ -92,8 +116,30 @@ export function ManyChoices({ label, options, values, onChoose, target, ...popup
   )
 }
 
-function Count({ of: { count } }: { of: Option }) {
-  return count !== undefined && <span className="cb-figure">{asCount(count)}</span>
+const countedMax = 10_000
+
+/** What is shown beside each option: nothing until it is counted. Without other filters, the counts of all calls. */
+function useCounts(counted: Counted | undefined, opened: boolean): (option: Option) => string {
+  const project = useProject()
+  const { name = 'status', filters = {} } = counted ?? {}
+  const asked = useAsked(filters)
+  const isAlone = counted === undefined || !isFiltered({ ...filters, [name]: undefined })
+  const { data } = useQuery({
+    ...facetCountsQuery(project.id, name, asked),
+    enabled: opened && (!isAlone || (counted !== undefined && !hasOwnCounts(name))),
+  })
+  return ({ value, count }) => {
+    if (!data) return isAlone && count !== undefined ? asCount(count) : ''
+    const found = data.counts[value] ?? 0
+    return found > countedMax || data.isCapped ? `${asCount(Math.min(found, countedMax))}+` : asCount(found)
+  }
+}
+
+/** Whether the options themselves say how many calls have each value. */
+function hasOwnCounts(name: FilterName): boolean {
+  return callFilters.some(
+    (filter) => filter.name === name && (filter.kind === 'value' || filter.kind === 'given'),
+  )
 }
 
 interface PillFormProps extends PopupProps {

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconChevronDown, IconPlus, IconX } from '@tabler/ico
 import { lazy, type ReactNode } from 'react'
 import { ButtonWithPopup, type PopupProps } from '../../components/popup.tsx'
 import classes from './calls.module.css'
-import type { Option } from './pill-popups.tsx'
+import type { Counted, Option } from './pill-popups.tsx'
 
 const load = () => import('./pill-popups.tsx')
 const Choices = lazy(async () => ({ default: (await load()).Choices }))
@@ -20,31 +20,42 @@ interface FilterPillProps {
 
 interface ChoicePillProps extends FilterPillProps {
   options: Option[]
+  counted?: Counted | undefined
   value: string | undefined
   onChoose: (value: string) => void
 }
 
 /** A filter by one of some values. */
-export function ChoicePill({ options, value, onChoose, ...pill }: ChoicePillProps) {
+export function ChoicePill({ options, counted, value, onChoose, ...pill }: ChoicePillProps) {
   return (
     <Pill kind="menu" {...pill}>
-      {(popup) => <Choices {...popup} options={options} value={value} onChoose={onChoose} />}
+      {(popup) => (
+        <Choices {...popup} options={options} counted={counted} value={value} onChoose={onChoose} />
+      )}
     </Pill>
   )
 }
 
 interface ManyPillProps extends FilterPillProps {
   options: Option[]
+  counted?: Counted | undefined
   values: string[]
   onChoose: (values: string[]) => void
 }
 
 /** A filter by any of some values. */
-export function ManyPill({ options, values, onChoose, ...pill }: ManyPillProps) {
+export function ManyPill({ options, counted, values, onChoose, ...pill }: ManyPillProps) {
   return (
     <Pill kind="menu" {...pill}>
       {(popup) => (
-        <ManyChoices {...popup} label={pill.label} options={options} values={values} onChoose={onChoose} />
+        <ManyChoices
+          {...popup}
+          label={pill.label}
+          counted={counted}
+          options={options}
+          values={values}
+          onChoose={onChoose}
+        />
       )}
     </Pill>
   )

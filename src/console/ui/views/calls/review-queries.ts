@@ -93,6 +93,7 @@ function withChange(review: Review | null, change: ReviewChange, by: string): Re
   return {
     evaluation,
     note,
+    assignee: review?.assignee ?? null,
     reviewed: reviewed || typeof said.evaluation === 'string',
     ...said,
     criteria: ruled(review?.criteria, criteria),

@@ -1,105 +1,220 @@
-import { Button, CloseButton, Popover, Skeleton } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { IconTag, IconTrash } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
-import type { CallRow } from '../../../../calls/reading/call-rows.ts'
+import { Button, CloseButton, Menu, Popover, Skeleton } from '@mantine/core'
+import { IconCheck, IconDownload, IconListCheck, IconTag, IconTrash, IconUser } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { lazy, type ReactElement, type ReactNode, Suspense, useState } from 'react'
 import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
-import { formatNumber } from '../../components/phone-number.ts'
-import { useDates } from '../../components/use-dates.ts'
-import { useProject } from '../../session.ts'
-import { forgetCall } from './call-queries.ts'
+import { stringifySearch } from '../../search-params.ts'
+import { usePerson, useProject } from '../../session.ts'
 import classes from './calls.module.css'
+import type { ChosenFilters } from './chosen-filters.ts'
+import { DeleteSelected } from './delete-selected.tsx'
+import { exportFiles } from './list-popups.tsx'
+import { totalLabel } from './pages.ts'
+import { reviewersQuery, useStartQueue } from './queue-queries.ts'
 import type { Selection } from './selection.ts'
+import type { CallListData } from './use-call-list.ts'
+import { type ManyChange, useManyChange } from './use-many-change.ts'
 
 const LabelForm = lazy(() => import('./label-form.tsx'))
 
-const namedMax = 5
-
 interface SelectedCallsProps {
   selection: Selection
-  rows: readonly CallRow[]
+  list: CallListData
+  /** The filters of the list, as the API takes them. */
+  asked: ChosenFilters
   openId: string | undefined
   /** Closes the open call. */
   onClose: () => void
 }
 
-/** What can be done with the selected calls. */
-export default function SelectedCalls({ selection, rows, openId, onClose }: SelectedCallsProps) {
-  const project = useProject()
-  const dates = useDates()
-  const queryClient = useQueryClient()
+/** What can be done with the selected calls: those that were chosen, or all that match. */
+export default function SelectedCalls({ selection, list, asked, openId, onClose }: SelectedCallsProps) {
   const [isAsked, setIsAsked] = useState(false)
-  const ids = [...selection.ids]
-  const remove = async () => {
-    const { deleted, held } = await unwrap(api.projects({ project: project.id }).calls.delete({ ids }))
-    if (openId !== undefined && deleted.includes(openId)) onClose()
-    for (const id of deleted) forgetCall(queryClient, project.id, id)
-    selection.set([])
-    const stays = held.length === 1 ? 'is on hold and was not deleted' : 'are on hold and were not deleted'
-    notifications.show({
-      message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
-      ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
-    })
-  }
-  const named = rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)
+  const { change, isPending } = useManyChange(selection)
+  const { ids, frozen } = selection
+  const count = frozen?.calls ?? ids.size
+  const start = useStartQueue()
+  const part = { onChange: change, disabled: isPending }
   return (
     <>
-      {ids.length > 0 && (
+      {ids.size > 0 && (
         <section className={classes.selected} aria-label="Selected calls">
-          <span role="status">{asCount(ids.length)} selected</span>
-          <LabelCalls ids={ids} rows={rows} />
+          <span role="status">{asCount(count)} selected</span>
+          {!frozen && <SelectAll selection={selection} list={list} asked={asked} />}
+          <EvaluateCalls {...part} />
+          <LabelCalls selection={selection} list={list} {...part} />
+          <AssignCalls {...part} />
+          {!frozen && (
+            <BarButton
+              icon={<IconListCheck size={14} aria-hidden />}
+              onClick={() => start.mutate({ name: `${counted(count, 'selected call')}`, ids })}
+            >
+              Review
+            </BarButton>
+          )}
+          {frozen && <ExportCalls set={frozen.id} />}
           <Guarded right="delete">
-            <Button
-              size="compact-sm"
-              variant="subtle"
-              color="red"
-              c="var(--cb-danger-text)"
-              leftSection={<IconTrash size={14} aria-hidden />}
+            <BarButton
+              isDanger
+              icon={<IconTrash size={14} aria-hidden />}
+              disabled={isPending}
               onClick={() => setIsAsked(true)}
             >
               Delete
-            </Button>
+            </BarButton>
           </Guarded>
           <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
         </section>
       )}
-      <ConfirmDialog
+      <DeleteSelected
+        selection={selection}
+        rows={list.rows ?? []}
         opened={isAsked}
         onClose={() => setIsAsked(false)}
-        title={`Delete ${counted(ids.length, 'call')}?`}
-        confirmLabel={`Delete ${counted(ids.length, 'call')}`}
-        onConfirm={remove}
-      >
-        <ul className={classes.going}>
-          {named.map(({ id, createdAt, callerNumber }) => (
-            <li key={id}>
-              {dates.moment(createdAt)}
-              {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
-            </li>
-          ))}
-          {ids.length > named.length && <li>and {asCount(ids.length - named.length)} more</li>}
-        </ul>
-        <p>
-          This deletes these calls for good, with their transcripts, summaries, analyses and details. This
-          cannot be undone, and their IDs cannot be used again.
-        </p>
-      </ConfirmDialog>
+        onDeleted={(deleted) => {
+          if (openId !== undefined && deleted.includes(openId)) onClose()
+        }}
+      />
     </>
   )
 }
 
-interface LabelCallsProps {
-  ids: string[]
-  rows: readonly CallRow[]
+interface BarButtonProps {
+  icon: ReactNode
+  children: string
+  isDanger?: boolean
+  disabled?: boolean
+  onClick?: () => void
+}
+
+function BarButton({ icon, children, isDanger = false, ...rest }: BarButtonProps): ReactElement {
+  return (
+    <Button
+      size="compact-sm"
+      variant="subtle"
+      leftSection={icon}
+      {...(isDanger ? { color: 'red', c: 'var(--cb-danger-text)' } : { color: 'gray' })}
+      {...rest}
+    >
+      {children}
+    </Button>
+  )
+}
+
+/** Offers all calls that match, once those that are loaded are selected. */
+function SelectAll({ selection, list, asked }: Pick<SelectedCallsProps, 'selection' | 'list' | 'asked'>) {
+  const project = useProject()
+  const freeze = useMutation({
+    mutationFn: () => {
+      const query = stringifySearch(asked) || '?'
+      return unwrap(api.projects({ project: project.id })['call-sets'].post({ query }))
+    },
+    onSuccess: selection.freeze,
+  })
+  const { rows = [], first, hasNextPage } = list
+  const isAllLoaded = rows.every(({ id }) => selection.ids.has(id))
+  if (!first || !isAllLoaded || !hasNextPage) return null
+  return (
+    <Button size="compact-sm" variant="light" loading={freeze.isPending} onClick={() => freeze.mutate()}>
+      Select all {totalLabel(first)}
+    </Button>
+  )
+}
+
+interface ChangeProps {
+  onChange: (change: ManyChange) => void
+  disabled: boolean
+}
+
+function EvaluateCalls({ onChange, disabled }: ChangeProps) {
+  return (
+    <BarMenu label="Evaluate" icon={<IconCheck size={14} aria-hidden />} disabled={disabled}>
+      <Menu.Item onClick={() => onChange({ evaluation: 'success' })}>Success</Menu.Item>
+      <Menu.Item onClick={() => onChange({ evaluation: 'fail' })}>Failed</Menu.Item>
+      <Menu.Item onClick={() => onChange({ evaluation: null })}>Remove people’s evaluations</Menu.Item>
+      <Menu.Divider />
+      <Menu.Item onClick={() => onChange({ reviewed: true })}>Reviewed</Menu.Item>
+      <Menu.Item onClick={() => onChange({ reviewed: false })}>Not reviewed</Menu.Item>
+    </BarMenu>
+  )
+}
+
+function AssignCalls({ onChange, disabled }: ChangeProps) {
+  const project = useProject()
+  const person = usePerson()
+  const { data = [person.name] } = useQuery(reviewersQuery(project.id))
+  return (
+    <BarMenu label="Assign" icon={<IconUser size={14} aria-hidden />} disabled={disabled}>
+      <div className={classes.choices}>
+        {data.map((name) => (
+          <Menu.Item key={name} dir="auto" onClick={() => onChange({ assignee: name })}>
+            {name}
+            {name === person.name && <span className="cb-dimmed"> (you)</span>}
+          </Menu.Item>
+        ))}
+      </div>
+      <Menu.Divider />
+      <Menu.Item onClick={() => onChange({ assignee: null })}>Nobody</Menu.Item>
+    </BarMenu>
+  )
+}
+
+function ExportCalls({ set }: { set: string }) {
+  const project = useProject()
+  return (
+    <BarMenu label="Export" icon={<IconDownload size={14} aria-hidden />} right="see">
+      {exportFiles.map(({ name, label }) => (
+        <Menu.Item
+          key={name}
+          component="a"
+          href={`/console/api/projects/${project.id}/exports/${name}${stringifySearch({ set })}`}
+          download={name}
+        >
+          {label}
+        </Menu.Item>
+      ))}
+    </BarMenu>
+  )
+}
+
+interface BarMenuProps {
+  label: string
+  icon: ReactNode
+  right?: 'see' | 'change'
+  disabled?: boolean
+  children: ReactNode
+}
+
+function BarMenu({ label, icon, right = 'change', disabled = false, children }: BarMenuProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <Menu opened={isOpen} onChange={setIsOpen} position="top-start" returnFocus>
+      <Menu.Target>
+        <span>
+          <Guarded right={right}>
+            <BarButton icon={icon} disabled={disabled}>
+              {label}
+            </BarButton>
+          </Guarded>
+        </span>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  )
 }
 
 /** Adds labels to the selected calls, and takes others away. */
-function LabelCalls({ ids, rows }: LabelCallsProps) {
+function LabelCalls({
+  selection,
+  list,
+  onChange,
+  disabled,
+}: ChangeProps & Pick<SelectedCallsProps, 'selection' | 'list'>) {
   const [isOpen, setIsOpen] = useState(false)
+  const count = selection.frozen?.calls ?? selection.ids.size
+  const selected = (list.rows ?? []).filter(({ id }) => selection.ids.has(id))
   return (
     // Without the roles that it would give to the element around the button.
     <Popover opened={isOpen} onChange={setIsOpen} position="top" trapFocus returnFocus withRoles={false}>
@@ -113,6 +228,7 @@ function LabelCalls({ ids, rows }: LabelCallsProps) {
               leftSection={<IconTag size={14} aria-hidden />}
               aria-haspopup="dialog"
               aria-expanded={isOpen}
+              disabled={disabled}
               onClick={() => setIsOpen(!isOpen)}
             >
               Label
@@ -122,7 +238,14 @@ function LabelCalls({ ids, rows }: LabelCallsProps) {
       </Popover.Target>
       <Popover.Dropdown role="dialog" aria-label="Label selected calls">
         <Suspense fallback={<Skeleton width={252} height={108} />}>
-          <LabelForm ids={ids} rows={rows} onDone={() => setIsOpen(false)} />
+          <LabelForm
+            calls={count}
+            held={[...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]}
+            onApply={(addLabels, removeLabels) => {
+              setIsOpen(false)
+              onChange({ addLabels, removeLabels })
+            }}
+          />
         </Suspense>
       </Popover.Dropdown>
     </Popover>

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import type { FrozenSet } from '../../../../calls/review/call-sets.ts'
 
 /** As many as one request can delete. */
 const selectedMax = 500
@@ -6,6 +7,9 @@ const selectedMax = 500
 /** The calls that are selected. */
 export interface Selection {
   ids: ReadonlySet<string>
+  /** All calls that match, once they are frozen: then they are selected in place of the ids. */
+  frozen: FrozenSet | null
+  freeze: (set: FrozenSet) => void
   /** @param isRange also selects everything between the previously toggled call and this one */
   toggle: (id: string, isRange?: boolean) => void
   set: (ids: readonly string[]) => void
@@ -15,15 +19,19 @@ export interface Selection {
 export function useSelection(rows: readonly { id: string }[]): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const [last, setLast] = useState<string | null>(null)
+  const [frozen, freeze] = useState<FrozenSet | null>(null)
   return useMemo(() => {
-    const set = (next: readonly string[]) => setIds(new Set(next.slice(0, selectedMax)))
+    const set = (next: readonly string[]) => {
+      setIds(new Set(next.slice(0, selectedMax)))
+      freeze(null)
+    }
     const toggle = (id: string, isRange = false) => {
       setLast(id)
       if (isRange && last !== null) return set([...ids, ...between(rows, last, id)])
       set(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])
     }
-    return { ids, toggle, set }
-  }, [ids, last, rows])
+    return { ids, frozen, freeze, toggle, set }
+  }, [ids, frozen, last, rows])
 }
 
 function between(rows: readonly { id: string }[], one: string, other: string): string[] {

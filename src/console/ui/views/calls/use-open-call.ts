@@ -41,16 +41,16 @@ export function useOpenCall({ openId, rows, isLoaded, filters, asked, tab, view,
       resetScroll: false,
     })
   }
-  const stepTo = (id: string | null | undefined) => {
-    if (id === null || id === undefined) return null
-    return () => {
-      show(id, true)
-      onStep(id)
-    }
+  const openCall = (id: string) => {
+    show(id, true)
+    onStep(id)
   }
+  const stepTo = (id: string | null | undefined) =>
+    id === null || id === undefined ? null : () => openCall(id)
   return {
     openPrevious: stepTo(at < 0 ? far?.previous : rows[at - 1]?.id),
     openNext: stepTo((at < 0 ? undefined : rows[at + 1]?.id) ?? far?.next),
+    openCall,
     open: (id: string) => show(id, false),
     close: () => {
       if (openId === undefined) return

@@ -1,6 +1,9 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
 import { callKeys } from '../../query-keys.ts'
+import { parseSearch } from '../../search-params.ts'
+import { sessionQuery, useProject } from '../../session.ts'
+import { type ChosenFilters, readFilters } from './chosen-filters.ts'
 
 /** The saved views, or the kept charts, that the person sees. */
 export function viewsQuery(project: string, page: 'calls' | 'chart') {
@@ -9,4 +12,47 @@ export function viewsQuery(project: string, page: 'calls' | 'chart') {
     queryFn: ({ signal }) => unwrap(api.projects({ project }).views.get({ fetch: { signal } })),
     select: ({ data }) => data.filter((view) => view.page === page),
   })
+}
+
+/** The filters of a saved view. */
+export function savedFilters(query: string): ChosenFilters {
+  return readFilters(parseSearch(query))
+}
+
+/** Renames, orders and deletes saved views. The navigation knows the one that the list begins with. */
+export function useViewChanges() {
+  const project = useProject()
+  const queryClient = useQueryClient()
+  const views = api.projects({ project: project.id }).views
+  const { data: kept = [] } = useQuery(viewsQuery(project.id, 'calls'))
+  const refresh = async () => {
+    await queryClient.invalidateQueries({ queryKey: callKeys.views(project.id) })
+    await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+  }
+  const change = useMutation({
+    mutationFn: async (what: ViewChange) => {
+      if (what.kind === 'delete') return await unwrap(views({ id: what.id }).delete())
+      if (what.kind === 'rename') return await unwrap(views({ id: what.id }).patch({ name: what.name }))
+      const ids = kept.map(({ id }) => id)
+      const first = kept.find(({ isFirst }) => isFirst)?.id ?? null
+      return what.kind === 'first'
+        ? await unwrap(views.order.put({ order: ids, first: what.id }))
+        : await unwrap(views.order.put({ order: moved(ids, what.id, what.by), first }))
+    },
+    onSettled: refresh,
+  })
+  return { kept, refresh, change: change.mutate, error: change.error }
+}
+
+type ViewChange =
+  | { kind: 'rename'; id: string; name: string }
+  | { kind: 'delete'; id: string }
+  | { kind: 'move'; id: string; by: 1 | -1 }
+  /** Which view the list begins with; null for all calls. */
+  | { kind: 'first'; id: string | null }
+
+function moved(ids: readonly string[], id: string, by: 1 | -1): string[] {
+  const at = ids.indexOf(id)
+  const others = ids.filter((other) => other !== id)
+  return others.toSpliced(Math.max(0, at + by), 0, id)
 }

@@ -1,17 +1,16 @@
 import { ActionIcon, Popover, UnstyledButton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconUsers, IconX } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { parseSearch, stringifySearch } from '../../search-params.ts'
+import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import classes from './calls.module.css'
-import { type ChosenFilters, nameOf, readFilters } from './chosen-filters.ts'
+import { type ChosenFilters, nameOf } from './chosen-filters.ts'
 import { KeepForm } from './keep-form.tsx'
-import { viewsQuery } from './view-queries.ts'
+import { savedFilters, useViewChanges } from './view-queries.ts'
 
 interface ViewsListProps {
   filters: ChosenFilters
@@ -39,20 +38,15 @@ export default function ViewsPopover({
 function ViewsList({ filters, onDone }: ViewsListProps) {
   const project = useProject()
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  const views = api.projects({ project: project.id }).views
-  const { queryKey } = viewsQuery(project.id, 'calls')
-  const { data, error } = useQuery(viewsQuery(project.id, 'calls'))
-  const remove = useMutation({
-    mutationFn: (id: string) => unwrap(views({ id }).delete()),
-    onSettled: () => queryClient.invalidateQueries({ queryKey }),
-  })
+  const { kept, refresh, change, error } = useViewChanges()
   const show = (query: string) => {
     onDone()
-    const search = readFilters(parseSearch(query))
-    void navigate({ to: '/p/$project/calls', params: { project: project.id }, search })
+    void navigate({
+      to: '/p/$project/calls',
+      params: { project: project.id },
+      search: savedFilters(query),
+    })
   }
-  const kept = data ?? []
   return (
     <>
       {error && <Problem error={error} />}
@@ -62,10 +56,12 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
             <li key={id}>
               <UnstyledButton
                 className={classes.view}
-                aria-current={nameOf(readFilters(parseSearch(query))) === nameOf(filters) || undefined}
+                aria-current={nameOf(savedFilters(query)) === nameOf(filters) || undefined}
                 onClick={() => show(query)}
               >
-                <span className="cb-truncate">{name}</span>
+                <span className="cb-truncate" dir="auto">
+                  {name}
+                </span>
                 {isShared && <IconUsers size={14} role="img" aria-label="Shared with the project" />}
               </UnstyledButton>
               {canChange && (
@@ -74,7 +70,7 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
                   color="gray"
                   size={28}
                   aria-label={`Delete the view ${name}`}
-                  onClick={() => remove.mutate(id)}
+                  onClick={() => change({ kind: 'delete', id })}
                 >
                   <IconX size={14} />
                 </ActionIcon>
@@ -89,8 +85,9 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
         placeholder="Failed this week"
         button="Save view"
         onKeep={async (name, isShared) => {
-          await unwrap(views.post({ name, isShared, query: stringifySearch(filters) }))
-          await queryClient.invalidateQueries({ queryKey })
+          const view = { name, isShared, query: stringifySearch({ ...filters, set: undefined }) }
+          await unwrap(api.projects({ project: project.id }).views.post(view))
+          await refresh()
           onDone()
           notifications.show({ message: `Saved the view “${name}”` })
         }}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { formatNumber } from '../../components/phone-number.ts'
+import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
 import { AlertLink } from '../alerts/alert-link.tsx'
@@ -18,6 +18,7 @@ const callsShown = 5
 /** The newest calls of the period that failed, each in a line. */
 export function FailedCalls({ period }: { period: Period }) {
   const project = useProject()
+  const formatNumber = useFormatNumber()
   const query = useQuery(failedCallsQuery(project.id, period, callsShown))
   const params = { project: project.id }
   const search: ChosenFilters = { evaluation: 'fail', from: period.from, to: period.to }

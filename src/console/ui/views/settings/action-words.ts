@@ -56,6 +56,7 @@ export const actionWords: Record<AuditAction, string> = {
   call_noted: 'Call note changed',
   call_labelled: 'Call labels changed',
   call_reviewed: 'Call review changed',
+  call_assigned: 'Call assigned',
   turn_flagged: 'Turn flag changed',
   rubric_changed: 'Rubric changed',
   rubric_tried: 'Rubric tried on a call',

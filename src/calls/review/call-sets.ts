@@ -1,0 +1,171 @@
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { callSetSlices, callSets } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
+import { forbidden, notFound } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { CallQuery } from '../finding/call-query.ts'
+import { FoundPages } from '../finding/found-pages.ts'
+import { readSearchBox } from '../finding/search-box.ts'
+import type { Holds } from '../keeping/holds.ts'
+
+/** The most calls that are changed together. */
+const callsMax = 100_000
+/** The most calls of a queue, which one person reviews one by one. */
+const queueCallsMax = 1_000
+const queueKeptMs = 7 * 86_400_000
+const selectionKeptMs = 86_400_000
+/** The most sets of one person in a project. */
+const setsMax = 200
+const placesPerPage = 1_000
+/** How many calls a task changes before it gives way to another. */
+const callsPerSlice = 200
+
+/** Which calls to freeze: those of a query of the console's list, or these. */
+export interface AskedSet {
+  /** Of a queue of reviews. */
+  name?: string | undefined
+  query?: CallQuery | undefined
+  ids?: readonly string[] | undefined
+}
+
+/** A set, as it was frozen. */
+export interface FrozenSet {
+  id: string
+  calls: number
+  /** How many of them a legal hold covers. */
+  held: number
+  /** Whether more calls match than a set can have. */
+  isCapped: boolean
+}
+
+/** A queue of reviews. */
+export interface ReviewQueue {
+  id: string
+  name: string
+  /** Without those that were deleted since. */
+  calls: number
+  reviewed: number
+  createdAt: string
+}
+
+interface CallSetsOptions {
+  store: StoreOf
+  write: WriteDatabase
+  holds: Pick<Holds, 'among'>
+  now: () => number
+}
+
+/** The calls of a list, frozen at one moment. A deleted call leaves its sets. */
+export class CallSets {
+  readonly #options: CallSetsOptions
+
+  constructor(options: CallSetsOptions) {
+    this.#options = options
+  }
+
+  /** @throws invalid_request for a query that cannot be read; forbidden when the person has too many sets */
+  async create(projectId: number, personId: string, { name, query = {}, ids }: AskedSet): Promise<FrozenSet> {
+    const { store, holds, now } = this.#options
+    const { readInBackground, write } = store(projectId)
+    const most = name === undefined ? callsMax : queueCallsMax
+    const { seqs, isCapped } = ids
+      ? { seqs: await this.#seqsOf(projectId, ids), isCapped: false }
+      : await this.#find(projectId, query, most)
+    const slices = Array.from({ length: Math.ceil(seqs.length / callsPerSlice) }, (_, at) =>
+      seqs.slice(at * callsPerSlice, (at + 1) * callsPerSlice),
+    )
+    const id = newId('set')
+    const keptUntil = now() + (name === undefined ? selectionKeptMs : queueKeptMs)
+    const { created } = await write.batch({
+      expired: sql`delete from ${callSets} where project_id = ${projectId} and kept_until < ${now()}`,
+      created: write.all<{ id: string }>(sql`
+        insert into ${callSets} (id, project_id, person_id, name, calls, created_at, kept_until)
+        select ${id}, ${projectId}, ${personId}, ${name?.trim() ?? null}, ${seqs.length}, ${now()}, ${keptUntil}
+        where (select count(*) from ${callSets}
+          where project_id = ${projectId} and person_id = ${personId}) < ${setsMax} returning id`),
+      slices: sql`
+        insert into ${callSetSlices} (set_id, number, seqs)
+        select ${id}, key, value from json_each(${JSON.stringify(slices)})
+        where exists (select 1 from ${callSets} where id = ${id})`,
+    })
+    if (created.length === 0)
+      throw forbidden(`You already have ${setsMax} queues and selections in this project. End a queue first.`)
+    const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
+    const held = await holds.among(readInBackground, projectId, selection)
+    return { id, calls: seqs.length, held: held.seqs.size, isCapped }
+  }
+
+  /** The person's queues, newest first. */
+  async queues(projectId: number, personId: string): Promise<ReviewQueue[]> {
+    const { store, now } = this.#options
+    const ofSet = sql`from call_set_slices cross join json_each(seqs) as one
+      cross join calls on calls.seq = one.value where set_id = call_sets.id`
+    const rows = await store(projectId)
+      .readForConsole.select({
+        id: callSets.id,
+        name: sql<string>`name`,
+        calls: sql<number>`(select count(*) ${ofSet})`,
+        reviewed: sql<number>`(select count(*) ${ofSet} and calls.review ->> '$.reviewed')`,
+        createdAt: callSets.createdAt,
+      })
+      .from(callSets)
+      .where(
+        and(
+          eq(callSets.projectId, projectId),
+          eq(callSets.personId, personId),
+          isNotNull(callSets.name),
+          sql`kept_until >= ${now()}`,
+        ),
+      )
+      .orderBy(desc(callSets.createdAt), desc(callSets.id))
+    return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
+  }
+
+  /** @throws not_found unless it is the person's */
+  async delete(projectId: number, personId: string, id: string): Promise<{ id: string; deleted: true }> {
+    const { rowsAffected } = await this.#options
+      .store(projectId)
+      .write.delete(callSets)
+      .where(and(eq(callSets.projectId, projectId), eq(callSets.personId, personId), eq(callSets.id, id)))
+    if (rowsAffected > 0) return { id, deleted: true }
+    throw noSuchSet()
+  }
+
+  /** Deletes the sets whose time is over, in every project. */
+  async expire(): Promise<void> {
+    await this.#options.write.delete(callSets).where(sql`kept_until < ${this.#options.now()}`)
+  }
+
+  async #seqsOf(projectId: number, ids: readonly string[]): Promise<number[]> {
+    const rows = await this.#options
+      .store(projectId)
+      .read.select({ seq: sql<number>`calls.seq` })
+      .from(sql`json_each(${JSON.stringify([...new Set(ids)])}) as wanted cross join calls
+        on calls.project_id = ${projectId} and calls.id = wanted.value`)
+      .orderBy(sql`wanted.key`)
+    return rows.map(({ seq }) => seq)
+  }
+
+  /** The first calls that match, in the order of the list. */
+  async #find(
+    projectId: number,
+    query: CallQuery,
+    most: number,
+  ): Promise<{ seqs: number[]; isCapped: boolean }> {
+    const { readInBackground } = this.#options.store(projectId)
+    const { search } = await readSearchBox(readInBackground, projectId, query)
+    const pages = new FoundPages(readInBackground, projectId, search)
+    const seqs: number[] = []
+    for (let start: Parameters<FoundPages['page']>[1] = {}; ; ) {
+      const { places, end } = await pages.page(Math.min(placesPerPage, most - seqs.length), start)
+      for (const { seq } of places) seqs.push(seq)
+      if (!end || seqs.length === most) return { seqs, isCapped: end !== null }
+      start = { after: end }
+    }
+  }
+}
+
+export function noSuchSet() {
+  return notFound('These calls are no longer selected. Select them again.')
+}

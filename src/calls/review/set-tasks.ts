@@ -1,0 +1,230 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Lease } from '../../db/lease.ts'
+import { callSets } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import type { WriteDatabase } from '../../db/write-database.ts'
+import { type AppError, invalidRequest } from '../../errors.ts'
+import type { ActedBy, SignedIn } from '../../identity.ts'
+import type { Log } from '../../observability/log.ts'
+import { Background } from '../../threads/background.ts'
+import type { Calls } from '../calls.ts'
+import { noSuchSet } from './call-sets.ts'
+import type { Reviews } from './reviews.ts'
+import type { ReviewChange } from './schemas.ts'
+
+/** For so long a change waits and can be taken back. */
+const undoMs = 10_000
+const checkMs = 60_000
+const leaseRetryMs = 1_000
+/** Calls of one transaction: some 10 ms of the writer's time. */
+const callsPerWrite = 50
+
+/** What is done to all calls of a set, and for whom. Without a change, they are deleted. */
+interface SetTask {
+  change: ReviewChange | null
+  by: ActedBy
+  /** The person's name. */
+  name: string
+}
+
+/** Who asks for a task. */
+interface AskedBy {
+  person: Pick<SignedIn, 'personId' | 'name'>
+  by: ActedBy
+}
+
+/** How far a task is. */
+export interface TaskState {
+  state: 'waiting' | 'running' | 'done'
+  calls: number
+  changed: number
+  /** Calls that were not deleted because they are on hold. */
+  held: number
+  /** Calls that could not be changed, such as those with too many labels. */
+  failed: number
+}
+
+interface SetTasksOptions {
+  store: StoreOf
+  write: WriteDatabase
+  reviews: Pick<Reviews, 'changeMany'>
+  calls: Pick<Calls, 'deleteAll'>
+  lease: Pick<Lease, 'take' | 'release'>
+  now: () => number
+  log: Pick<Log, 'error'>
+}
+
+/** A slice of a task that is due; without calls, the task is done. */
+interface DueSlice {
+  id: string
+  projectId: number
+  slicesDone: number
+  task: string
+  seqs: string | null
+}
+
+/**
+ * Changes or deletes all calls of a set, in slices that leave half of the writer's time to other writes. A change waits for
+ * ten seconds, in which it can be taken back; nothing is written before. A restart goes on with the slice that was under way.
+ */
+export class SetTasks {
+  readonly #options: SetTasksOptions
+  readonly #background: Background
+
+  constructor(options: SetTasksOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: (signal) => this.#run(signal),
+      onFailure: (error) =>
+        options.log.error({ error }, 'Changing many calls failed and will be tried again'),
+    })
+  }
+
+  /** Goes on with what an earlier process began. Only the process that owns the folder may. */
+  start(): void {
+    this.#background.soon()
+  }
+
+  /** Does everything that is due now. */
+  async run(): Promise<void> {
+    await this.#background.now()
+  }
+
+  /** Stops after the current write. */
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#options.lease.release().catch(() => undefined)
+  }
+
+  /** Changes the reviews of all calls of a set, in ten seconds. @throws not_found; invalid_request during another task */
+  async change(projectId: number, id: string, change: ReviewChange, asked: AskedBy): Promise<TaskState> {
+    return await this.#ask(projectId, id, change, asked)
+  }
+
+  /** Deletes all calls of a set that no hold covers, at once. @throws not_found; invalid_request during another task */
+  async delete(projectId: number, id: string, asked: AskedBy): Promise<TaskState> {
+    return await this.#ask(projectId, id, null, asked)
+  }
+
+  /** Takes back a change that has not begun. @throws not_found; invalid_request once it has */
+  async undo(projectId: number, personId: string, id: string): Promise<TaskState> {
+    const { store, now } = this.#options
+    const { write } = store(projectId)
+    const { rowsAffected } = await write
+      .update(callSets)
+      .set({ task: null, dueAt: null })
+      .where(and(isOwn(projectId, personId, id), sql`slices_done = 0 and due_at > ${now()}`))
+    if (rowsAffected > 0) return await this.state(projectId, personId, id)
+    await this.state(projectId, personId, id)
+    throw refused('have begun to change, which can be undone for ten seconds only')
+  }
+
+  /** @throws not_found unless the set is the person's */
+  async state(projectId: number, personId: string, id: string): Promise<TaskState> {
+    const [row] = await this.#options
+      .store(projectId)
+      .read.select()
+      .from(callSets)
+      .where(isOwn(projectId, personId, id))
+    if (!row) throw noSuchSet()
+    const { calls, changed, held, failed, dueAt, slicesDone } = row
+    const isWaiting = slicesDone === 0 && dueAt !== null && dueAt > this.#options.now()
+    return {
+      state: dueAt === null ? 'done' : isWaiting ? 'waiting' : 'running',
+      calls,
+      changed,
+      held,
+      failed,
+    }
+  }
+
+  async #ask(
+    projectId: number,
+    id: string,
+    change: ReviewChange | null,
+    { person: { personId, name }, by }: AskedBy,
+  ): Promise<TaskState> {
+    const { store, now } = this.#options
+    const delayMs = change ? undoMs : 0
+    const { rowsAffected } = await store(projectId)
+      .write.update(callSets)
+      .set({
+        task: JSON.stringify({ change, by, name } satisfies SetTask),
+        dueAt: now() + delayMs,
+        slicesDone: 0,
+        changed: 0,
+        held: 0,
+        failed: 0,
+      })
+      .where(and(isOwn(projectId, personId, id), sql`due_at is null`))
+    const state = await this.state(projectId, personId, id)
+    if (rowsAffected === 0) throw refused('are still being changed')
+    this.#background.soon(delayMs)
+    return state
+  }
+
+  async #run(signal: AbortSignal): Promise<number> {
+    const { lease, write, now } = this.#options
+    for (;;) {
+      signal.throwIfAborted()
+      // Read through the writer, since a replica may lag.
+      const [due] = await write.all<DueSlice>(sql`
+        select id, project_id as projectId, slices_done as slicesDone, task, seqs
+        from ${callSets} left join call_set_slices on set_id = id and number = slices_done
+        where due_at <= ${now()} and project_id in (select id from projects where deleted_at is null)
+        order by due_at limit 1`)
+      if (!due) break
+      if (!(await lease.take())) return leaseRetryMs
+      await this.#doSlice(due, signal)
+    }
+    const [next] = await write.all<{ dueAt: number | null }>(
+      sql`select min(due_at) as dueAt from ${callSets} where due_at > ${now()}`,
+    )
+    return next?.dueAt ? Math.min(checkMs, Math.max(0, next.dueAt - now())) : checkMs
+  }
+
+  async #doSlice({ id, projectId, slicesDone, task, seqs }: DueSlice, signal: AbortSignal): Promise<void> {
+    const { write, now } = this.#options
+    const isThis = sql`id = ${id} and slices_done = ${slicesDone}`
+    if (seqs === null)
+      return void (await write.run(sql`update ${callSets} set task = null, due_at = null where ${isThis}`))
+    const done = { changed: 0, held: 0, failed: 0 }
+    const ids = await this.#idsOf(projectId, seqs)
+    for (let from = 0; from < ids.length; from += callsPerWrite) {
+      signal.throwIfAborted()
+      const startedAt = performance.now()
+      const part = await this.#do(projectId, ids.slice(from, from + callsPerWrite), JSON.parse(task))
+      for (const name of ['changed', 'held', 'failed'] as const) done[name] += part[name]
+      await sleep(performance.now() - startedAt)
+    }
+    await write.run(sql`
+      update ${callSets} set slices_done = slices_done + 1, due_at = ${now()}, changed = changed + ${done.changed},
+        held = held + ${done.held}, failed = failed + ${done.failed} where ${isThis}`)
+  }
+
+  async #do(projectId: number, ids: readonly string[], { change, by, name }: SetTask) {
+    const { reviews, calls } = this.#options
+    if (!change) {
+      const { deleted, held } = await calls.deleteAll(projectId, ids, by)
+      return { changed: deleted.length, held: held.length, failed: 0 }
+    }
+    const { changed, failed } = await reviews.changeMany(projectId, ids, change, { person: { name }, by })
+    return { changed: changed.length, held: 0, failed: failed.length }
+  }
+
+  /** Without those deleted meanwhile. */
+  async #idsOf(projectId: number, seqs: string): Promise<string[]> {
+    const rows = await this.#options.store(projectId).write.all<{ id: string }>(sql`
+      select calls.id as id from json_each(${seqs}) cross join calls on calls.seq = value and project_id = ${projectId}`)
+    return rows.map(({ id }) => id)
+  }
+}
+
+function isOwn(projectId: number, personId: string, id: string): SQL | undefined {
+  return and(eq(callSets.projectId, projectId), eq(callSets.personId, personId), eq(callSets.id, id))
+}
+
+function refused(message: string): AppError {
+  return invalidRequest([{ field: 'calls', message }])
+}

@@ -1,0 +1,145 @@
+import { Menu, TextInput, UnstyledButton } from '@mantine/core'
+import { IconChevronDown, IconUsers } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { Problem } from '../../components/problem.tsx'
+import { useFocus } from '../../components/use-focus.ts'
+import { stringifySearch } from '../../search-params.ts'
+import { useProject } from '../../session.ts'
+import { type ChosenFilters, nameOf } from './chosen-filters.ts'
+import { savedFilters, useViewChanges } from './view-queries.ts'
+import classes from './view-tabs.module.css'
+
+const nameCharsMax = 100
+
+/** All calls, and each saved view. The menu of the current one renames, moves and deletes it. */
+export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
+  const project = useProject()
+  const { kept, change, error } = useViewChanges()
+  const [edited, setEdited] = useState<string | null>(null)
+  const now = nameOf(filters)
+  const current = kept.find(({ query }) => nameOf(savedFilters(query)) === now)
+  return (
+    <nav aria-label="Views" className={classes.tabs}>
+      <Tab project={project.id} search={{}} isCurrent={now === nameOf({})} label="All calls" />
+      {kept.map((view, at) =>
+        view.id === edited ? (
+          <Rename
+            key={view.id}
+            name={view.name}
+            onDone={(name) => {
+              setEdited(null)
+              if (name && name !== view.name) change({ kind: 'rename', id: view.id, name })
+            }}
+          />
+        ) : (
+          <span key={view.id} className={classes.tab} data-current={view === current || undefined}>
+            <Tab
+              project={project.id}
+              search={savedFilters(view.query)}
+              isCurrent={view === current}
+              label={view.name}
+              isShared={view.isShared}
+            />
+            {view === current && (
+              <Menu position="bottom-start" width={200}>
+                <Menu.Target>
+                  <UnstyledButton className={classes.more} aria-label={`Change the view ${view.name}`}>
+                    <IconChevronDown size={14} />
+                  </UnstyledButton>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  {view.canChange && <Menu.Item onClick={() => setEdited(view.id)}>Rename</Menu.Item>}
+                  <Menu.Item onClick={() => change({ kind: 'first', id: view.isFirst ? null : view.id })}>
+                    {view.isFirst ? 'Begin with all calls' : 'Begin with this view'}
+                  </Menu.Item>
+                  <Menu.Item
+                    disabled={at === 0}
+                    onClick={() => change({ kind: 'move', id: view.id, by: -1 })}
+                  >
+                    Move left
+                  </Menu.Item>
+                  <Menu.Item
+                    disabled={at === kept.length - 1}
+                    onClick={() => change({ kind: 'move', id: view.id, by: 1 })}
+                  >
+                    Move right
+                  </Menu.Item>
+                  {view.canChange && (
+                    <>
+                      <Menu.Divider />
+                      <Menu.Item
+                        color="red"
+                        c="var(--cb-danger-text)"
+                        onClick={() => change({ kind: 'delete', id: view.id })}
+                      >
+                        Delete view
+                      </Menu.Item>
+                    </>
+                  )}
+                </Menu.Dropdown>
+              </Menu>
+            )}
+          </span>
+        ),
+      )}
+      {error && <Problem error={error} />}
+    </nav>
+  )
+}
+
+interface TabProps {
+  project: string
+  search: ChosenFilters
+  isCurrent: boolean
+  label: string
+  isShared?: boolean
+}
+
+function Tab({ project, search, isCurrent, label, isShared = false }: TabProps) {
+  return (
+    <Link
+      to="/p/$project/calls"
+      params={{ project }}
+      search={search}
+      className={classes.link}
+      activeOptions={{ exact: true }}
+      aria-current={isCurrent ? 'page' : undefined}
+      data-current={isCurrent || undefined}
+      title={stringifySearch(search)}
+    >
+      <span className="cb-truncate" dir="auto">
+        {label}
+      </span>
+      {isShared && <IconUsers size={12} role="img" aria-label="Shared with the project" />}
+    </Link>
+  )
+}
+
+/** The name of a view, while it is written. Escape leaves it as it was. */
+function Rename({ name, onDone }: { name: string; onDone: (name: string) => void }) {
+  const [text, setText] = useState(name)
+  const field = useFocus<HTMLInputElement>()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onDone(text.trim())
+  }
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        size="xs"
+        aria-label="Name of the view"
+        ref={field}
+        maxLength={nameCharsMax}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => onDone(text.trim())}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          onDone(name)
+        }}
+      />
+    </form>
+  )
+}

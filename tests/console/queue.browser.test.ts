@@ -1,0 +1,280 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { putCalls, said } from '../calls/put-calls.ts'
+import { findings } from '../support/accessibility.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+const minuteMs = 60_000
+const keysPerCallMax = 3
+
+describe.if(browserPath !== null)('reviewing, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    ;({ service, set, tabs } = await startConsoleInBrowser())
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(() => tabs.end())
+
+  /** A project with failed calls `f0`, `f1`, … and as many others in between, the newest first. */
+  async function projectWith(failed: number): Promise<TestProject> {
+    const project = await set.mintProject()
+    const calls = Array.from({ length: 2 * failed }, (_, at) => ({
+      id: `${at % 2 === 0 ? 'f' : 's'}${Math.floor(at / 2)}`,
+      status: 'completed' as const,
+      duration: 60 + at,
+      evaluation: at % 2 === 0 ? 'fail' : 'success',
+      callerNumber: `+1415555${String(1_000 + at)}`,
+      calledNumber: '+493055501234',
+      createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
+      ...said(`Where is order ${at}?`, 'It is on its way.'),
+    }))
+    await putCalls(service.services, project.projectId, calls)
+    return project
+  }
+
+  async function openTab({ id }: TestProject, path: string, options: OpenOptions = {}): Promise<Page> {
+    const tab = await tabs.open({ person: set.owner, ...options })
+    await tab.open(`/p/${id}/${path}`)
+    await tab.page.locator('[data-call]').first().waitFor({ state: 'attached' })
+    return tab.page
+  }
+
+  /** Waits until the keys are those of this call. */
+  const shown = (page: Page, id: string) =>
+    page
+      .getByRole('region', { name: `Call ${id}`, exact: true })
+      .getByRole('region', { name: 'Queue' })
+      .waitFor()
+  const rowOf = (page: Page, id: string) => page.locator(`[data-call="${id}"]`)
+
+  test('twenty failed calls are reviewed with the hands on the keys, one key each', async () => {
+    const project = await projectWith(20)
+    const page = await openTab(project, 'calls?evaluation=fail')
+    let keys = 0
+    const press = async (key: string) => {
+      keys += 1
+      await page.keyboard.press(key)
+    }
+    await page.getByRole('button', { name: 'Review', exact: true }).click()
+    await page.getByRole('button', { name: 'Review 20 calls' }).click()
+    await page.getByText('0 of 20').first().waitFor()
+    for (let at = 0; at < 20; at++) {
+      await shown(page, `f${at}`)
+      await page
+        .getByText(`Where is order ${2 * at}?`)
+        .first()
+        .waitFor()
+      await press(['s', 'd', 'r'][at % 3] ?? '')
+    }
+    await page.getByText('All reviewed').waitFor()
+    await page.getByText('20 of 20').first().waitFor()
+    expect(keys).toBeLessThanOrEqual(20 * keysPerCallMax)
+    const { data } = await (await project.fetch('/v1/calls?reviewed=true&limit=100&details=include')).json()
+    const reviews = data.map(({ id, details }: { id: string; details: { review: object } }) => [
+      id,
+      details.review,
+    ])
+    expect(reviews).toHaveLength(20)
+    expect(Object.fromEntries(reviews)).toMatchObject({
+      f0: { evaluation: 'success', reviewed: true, by: set.owner.name },
+      f1: { evaluation: 'fail', reviewed: true },
+      f2: { evaluation: null, reviewed: true },
+    })
+    await rowOf(page, 'f0').getByTitle(`Reviewed by ${set.owner.name}`).waitFor()
+    expect(await rowOf(page, 's0').count()).toBe(0)
+  })
+
+  test('back leads to the last one judged, whose new verdict goes on where the person was', async () => {
+    const project = await projectWith(4)
+    const page = await openTab(project, 'calls?evaluation=fail')
+    await page.getByRole('button', { name: 'Review', exact: true }).click()
+    await page.getByRole('button', { name: 'Review 4 calls' }).click()
+    await shown(page, 'f0')
+    await page.keyboard.press('s')
+    await shown(page, 'f1')
+    await page.keyboard.press('s')
+    await shown(page, 'f2')
+    await page.keyboard.press('b')
+    await shown(page, 'f1')
+    await page.keyboard.press('b')
+    await shown(page, 'f0')
+    await page.keyboard.press('d')
+    await shown(page, 'f2')
+    // A call that was skipped comes at the end, and one that was deleted does not come.
+    await page.keyboard.press('j')
+    await shown(page, 'f3')
+    await page.getByText('2 of 4').first().waitFor()
+    await page.keyboard.press('r')
+    await shown(page, 'f2')
+    await project.fetch('/v1/calls/f3', { method: 'DELETE' })
+    await page.getByText('2 of 3').first().waitFor()
+    expect(await findings(page)).toEqual([])
+    // A page of the navigation is gone to, and nothing is judged.
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.waitForURL(/settings/)
+    await page.goBack()
+    await page.getByText('2 of 3').first().waitFor()
+    await page.keyboard.press('?')
+    await page.getByText('In a queue of reviews').waitFor()
+    await page.keyboard.press('Escape')
+    const { data } = await (await project.fetch('/v1/calls?evaluation=fail&fields=id')).json()
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(['f0', 'f2'])
+  })
+
+  test('all calls that match are selected at the count shown, and what is done to them can be undone', async () => {
+    const project = await projectWith(60)
+    await set.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f3', reason: 'Court' })
+    const page = await openTab(project, 'calls?evaluation=fail')
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const selectAll = async () => {
+      await page.getByRole('checkbox', { name: 'Select all loaded calls' }).click()
+      await bar.getByRole('button', { name: 'Select all 60 calls' }).click()
+      await bar.getByText('60 selected').waitFor()
+    }
+    await selectAll()
+    await bar.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('menuitem', { name: `${set.owner.name} (you)` }).click()
+    const task = page.getByRole('region', { name: 'Change of many calls' })
+    await task.getByText('60 calls will be assigned').waitFor()
+    expect(await findings(page)).toEqual([])
+    await task.getByRole('button', { name: 'Undo' }).click()
+    await task.waitFor({ state: 'detached' })
+    const assigned = async () => {
+      const name = encodeURIComponent(set.owner.name)
+      const answer = await project.fetch(`/v1/calls?assignee=${name}&limit=100&fields=id`)
+      return (await answer.json()).data.length
+    }
+    expect(await assigned()).toBe(0)
+
+    await selectAll()
+    await bar.getByRole('button', { name: 'Export' }).click()
+    const href = await page.getByRole('menuitem', { name: 'JSONL' }).getAttribute('href')
+    expect(href).toMatch(/calls\.jsonl\?set=set_/)
+    await page.keyboard.press('Escape')
+    await bar.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('menuitem', { name: `${set.owner.name} (you)` }).click()
+    await task.getByText('60 calls assigned').waitFor()
+    expect(await assigned()).toBe(60)
+
+    await selectAll()
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete 59 calls?' })
+    await dialog.getByText('1 call is on hold and stays.').waitFor()
+    await dialog.getByRole('button', { name: 'Delete 59 calls' }).click()
+    await task.getByText('59 calls deleted, 1 on hold skipped').waitFor()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    await rowOf(page, 'f3').waitFor()
+  })
+
+  test('chosen calls are evaluated and reviewed together, and make a queue of their own', async () => {
+    const project = await projectWith(3)
+    const page = await openTab(project, 'calls')
+    for (const id of ['s0', 's2']) await rowOf(page, id).getByRole('checkbox').click()
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    await bar.getByRole('button', { name: 'Evaluate' }).click()
+    await page.getByRole('menuitem', { name: 'Failed' }).click()
+    await page.getByText('2 calls evaluated').waitFor()
+    await rowOf(page, 's0').getByText('Failed').waitFor()
+    await bar.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('All reviewed').waitFor()
+    await page.getByText('2 of 2').first().waitFor()
+    await page.getByRole('button', { name: 'End queue' }).click()
+    await rowOf(page, 'f0').waitFor()
+    expect((await (await set.owner.fetch(`/projects/${project.id}/call-sets`)).json()).data).toEqual([])
+  })
+
+  test('views are tabs, which are renamed and moved, and one of which the list begins with', async () => {
+    const project = await projectWith(2)
+    for (const [name, query] of [
+      ['Failed', '?evaluation=fail'],
+      ['Good', '?evaluation=success'],
+    ])
+      await set.owner.send('POST', `/projects/${project.id}/views`, { name, query, isShared: false })
+    const page = await openTab(project, 'calls')
+    const tabsOf = page.getByRole('navigation', { name: 'Views' })
+    await tabsOf.getByRole('link', { name: 'Good' }).click()
+    await page.waitForURL(/evaluation=success/)
+    await rowOf(page, 'f0').waitFor({ state: 'detached' })
+    const act = async (item: string) => {
+      await tabsOf.getByRole('button', { name: /^Change the view/ }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await act('Rename')
+    await page.getByRole('textbox', { name: 'Name of the view' }).fill('Went well')
+    await page.keyboard.press('Enter')
+    await tabsOf.getByRole('link', { name: 'Went well' }).waitFor()
+    await act('Move left')
+    await until(
+      async () => (await tabsOf.getByRole('link').allTextContents()).join() === 'All calls,Went well,Failed',
+    )
+    await act('Begin with this view')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.waitForURL(/overview/)
+    await until(async () => {
+      const href = await page
+        .getByRole('navigation', { name: 'Main' })
+        .getByRole('link', { name: 'Calls' })
+        .getAttribute('href')
+      return href?.includes('evaluation=success') ?? false
+    })
+    await page.keyboard.press('g')
+    await page.keyboard.press('c')
+    await page.waitForURL(/evaluation=success/)
+    expect(await findings(page)).toEqual([])
+    await tabsOf.getByRole('link', { name: 'All calls' }).click()
+    await rowOf(page, 'f0').waitFor()
+  })
+
+  test('chosen columns are all there, menus count what other filters leave, and low windows show rows', async () => {
+    const project = await projectWith(30)
+    const page = await openTab(project, 'calls?minDuration=90', { width: 1_280, height: 800 })
+    await page.getByRole('button', { name: 'Evaluation' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Failed 15' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Display' }).click()
+    const chosen = ['Cost', 'Latency', 'Criteria', 'Source', 'End reason', 'Labels', 'Assigned to', 'Engaged']
+    for (const name of chosen) await page.getByRole('menuitemcheckbox', { name }).click()
+    await page.keyboard.press('Escape')
+    for (const name of [...chosen, 'Conversation', 'Agent', 'Review'])
+      expect([name, await page.getByRole('columnheader', { name, exact: true }).isVisible()]).toEqual([
+        name,
+        true,
+      ])
+    await rowOf(page, 'f15').getByText('+49 30 55501234').waitFor()
+    await page.getByRole('columnheader', { name: 'Cost' }).getByRole('button').click()
+    await page.waitForURL(/order=-cost/)
+    await page.close()
+
+    // As 1440 × 900 at 200 % zoom.
+    const low = await openTab(project, 'calls', { width: 720, height: 450 })
+    await rowOf(low, 'f0').waitFor()
+    const seen = async () =>
+      await low
+        .locator('[data-call]')
+        .evaluateAll((rows) => rows.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length)
+    await until(async () => (await seen()) >= 6)
+  })
+
+  test('on a phone a found line has no hole below it, and the keys of a queue are buttons', async () => {
+    const project = await projectWith(3)
+    const page = await openTab(project, 'calls?text=order&evaluation=fail', { width: 375, height: 812 })
+    await rowOf(page, 'f0').locator('mark').first().waitFor()
+    const heightOf = async (id: string) => (await rowOf(page, id).boundingBox())?.height ?? 0
+    await until(async () => (await heightOf('f0')) < 70)
+    await page.getByRole('button', { name: 'Review', exact: true }).click()
+    await page.getByRole('button', { name: 'Review 3 calls' }).click()
+    await shown(page, 'f0')
+    await page.getByRole('region', { name: 'Queue' }).getByRole('button', { name: 'Success' }).click()
+    await shown(page, 'f1')
+    expect(await findings(page)).toEqual([])
+  })
+})
