@@ -2,6 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Budget } from '../../src/analysis/budget.ts'
+import { byService } from '../../src/audit/audit-trail.ts'
 import { auditOf } from '../support/audit.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -134,7 +135,10 @@ async function twoBackups() {
     const model = { name: 'judge', destination: 'here' }
     const budget = new Budget({ ...database, audit: auditOf(database), recordHash, model, now: Date.now })
     const sent = { tokens: { prompt, completion: 0 }, requests: 1 }
-    const spent = budget.spending(project.projectId, 'kept', sent, { action: 'call_analyzed' })
+    const spent = budget.spending(project.projectId, 'kept', sent, {
+      action: 'call_analyzed',
+      by: byService,
+    })
     await database.write.batch({ spent })
   }
   await spend(10)

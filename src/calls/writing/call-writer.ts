@@ -120,7 +120,10 @@ export class CallWriter {
         .map(({ id }) => [id, this.#options.recordHash(projectId, 'call', id)] as const)
       return audited.actions.flatMap((action) =>
         written({ projectId, writes }, targets, (values) =>
-          this.#options.audit.entries({ by: audited.by, projectId, action }, joinWritten(values)),
+          this.#options.audit.entries(
+            { by: audited.by, projectId, action, targetRef: sql`calls.seq` },
+            joinWritten(values),
+          ),
         ),
       )
     })

@@ -203,7 +203,13 @@ export class Links {
         on conflict do update set role = excluded.role
           where excluded.role = 'owner' or (excluded.role = 'member' and role = 'viewer')`,
       accepted: sql`delete from ${invitations} where id = ${link.id} and ${isMade}`,
-      entry: audit.entry({ by, projectId: link.projectId, action: 'invitation_accepted', target }),
+      entry: audit.entry({
+        by,
+        projectId: link.projectId,
+        action: 'invitation_accepted',
+        target,
+        targetRef: personId,
+      }),
     })
     if (accepted.rowsAffected === 0) throw deadLink()
   }
