@@ -105,6 +105,17 @@ const parameters = [
 
 type Records = Record<'Call' | 'Item' | 'AlertMessage', TSchema>
 
+/** An example of an event, as a test of an endpoint sends it. @param at milliseconds since 1970 */
+export function exampleOf(event: WebhookEvent, at: number): object {
+  const { example } = eventDocs[event]
+  return {
+    type: event,
+    timestamp: new Date(at).toISOString(),
+    test: true,
+    data: { seq: 0, ref: refOf(example), ...example },
+  }
+}
+
 /** The webhooks of the OpenAPI document. @param records the schemas of what is sent */
 export function describeWebhooks(records: Records): Record<string, object> {
   return Object.fromEntries(webhookEvents.map((event) => [event, { post: describeEvent(event, records) }]))
@@ -129,13 +140,13 @@ function describeEvent(
   const body = Type.Object({
     type: Type.Literal(event),
     timestamp: Type.String({ format: 'date-time', description: 'When the change was made.' }),
+    test: Type.Optional(
+      Type.Literal(true, {
+        description: 'In an example that a person sends to test the endpoint: its record does not exist.',
+      }),
+    ),
     data,
   })
-  const ref = example.erasure
-    ? 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
-    : example.alert
-      ? alert.id
-      : '5d0c3f8e7a1b4c6d'.repeat(4)
   return {
     tags: ['Webhooks'],
     security: [],
@@ -148,7 +159,7 @@ function describeEvent(
       content: {
         'application/json': {
           schema: asOpenApi(body),
-          example: { type: event, timestamp: endedAt, data: { seq: 42, ref, ...example } },
+          example: { type: event, timestamp: endedAt, data: { seq: 42, ref: refOf(example), ...example } },
         },
       },
     },
@@ -157,4 +168,9 @@ function describeEvent(
       default: { description: 'The event is sent again, by a schedule.' },
     },
   }
+}
+
+function refOf({ erasure, alert: ofAlert }: EventDocs['example']): string {
+  if (erasure) return 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
+  return ofAlert ? alert.id : '5d0c3f8e7a1b4c6d'.repeat(4)
 }
