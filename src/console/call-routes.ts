@@ -2,6 +2,7 @@ import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Figures } from '../calls/figures/figures.ts'
+import type { Callers } from '../calls/keeping/callers.ts'
 import type { Overview } from '../calls/reading/overview.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
 import { LabelChange, ReviewChange } from '../calls/review/schemas.ts'
@@ -13,13 +14,14 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, ComparedPeriod, NewView, Period } from './schemas.ts'
+import { CallsToDelete, ComparedPeriod, NewView, NumberToFind, Period } from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
 
 export interface CallParts {
   calls: Calls
+  callers: Callers
   reviews: Reviews
   fetchQueue: FetchQueue
   overview: Overview
@@ -32,6 +34,7 @@ export interface CallParts {
 /** /console/api/projects/:project/calls, /metrics and /overview. */
 export function callRoutes({
   calls,
+  callers,
   reviews,
   fetchQueue,
   overview,
@@ -47,6 +50,15 @@ export function callRoutes({
   return (
     consoleRoutes('/console/api/projects/:project')
       .get('/calls', ({ member, request }) => calls.rows(member.projectId, readParameters(request.url)))
+      .post(
+        '/callers',
+        ({ member, body }) => callers.find(member.projectId, body.number),
+        jsonBody(NumberToFind),
+      )
+      .get('/callers/:caller', ({ member, params }) => callers.get(member.projectId, params.caller))
+      .get('/callers/:caller/holds', async ({ member, params }) => ({
+        data: await callers.holds(member.projectId, params.caller),
+      }))
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
       .get('/calls/:id', async ({ member, by, params }) => {

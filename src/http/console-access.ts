@@ -14,6 +14,7 @@ const sharedParts = [
   'alerts',
   'analysis',
   'call-facets',
+  'callers',
   'calls',
   'changes',
   'exports',
@@ -34,11 +35,12 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST alerts\/preview$/, 'see'],
   // Members may delete what they may make.
   [/^DELETE alerts\/[^/]+$/, 'change'],
+  [/^POST callers$/, 'see'],
   [/^POST views$/, 'see'],
   [/^DELETE views\/[^/]+$/, 'see'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
-  [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],
+  [/^(?:GET|HEAD) call(?:s|ers)\/[^/]+\/holds$/, 'change'],
 ]
 
 /** Who may send such a request; null if it is not for the console's API. */

@@ -19,6 +19,8 @@ interface BoxOptions {
   readCursor?: ReadCursor
   /** What else is wrong with the query. */
   errors?: FieldError[]
+  /** What else the calls must meet. */
+  conditions?: readonly Condition[]
 }
 
 /**
@@ -30,10 +32,11 @@ export async function readSearchBox(
   db: ReadDatabase,
   projectId: number,
   query: CallQuery,
-  { readCursor = () => undefined, errors = [] }: BoxOptions = {},
+  { readCursor = () => undefined, errors = [], conditions = [] }: BoxOptions = {},
 ): Promise<{ search: CallSearch; foundBy: FoundBy | null }> {
   const search = readCallSearch(query, { orders: callOrders, readCursor }, errors)
   if (errors.length > 0) throw invalidRequest(errors)
+  search.conditions = [...search.conditions, ...conditions]
   const text = valuesOf(query, 'text')?.[0]
   if (text === undefined) return { search, foundBy: null }
   const { words, phrases: _, ...others } = search

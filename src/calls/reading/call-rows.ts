@@ -7,7 +7,7 @@ import { listedColumns } from '../call-head.ts'
 import { readFirstWords, readSummary, servedDocument } from '../document.ts'
 import { detailsStart, readAgentName } from '../finding/agent-names.ts'
 import { type CallQuery, valuesOf } from '../finding/call-query.ts'
-import { hasId } from '../finding/conditions.ts'
+import { type Condition, hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages, sizesOf } from '../finding/found-pages.ts'
 import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
@@ -73,6 +73,8 @@ interface RowsOptions {
   db: ReadDatabase
   matcher: Pick<TextMatcher, 'ask'>
   cursors: Cursors
+  /** What else the calls must meet. */
+  conditions: readonly Condition[]
 }
 
 /**
@@ -82,14 +84,15 @@ interface RowsOptions {
 export async function findRows(
   projectId: number,
   query: CallQuery,
-  { db, matcher, cursors }: RowsOptions,
+  { db, matcher, cursors, conditions }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
   const limit = readLimit(query, errors)
   const ids = valuesOf(query, 'id')
   if (ids && ids.length > limitMax)
     errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
-  const { search, foundBy } = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  const box = { readCursor: cursors.read, errors, conditions }
+  const { search, foundBy } = await readSearchBox(db, projectId, query, box)
   if (ids) search.conditions = [...search.conditions, hasId(ids)]
   const pages = new FoundPages(db, projectId, search)
   const { places, end } = await pages.page(limit)
@@ -122,8 +125,9 @@ export async function findNeighbours(
   projectId: number,
   id: string,
   query: CallQuery,
+  conditions: readonly Condition[],
 ): Promise<Neighbours> {
-  const { search } = await readSearchBox(db, projectId, query)
+  const { search } = await readSearchBox(db, projectId, query, { conditions })
   const [after] = await db
     .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
     .from(calls)
@@ -154,7 +158,7 @@ async function readRows(
   projectId: number,
   places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
-  { db, matcher }: Omit<RowsOptions, 'cursors'>,
+  { db, matcher }: Pick<RowsOptions, 'db' | 'matcher'>,
 ): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
   const all = places.map(({ seq }) => seq)
   if (!query) {
