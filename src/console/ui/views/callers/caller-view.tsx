@@ -12,6 +12,7 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { Evaluation, LiveBadge } from '../calls/evaluation.tsx'
@@ -60,10 +61,13 @@ export function CallerView() {
 }
 
 function Summary({ caller: { calls, onHold, firstAt, lastAt } }: { caller: CallerRecord }) {
+  const dates = useDates()
   if (firstAt === null || lastAt === null) return <>No calls from or to this number.</>
+  const isOneDay = dates.dayOf(firstAt) === dates.dayOf(lastAt)
   return (
     <>
-      {counted(calls, 'call')} from or to this number, from <Instant at={firstAt} as="day" /> to{' '}
+      {counted(calls, 'call')} from or to this number, {!isOneDay && <Instant at={firstAt} as="day" />}
+      {!isOneDay && ' to '}
       <Instant at={lastAt} as="day" />.{onHold > 0 && ` ${counted(onHold, 'call')} on hold.`}
     </>
   )
@@ -104,20 +108,20 @@ const columns: Column<CallRow>[] = [
   {
     key: 'when',
     header: 'When',
-    width: '144px',
+    width: '136px',
     render: (row) => <CallLink row={row} />,
   },
   {
     key: 'numbers',
-    header: 'Caller → called',
-    width: '256px',
-    from: 800,
+    header: 'Caller and called',
+    width: '240px',
+    from: 640,
     render: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
   },
   {
     key: 'duration',
     header: 'Duration',
-    width: '80px',
+    width: '76px',
     align: 'right',
     from: 480,
     render: (row) =>

@@ -11,28 +11,39 @@ import { CodeForm } from './code-form.tsx'
 
 interface SignInFormProps {
   label?: string
+  /** Whose session has ended. */
+  email?: string
   onSignedIn: (session: SessionAnswer) => unknown
+  /** Called when a code is asked for, and when the password is again. */
+  onStep?: (needsCode: boolean) => void
+}
+
+/** Whether a code is asked for at first: after a reload, or after a link that has just set the password. */
+export function useNeedsCode() {
+  const queryClient = useQueryClient()
+  return useState(() => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false)
 }
 
 /** Signs in with email address and password, and the code of a second factor where the person has one. */
-export function SignInForm({ label = 'Sign in', onSignedIn }: SignInFormProps) {
-  const queryClient = useQueryClient()
-  // Also after a reload, or after a link that has just set the password.
-  const [needsCode, setNeedsCode] = useState(
-    () => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false,
-  )
-  if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => setNeedsCode(false)} />
-  return <PasswordForm label={label} onSignedIn={onSignedIn} onCodeNeeded={() => setNeedsCode(true)} />
+export function SignInForm({ label = 'Sign in', email, onSignedIn, onStep }: SignInFormProps) {
+  const [needsCode, setNeedsCode] = useNeedsCode()
+  const go = (isCode: boolean) => {
+    setNeedsCode(isCode)
+    onStep?.(isCode)
+  }
+  if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => go(false)} />
+  return <PasswordForm label={label} known={email} onSignedIn={onSignedIn} onCodeNeeded={() => go(true)} />
 }
 
 const names = ['email', 'password']
 
-interface PasswordFormProps extends SignInFormProps {
+interface PasswordFormProps extends Pick<SignInFormProps, 'label' | 'onSignedIn'> {
+  known: string | undefined
   onCodeNeeded: () => void
 }
 
-function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
-  const [email, setEmail] = useState('')
+function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormProps) {
+  const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
   const { mutate, isIdle, isPending, error } = useMutation({
     mutationFn: async () => {
@@ -41,8 +52,9 @@ function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
     },
   })
   const errors = fieldErrors(error)
-  const first = useFocus<HTMLInputElement>(errors.email === undefined ? isIdle || null : error)
-  const again = useFocus<HTMLInputElement>(errors.email === undefined ? error : null)
+  const isKnown = known !== undefined && isIdle
+  const first = useFocus<HTMLInputElement>(errors.email === undefined ? (isIdle && !isKnown) || null : error)
+  const again = useFocus<HTMLInputElement>(errors.email === undefined ? isKnown || error : null)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isPending) mutate()

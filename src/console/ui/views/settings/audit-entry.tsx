@@ -47,6 +47,18 @@ function partsOf(label: string): [name: string, rest: string] {
   return [name, rest]
 }
 
+/** A name, with what tells it from others dimmed; the id of a webhook stands in its link. */
+function Label({ text }: { text: string }) {
+  const [, name = text, rest = '', change = ''] = /^(.+?) \((.+?)\)(.*)$/s.exec(text) ?? []
+  return (
+    <>
+      {name}
+      {change}
+      {rest && !/^(?:wh|alr)_/.test(rest) && <span className="cb-dimmed"> {rest}</span>}
+    </>
+  )
+}
+
 /** What it was done to: a link while that exists. */
 export function AuditTarget({ row }: { row: AuditRow }) {
   const { target, link } = row
@@ -74,13 +86,13 @@ export function AuditTarget({ row }: { row: AuditRow }) {
   )
 }
 
-function nameOf({ link, action }: AuditRow, label: string): ReactNode {
+function nameOf({ link }: AuditRow, label: string): ReactNode {
   if (link?.kind === 'call') return <Mono>{link.id}</Mono>
   if (link?.kind === 'item') return link.name
   if (link?.kind === 'hold') return 'Calls of a number'
   // `era_…: 12 calls`
   if (link?.kind === 'erasure') return label.replace(/^era_\w+: /, '')
-  return action.startsWith('key_') || label ? label : link?.id
+  return label ? <Label text={label} /> : link?.id
 }
 
 /** A keyed hash at the start of a target, and what follows it; or all of it. */

@@ -109,9 +109,9 @@ const columns: Column<AuditRow>[] = [
   {
     key: 'at',
     header: 'When',
-    width: '184px',
+    width: '168px',
     from: 640,
-    render: ({ at }) => <Instant at={at} as="absolute" />,
+    render: ({ at }) => <Instant at={at} as="second" />,
   },
   {
     key: 'actor',
@@ -134,7 +134,7 @@ const columns: Column<AuditRow>[] = [
           <AuditActor row={row} />
         </span>
         <span className="cb-narrow-line">
-          <Instant at={row.at} as="absolute" />
+          <Instant at={row.at} as="second" />
           {row.ipAddress && ` · ${row.ipAddress}`}
         </span>
       </>

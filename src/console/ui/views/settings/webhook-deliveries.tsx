@@ -13,10 +13,11 @@ import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
 import classes from './settings.module.css'
+import messageClasses from './webhook-message.module.css'
 import { WebhookMessageDetails } from './webhook-message.tsx'
 import { attemptsQuery } from './webhook-queries.ts'
 
-/** Every attempt with its answer. A click shows more of it below its row. */
+/** Every attempt with its answer. A click shows more of it beside the list. */
 export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: WebhookRecord }) {
   const { id: project } = useProject()
   const { show: which, message } = useSearch({ from: '/p/$project/settings/webhooks/$webhook' })
@@ -46,24 +47,37 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
       {error && !data ? (
         <Problem error={error} title="The deliveries could not be loaded" onRetry={() => void refetch()} />
       ) : (
-        <ListTable
-          label="Deliveries"
-          columns={columns}
-          rows={rows}
-          isStale={isPlaceholderData}
-          rowKey={keyOf}
-          onOpen={(row) => show(row === open ? kept : { ...kept, message: row.messageId })}
-          selectedKey={open ? keyOf(open) : null}
-          renderBelow={(row) =>
-            row === open ? <WebhookMessageDetails webhook={id} attempt={row} mayResend={enabled} /> : null
-          }
-          expectedRows={6}
-          empty={
-            <Empty icon={<IconSend size={24} />} title={which ? 'No failed deliveries' : 'Nothing sent yet'}>
-              Each attempt is listed here for 30 days with its status, time and size.
-            </Empty>
-          }
-        />
+        <div className={messageClasses.deliveries} data-open={open ? true : undefined}>
+          <ListTable
+            label="Deliveries"
+            columns={columns}
+            rows={rows}
+            isStale={isPlaceholderData}
+            rowKey={keyOf}
+            onOpen={(row) => show(row === open ? kept : { ...kept, message: row.messageId })}
+            selectedKey={open ? keyOf(open) : null}
+            expectedRows={6}
+            empty={
+              <Empty
+                icon={<IconSend size={24} />}
+                title={which ? 'No failed deliveries' : 'Nothing sent yet'}
+              >
+                Each attempt is listed here for 30 days with its status, time and size.
+              </Empty>
+            }
+          />
+          {open && (
+            <aside aria-label="Delivery" className={messageClasses.open}>
+              <WebhookMessageDetails
+                key={open.messageId}
+                webhook={id}
+                attempt={open}
+                mayResend={enabled}
+                onClose={() => show(kept)}
+              />
+            </aside>
+          )}
+        </div>
       )}
     </section>
   )
@@ -75,12 +89,11 @@ const columns: Column<WebhookAttempt>[] = [
   {
     key: 'answer',
     header: 'Status',
-    width: '34%',
     render: (row) => (
       <>
         <AttemptStatus attempt={row} />
         <span className="cb-narrow-line">
-          {row.event} · <Instant at={row.at} as="absolute" />
+          {row.event} · <Instant at={row.at} as="second" />
         </span>
       </>
     ),
@@ -88,6 +101,7 @@ const columns: Column<WebhookAttempt>[] = [
   {
     key: 'event',
     header: 'Event',
+    width: '32%',
     from: 640,
     render: ({ event, isTest }) => (
       <span className={classes.keyName}>
@@ -123,9 +137,9 @@ const columns: Column<WebhookAttempt>[] = [
   {
     key: 'at',
     header: 'Sent',
-    width: '184px',
+    width: '168px',
     from: 640,
-    render: ({ at }) => <Instant at={at} as="absolute" />,
+    render: ({ at }) => <Instant at={at} as="second" />,
   },
 ]
 

@@ -1,6 +1,6 @@
-import { Button, Skeleton } from '@mantine/core'
+import { ActionIcon, Button, Skeleton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { IconCheck, IconSend } from '@tabler/icons-react'
+import { IconCheck, IconSend, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { WebhookAttempt, WebhookMessage } from '../../../../webhooks/deliveries.ts'
 import { api, unwrap } from '../../api.ts'
@@ -9,6 +9,7 @@ import { asBytes } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { AttemptStatus } from './webhook-deliveries.tsx'
@@ -20,20 +21,30 @@ interface MessageProps {
   webhook: string
   attempt: WebhookAttempt
   mayResend: boolean
+  onClose: () => void
 }
 
 /** One message: each attempt, the answer to the newest failed one, and what would be sent now. */
-export function WebhookMessageDetails({ webhook, attempt, mayResend }: MessageProps) {
+export function WebhookMessageDetails({ webhook, attempt, mayResend, onClose }: MessageProps) {
   const { id: project } = useProject()
   const { data, error, refetch } = useQuery(messageQuery(project, webhook, attempt.messageId))
   if (error && !data)
     return <Problem error={error} title="The delivery could not be loaded" onRetry={() => void refetch()} />
   if (!data) return <Skeleton height={160} />
   return (
-    <div className={classes.message}>
-      <div className={classes.part}>
+    <Panel
+      title={<Mono>{attempt.event}</Mono>}
+      aside={
+        <ActionIcon variant="subtle" color="gray" aria-label="Close the delivery" onClick={onClose}>
+          <IconX size={16} />
+        </ActionIcon>
+      }
+    >
+      <div className={classes.message}>
         <Attempts message={data} attempt={attempt} />
         <Answer message={data} />
+        <h3>Sent now, it would be</h3>
+        <Body message={data} attempt={attempt} />
         <div className="cb-row">
           {data.body && <Resend webhook={webhook} message={attempt.messageId} isReady={mayResend} />}
           {data.callId && (
@@ -43,11 +54,7 @@ export function WebhookMessageDetails({ webhook, attempt, mayResend }: MessagePr
           )}
         </div>
       </div>
-      <div className={classes.part}>
-        <h3>Sent now, it would be</h3>
-        <Body message={data} attempt={attempt} />
-      </div>
-    </div>
+    </Panel>
   )
 }
 
@@ -71,7 +78,7 @@ function Attempts({
           <li key={each.attempt}>
             <AttemptStatus attempt={each} />
             <span className="cb-figure cb-dimmed">{each.durationMs} ms</span>
-            <Instant at={each.at} as="absolute" />
+            <Instant at={each.at} as="second" />
           </li>
         ))}
       </ol>
@@ -90,7 +97,7 @@ function Answer({ message: { attempts } }: { message: WebhookMessage }) {
     <>
       <h3>Answer to attempt {answered.attempt}</h3>
       <pre className={classes.answer} dir="auto">
-        {answered.answer}
+        {pretty(answered.answer ?? '')}
       </pre>
       <p className="cb-dimmed">The first 2 KiB. Erased with its record, and after 7 days.</p>
     </>
@@ -118,8 +125,14 @@ function whyNoBody(event: string, isTest: boolean): string {
   return 'Nothing: its record is gone, or cannot be found by vector search yet.'
 }
 
-function pretty(json: string): string {
-  return JSON.stringify(JSON.parse(json), null, 2)
+/** JSON with its lines; any other text as it is. */
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    // An answer may be anything, and its end may be cut off.
+    return text
+  }
 }
 
 function Resend({ webhook: id, message, isReady }: { webhook: string; message: string; isReady: boolean }) {

@@ -1,5 +1,5 @@
 import { Button, Menu, Skeleton } from '@mantine/core'
-import { IconPower, IconRefresh, IconSend, IconTrash } from '@tabler/icons-react'
+import { IconRefresh, IconSend, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -139,7 +139,7 @@ function Facts({ webhook }: { webhook: WebhookRecord }) {
   ] as const
   return (
     <Panel title="Endpoint" aside={<WebhookState row={webhook} isAlways />}>
-      <dl className={classes.facts}>
+      <dl className={`${classes.facts} ${classes.webhookFacts}`}>
         {facts.map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
@@ -150,8 +150,7 @@ function Facts({ webhook }: { webhook: WebhookRecord }) {
           <div>
             <dt>Old secret</dt>
             <dd>
-              <IconPower size={12} aria-hidden /> Also signs until{' '}
-              <Instant at={previousSecretUntil} as="moment" />
+              Also signs until <Instant at={previousSecretUntil} as="moment" />
             </dd>
           </div>
         )}
