@@ -71,6 +71,14 @@ export function buildAddon(options: BuildOptions): BuildResult {
   }
 }
 
+/** Compiles the addon for every CPU of this architecture into a folder. @throws with what is missing */
+export function buildPortableAddon(folder: string): { addon: string; stamp: string } {
+  const output = { addon: join(folder, 'addon.node'), stamp: join(folder, 'addon.stamp.json') }
+  const { problem } = buildAddon({ portable: true, output })
+  if (problem) throw new Error(`The vector index could not be compiled: ${problem}`)
+  return output
+}
+
 /**
  * Each index of hnswlib has 65,536 locks for threads that change it at once, in 2.6 MB whatever its size. Ours is
  * changed by one thread, so `LABEL_LOCKS` is 1. Its vectors and its search are those of short-space.h.

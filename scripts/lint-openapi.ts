@@ -3,30 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import pino from 'pino'
-import { loadConfig } from '../src/config.ts'
-import { createServer } from '../src/server.ts'
-import { openServices } from '../src/services/services.ts'
+import { readDocument } from './document.ts'
 
 // Lints the OpenAPI document that the service serves with Redocly's recommended rules. Exits 1 on an error.
 
 const folder = mkdtempSync(join(tmpdir(), 'callbook-openapi-'))
 try {
   const file = join(folder, 'openapi.json')
-  writeFileSync(file, await readDocument(folder))
+  writeFileSync(file, JSON.stringify(await readDocument(), null, 2))
   process.exitCode = lint(file)
 } finally {
   rmSync(folder, { recursive: true, force: true })
-}
-
-async function readDocument(dataDir: string): Promise<string> {
-  const config = loadConfig({ DATA_DIR: dataDir }, false)
-  const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
-  const app = createServer(services, () => null)
-  const answer = await app.handle(new Request('http://localhost/docs/json'))
-  const document = JSON.stringify(await answer.json(), null, 2)
-  await services.close()
-  return document
 }
 
 function lint(file: string): number {

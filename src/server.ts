@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import packageJson from '../package.json' with { type: 'json' }
 import { alertRoutes } from './alerts/routes.ts'
 import { AlertMessage } from './alerts/schemas.ts'
 import { analysisRoutes } from './analysis/routes.ts'
@@ -56,6 +55,7 @@ import type { Services } from './services/services.ts'
 import { livekitProtocol, livekitRoutes } from './sources/otel/livekit-routes.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
+import { version } from './version.ts'
 import { describeWebhooks } from './webhooks/docs.ts'
 
 /** Where scripts/build-console.ts puts the console's page. */
@@ -90,7 +90,7 @@ export function createServer(
     search: recordedSearch,
     buffers,
     publicUrl,
-    version: packageJson.version,
+    version,
     callAnswers,
     onUnexpected,
     onFailure: logFailure('internal'),

@@ -187,7 +187,16 @@ describe('who may import whom', () => {
     expect(
       breaches(http, (target) => {
         const part = partOf(target)
-        const below = ['http', 'observability', 'errors', 'ids', 'identity', 'shared-limit', 'validation']
+        const below = [
+          'http',
+          'observability',
+          'errors',
+          'ids',
+          'identity',
+          'shared-limit',
+          'validation',
+          'version',
+        ]
         return part !== null && !below.includes(part) && !pure.includes(target)
       }),
     ).toEqual([])
@@ -205,7 +214,7 @@ describe('who may import whom', () => {
     expect(
       breaches(below, (target, { path }) => {
         const part = partOf(target)
-        return part !== null && part !== partOf(path) && !['errors', 'threads'].includes(part)
+        return part !== null && part !== partOf(path) && !['errors', 'threads', 'version'].includes(part)
       }),
     ).toEqual([])
   })

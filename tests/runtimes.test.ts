@@ -161,6 +161,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect(health.headers.get('content-type')).toStartWith('application/json')
     expect(await (await send('GET', '/ready')).json()).toEqual({
       status: 'ready',
+      version: packageJson.version,
       problem: null,
       replication: null,
     })
@@ -495,7 +496,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect(await answer.json()).toMatchObject({
       jsonrpc: '2.0',
       id: 1,
-      result: { serverInfo: { version: '0.1.0' } },
+      result: { serverInfo: { version: packageJson.version } },
     })
   })
 

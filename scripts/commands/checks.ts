@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { recount, wrongCounts } from '../../src/calls/finding/counts.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
+import { litestreamProblem } from '../../src/db/litestream.ts'
 import { OtherSchema } from '../../src/db/migrate.ts'
 import { loadAddon } from '../../src/knowledge/indexing/index/addon.ts'
 import { compareFiles } from '../../src/recordings/comparison.ts'
@@ -126,6 +127,9 @@ async function checkFile(services: Services, repair: boolean): Promise<Check> {
     const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
     return fault('database', faults.join('; '), advice)
   }
+  const litestream = litestreamProblem(database.file)
+  if (litestream)
+    return fault('database', litestream, 'Stop Litestream, remove its folder, and use `bun callbook backup`.')
   const fullness = await checkRoom(services)
   if (fullness) return fullness
   const miscounted = await findMiscounted(database, repair)

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import packageJson from '../../package.json' with { type: 'json' }
+import { version } from '../../src/version.ts'
 import { addAlertCommands } from './alert.ts'
 import { addBackupCommands } from './backup.ts'
 import { addCallsCommands } from './calls.ts'
@@ -21,7 +21,7 @@ import { addWebhookCommands } from './webhook.ts'
 export function commandLine(shell: Shell): Command {
   const program = new Command('callbook')
     .description("Callbook's command line. You can use it while the service runs.")
-    .version(packageJson.version, '-v, --version')
+    .version(version, '-v, --version')
     .exitOverride()
     .showHelpAfterError('Add --help to see how to use the command.')
   addProjectCommands(program, shell)

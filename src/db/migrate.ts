@@ -42,8 +42,12 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
 
 /** Whether the database has this version's schema. @throws OtherSchema */
 export async function isMigrated(db: ReadDatabase): Promise<boolean> {
-  const tables = await db.all(sql`select name from sqlite_master where name = '__drizzle_migrations'`)
+  const tables = await db.all<{ name: string }>(
+    sql`select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'
+      and name not like 'libsql\\_%' escape '\\' and name <> '__callbook_leases'`,
+  )
   if (tables.length === 0) return false
+  if (!tables.some(({ name }) => name === '__drizzle_migrations')) throw new OtherSchema('another program')
   const applied = await db.all<{ hash: string; at: number }>(
     sql`select hash, created_at as at from __drizzle_migrations`,
   )

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { freeBytesAround } from './ballast-file.ts'
 import { CommitWatch } from './commit-watch.ts'
+import { litestreamProblem } from './litestream.ts'
 import {
   type DatabaseLocation,
   type FileLocation,
@@ -221,6 +222,7 @@ function toDatabase(
   })
   const readForSearch = sides?.forSearch.db ?? reader.db
   const { db: write, writeWhenFull } = writer
+  const file = location.kind === 'remote' ? '' : location.file
   const store = { read: reader.db, readForSearch, write, writeWhenFull, ...asideOf(null) }
   const stores = new LRUCache<number, Store>({
     max: storesKeptMax,
@@ -230,10 +232,10 @@ function toDatabase(
     ...store,
     store: (projectId) => stores.memo(projectId),
     readsAt: location.kind === 'replica' ? { kind: 'file', file: location.file } : location,
-    file: location.kind === 'remote' ? '' : location.file,
+    file,
     isLocal: location.kind === 'file',
     refusesWritesBecause: () => (replica?.isDamaged ? damaged : writer.refusesBecause()),
-    problem: () => writer.disk.problem ?? (writer.isSwept ? null : unswept),
+    problem: () => writer.disk.problem ?? (writer.isSwept ? litestreamProblem(file) : unswept),
     freeBytes: () => (location.kind === 'remote' ? null : freeBytesAround(location.file)),
     refusedWrites: () => writer.disk.refused,
     keepBallast: (bytes) => writer.keepBallast(bytes),

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { bearerToken } from '../auth/token.ts'
 import { forbidden, unavailable } from '../errors.ts'
 import { named } from '../validation.ts'
+import { version } from '../version.ts'
 import type { PeerAddress } from './client-address.ts'
 import { isLoopbackHost } from './host.ts'
 import { jsonAnswer, problemAnswers } from './openapi.ts'
@@ -39,6 +40,7 @@ const Replication = named('Replication', {
 })
 const Readiness = named('Readiness', {
   status: Type.String({ example: 'ready' }),
+  version: Type.String({ example: version, description: 'The version of Callbook.' }),
   problem: Type.Unsafe<string | null>({
     type: 'string',
     nullable: true,
@@ -125,8 +127,8 @@ export function serviceRoutes({
     )
 }
 
-function toReadiness(reason: string | null, state: Omit<Static<typeof Readiness>, 'status'>) {
-  if (reason === null) return { status: 'ready', ...state }
+function toReadiness(reason: string | null, state: Omit<Static<typeof Readiness>, 'status' | 'version'>) {
+  if (reason === null) return { status: 'ready', version, ...state }
   throw unavailable(reason)
 }
 

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { version } from '../version.ts'
 
 interface IndexTotals {
   vectors: number
@@ -61,7 +62,16 @@ export class Instruments {
     registers: [this.#registry],
   })
 
+  /** Always 1: its labels are what matters. https://www.robustperception.io/exposing-the-version-to-prometheus */
+  readonly #build = new Gauge({
+    name: 'callbook_build_info',
+    help: 'The version of Callbook, in its label.',
+    labelNames: ['version'],
+    registers: [this.#registry],
+  })
+
   constructor({ countPending, index, database, changeWatch, bytesKept }: WatchedParts) {
+    this.#build.set({ version }, 1)
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)

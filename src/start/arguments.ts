@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import packageJson from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config.ts'
+import { version as ownVersion } from '../version.ts'
 
 const options = {
   workers: { type: 'string' },
@@ -27,7 +27,7 @@ For keys, imports, backups and more, use the command line: bun callbook --help
 export function readArguments({ workersMax = 1 } = {}): { workers: number } {
   const { workers: given = '1', help, version } = parse()
   if (help) tell(usage)
-  if (version) tell(`${packageJson.version}\n`)
+  if (version) tell(`${ownVersion}\n`)
   const workers = Number(given)
   if (Number.isInteger(workers) && workers >= 1 && workers <= workersMax) return { workers }
   throw new ConfigError([

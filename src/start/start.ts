@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import type { PeerAddress } from '../http/client-address.ts'
 import { type OpenLog, openLog } from '../observability/log.ts'
 import { openServices, type Services } from '../services/services.ts'
+import { version } from '../version.ts'
 import { bootstrap, type FirstStart } from './bootstrap.ts'
 import type { WorkerListens } from './supervisor.ts'
 
@@ -168,6 +169,7 @@ function startBanner(
   const publicUrl = config.publicUrl ?? address
   const lines = [
     `Callbook    ${address}`,
+    `Version     ${version}`,
     `Docs        ${publicUrl}/docs`,
     `Data        ${config.dataDir}`,
     `Embeddings  texts are sent to ${embedder.destination}`,

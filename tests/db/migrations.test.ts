@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import type { Dataset } from '../../scripts/dataset.ts'
@@ -54,6 +54,19 @@ describe.skipIf(ofFilesOnly)('the next version', () => {
     // Its words do not match, so it is found once its vector is there.
     await until(async () => (await search()).data.length > 0)
     expect((await search()).data).toMatchObject([{ name: 'New' }])
+  })
+
+  test('leaves a database as it was when its migration fails half-way', async () => {
+    appendFileSync(
+      join(next, 'src/db/migrations/9999_next.sql'),
+      '\n--> statement-breakpoint\nINSERT INTO nowhere VALUES (1);',
+    )
+    const victim = startVictim(dataDir, next)
+    started.push(victim)
+    expect(await victim.address).toBe(null)
+    const service = await startService({ dataDir })
+    expect((await at(service, old).fetch(`/v1/calls/${oldCallId}`)).status).toBe(200)
+    await service.stop()
   })
 
   test('migrates once when two of its processes start at once', async () => {

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pythonCommands } from '../../scripts/python.ts'
+import { typesOf } from '../../scripts/typescript-types.ts'
 import { readDocument } from '../support/document.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { typesOf } from '../support/typescript-client.ts'
 
 // Generates the clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import packageJson from '../../package.json' with { type: 'json' }
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -49,6 +50,7 @@ describe('/metrics', () => {
     const answer = await fetch(`${service.url}/metrics`)
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(parseMetrics(await answer.text()).types).toEqual({
+      callbook_build_info: 'gauge',
       callbook_http_request_duration_seconds: 'histogram',
       callbook_embedding_duration_seconds: 'histogram',
       callbook_embedding_failures_total: 'counter',
@@ -197,6 +199,7 @@ describe('/health and /ready', () => {
   test('answer without a key', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${service.url}/ready`)).json()).toEqual({
+      version: packageJson.version,
       status: 'ready',
       problem: null,
       replication:

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
@@ -19,6 +19,22 @@ describe('callbook doctor', () => {
       expect(value.map((check: { check: string }) => check.check)).toEqual(all)
       const text = await callbook.run(['doctor'])
       expect(text.out.split('\n').filter((one) => one.startsWith('✓'))).toHaveLength(all.length)
+    })
+  })
+
+  test('Litestream beside the database is a fault, and /ready names it', async () => {
+    await withService(async ({ url }, callbook) => {
+      mkdirSync(join(callbook.dataDir, '.callbook.db-litestream'))
+      const { code, value } = await callbook.json(['doctor'])
+      expect([code, value.at(-4)]).toMatchObject([
+        1,
+        { check: 'database', detail: expect.stringContaining('Litestream') },
+      ])
+      const ready = await fetch(`${url}/ready`)
+      expect([ready.status, await ready.json()]).toMatchObject([
+        200,
+        { problem: expect.stringContaining('Litestream') },
+      ])
     })
   })
 

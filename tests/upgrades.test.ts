@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import packageJson from '../package.json' with { type: 'json' }
+import {
+  calls,
+  migrationDigests,
+  type Release,
+  releaseName,
+  releasesFolder,
+  words,
+} from '../scripts/release-folder.ts'
+import { CommandLine } from './support/command-line.ts'
+import { at, type Reached } from './support/node.ts'
+import { freshFolder } from './support/script.ts'
+import { startService, type TestService } from './support/service.ts'
+import { ofFilesOnly } from './support/test-mode.ts'
+import { findTraces, tracesOfWord } from './support/traces.ts'
+import { until } from './support/until.ts'
+
+// Opens the data folders that released versions made, each by that version: `scripts/release-folder.ts`.
+
+setDefaultTimeout(60_000)
+
+const versions = readdirSync(releasesFolder)
+const releaseOf = (version: string): Release =>
+  JSON.parse(readFileSync(join(releasesFolder, version, releaseName), 'utf8'))
+
+test('this version has left a folder', () => {
+  expect(versions).toContain(packageJson.version)
+})
+
+test.each(versions)('no migration of %s was edited', (version) => {
+  expect(migrationDigests()).toMatchObject(releaseOf(version).migrations)
+})
+
+describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
+  const { folder, remove } = freshFolder()
+  const dataDir = join(folder, 'data')
+  const release = releaseOf(version)
+  let service: TestService
+  let project: Reached
+
+  beforeAll(async () => {
+    cpSync(join(releasesFolder, version, 'data'), dataDir, { recursive: true })
+    service = await startService({ dataDir })
+    project = at(service, release)
+  })
+  afterAll(async () => {
+    await service.stop()
+    remove()
+  })
+
+  const read = async (path: string) => {
+    const answer = await project.fetch(path)
+    return [answer.status, await answer.json()]
+  }
+  const found = async (query: string, mode: string) => {
+    const answer = await project.send('POST', '/v1/knowledge/search', { query, mode })
+    return (await answer.json()).data.map(({ name }: { name: string }) => name)
+  }
+
+  test('has its calls, with all that is known of them', async () => {
+    expect(await read('/v1/calls?details=include&order=createdAt')).toMatchObject([
+      200,
+      { data: [{ id: calls.completed }, { id: calls.live }], pagination: { total: 2 } },
+    ])
+    expect(await read(`/v1/calls/${calls.completed}`)).toMatchObject([
+      200,
+      { status: 'completed', duration: 41.5, callAnalysis: { topic: words.call, score: 0.5 } },
+    ])
+    expect(await read(`/v1/calls/${calls.completed}/details`)).toMatchObject([
+      200,
+      {
+        agent: { id: 'front-desk' },
+        costUsd: 0.12,
+        metadata: { order: words.call },
+        recording: { state: 'kept' },
+      },
+    ])
+    const recording = await project.fetch(`/v1/calls/${calls.completed}/recording`)
+    expect([recording.status, (await recording.bytes()).byteLength]).toEqual([200, 6_444])
+    expect(await read(`/v1/calls?text=${words.call}`)).toMatchObject([
+      200,
+      { data: [{ id: calls.completed }] },
+    ])
+    expect(await read(`/v1/calls?text=${words.deleted}`)).toMatchObject([200, { data: [] }])
+  })
+
+  test('has its knowledge, found by words and by vectors', async () => {
+    const name = `About the ${words.item}`
+    expect(await read('/v1/knowledge')).toMatchObject([200, [{ name }]])
+    for (const mode of ['keyword', 'vector'])
+      expect([mode, await found(words.item, mode)]).toEqual([mode, [name]])
+  })
+
+  test('has its settings', async () => {
+    expect(await read('/v1/rubric')).toMatchObject([200, { version: 1, criteria: [{ id: 'greeted' }] }])
+    expect(await read('/v1/alerts')).toMatchObject([200, { data: [{ name: 'Very many calls' }] }])
+    const callbook = new CommandLine(dataDir)
+    for (const noun of ['source', 'webhook'])
+      expect((await callbook.json([noun, 'list', '--project', 'released'])).value).toHaveLength(1)
+  })
+
+  test('takes new records, and erases old ones to the last byte', async () => {
+    expect((await project.send('PUT', '/ingest/calls/new', { summary: 'from this version' })).status).toBe(
+      201,
+    )
+    expect((await project.send('PUT', '/ingest/calls/deleted', {})).status).toBe(410)
+    expect((await project.fetch(`/v1/calls/${calls.completed}`, { method: 'DELETE' })).status).toBe(200)
+    await until(async () => {
+      const [, erasure] = await read(`/v1/erasures/${calls.completed}`)
+      return erasure.status === 'done'
+    })
+    const traces = [words.call, words.deleted].flatMap((word) => tracesOfWord(word.slice(0, 6)))
+    expect(await findTraces(dataDir, traces)).toEqual([])
+  })
+
+  test('has a sound database and index', async () => {
+    const database = new Database(join(dataDir, 'callbook.db'), { readonly: true })
+    expect(database.prepare('pragma integrity_check').pluck().all()).toEqual(['ok'])
+    expect(database.prepare('pragma foreign_key_check').all()).toEqual([])
+    database.close()
+    expect((await new CommandLine(dataDir).run(['index', 'verify'])).code).toBe(0)
+  })
+})
+
+describe.skipIf(ofFilesOnly)('a database that this version did not make', () => {
+  test('is refused when another program made it, and left alone', async () => {
+    const { folder, remove } = freshFolder()
+    const file = join(folder, 'callbook.db')
+    const database = new Database(file)
+    database.exec('create table calls (id integer primary key, note text)')
+    database.close()
+    const refused = 'was written by another program'
+    expect(String(await startService({ dataDir: folder }).catch(String))).toContain(refused)
+    const { value } = await new CommandLine(folder).json(['doctor'])
+    expect(value.at(-1)).toMatchObject({ detail: expect.stringContaining(refused) })
+    const after = new Database(file, { readonly: true })
+    expect(after.prepare("select name from sqlite_master where type = 'table'").pluck().all()).toEqual([
+      'calls',
+    ])
+    after.close()
+    remove()
+  })
+})
