@@ -59,7 +59,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     expect(event?.data.call).toMatchObject({ id: 'a', details: { timeline: [] } })
     await page.getByRole('row').filter({ hasText: receiver.url }).click()
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
-    await deliveries.getByText('call.completed').first().waitFor()
+    await deliveries.getByRole('cell', { name: 'call.completed', exact: true }).waitFor()
     await deliveries.getByText('204').waitFor()
     expect(new URL(page.url()).pathname).toMatch(/\/webhooks\/wh_/)
     await page.getByLabel('Send again after change').fill('0')
@@ -102,7 +102,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await page.getByRole('menuitem', { name: 'call.completed' }).click()
     await page.getByText('no such call').waitFor()
     expect(receiver.received.slice(sent)).toMatchObject([{ type: 'call.completed', test: true }])
-    await page.getByText('Test', { exact: true }).waitFor()
+    await page.getByRole('table', { name: 'Deliveries' }).getByText(/^Test · call.completed/).waitFor()
     expect(await page.getByRole('button', { name: 'Resend this one' }).count()).toBe(0)
     receiver.answer = accept
     await page.getByRole('link', { name: 'All webhooks' }).click()

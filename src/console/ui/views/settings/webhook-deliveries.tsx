@@ -93,6 +93,7 @@ const columns: Column<WebhookAttempt>[] = [
       <>
         <AttemptStatus attempt={row} />
         <span className="cb-narrow-line">
+          {row.isTest && 'Test · '}
           {row.event} · <Instant at={row.at} as="second" />
         </span>
       </>
