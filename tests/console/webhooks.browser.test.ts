@@ -102,7 +102,10 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await page.getByRole('menuitem', { name: 'call.completed' }).click()
     await page.getByText('no such call').waitFor()
     expect(receiver.received.slice(sent)).toMatchObject([{ type: 'call.completed', test: true }])
-    await page.getByRole('table', { name: 'Deliveries' }).getByText(/^Test · call.completed/).waitFor()
+    await page
+      .getByRole('table', { name: 'Deliveries' })
+      .getByText(/^Test · call.completed/)
+      .waitFor()
     expect(await page.getByRole('button', { name: 'Resend this one' }).count()).toBe(0)
     receiver.answer = accept
     await page.getByRole('link', { name: 'All webhooks' }).click()

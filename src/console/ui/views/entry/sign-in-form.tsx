@@ -75,6 +75,8 @@ function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormPr
       />
       <PasswordInput
         ref={again}
+        // A dialog focuses its first field otherwise.
+        data-autofocus={known !== undefined || undefined}
         label="Password"
         name="password"
         autoComplete="current-password"
