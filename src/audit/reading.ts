@@ -5,7 +5,8 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
-import type { AuditAction, AuditTrail } from './audit-trail.ts'
+import type { AuditAction } from './actions.ts'
+import type { AuditTrail } from './audit-trail.ts'
 import { rowOfCall } from './targets.ts'
 
 /** The page polls a live call, so repeated reading is noted once in this time. */

@@ -12,7 +12,7 @@ import {
   sources,
   webhooks,
 } from '../db/schema.ts'
-import type { AuditAction, AuditRow } from './audit-trail.ts'
+import { type AuditAction, type TargetKind, targetKinds } from './actions.ts'
 
 /** What the target of an entry is, and where it is found. */
 export interface AuditLink {
@@ -23,84 +23,11 @@ export interface AuditLink {
   name: string | null
 }
 
-type TargetKind = 'alert' | 'call' | 'erasure' | 'hold' | 'item' | 'key' | 'person' | 'source' | 'webhook'
-
-/** What each action is done to, if that has an address. */
-const kinds = {
-  console_set_up: null,
-  signed_in: null,
-  sign_in_failed: null,
-  signed_out: null,
-  signed_out_everywhere: null,
-  session_ended: null,
-  password_changed: null,
-  password_link_created: 'person',
-  password_reset: null,
-  two_factor_enabled: null,
-  two_factor_disabled: null,
-  two_factor_reset: 'person',
-  backup_codes_renewed: null,
-  invitation_created: null,
-  invitation_revoked: null,
-  invitation_accepted: 'person',
-  role_changed: 'person',
-  person_removed: 'person',
-  person_renamed: null,
-  person_deleted: null,
-  key_created: 'key',
-  key_changed: 'key',
-  key_rotated: 'key',
-  key_revoked: 'key',
-  source_created: 'source',
-  source_changed: 'source',
-  source_rotated: 'source',
-  source_deleted: 'source',
-  project_created: null,
-  project_renamed: null,
-  project_deleted: null,
-  settings_changed: null,
-  call_opened: 'call',
-  calls_exported: null,
-  call_deleted: 'call',
-  recording_played: 'call',
-  recording_deleted: 'call',
-  recordings_expired: null,
-  erasure_requested: 'erasure',
-  erasure_done: 'erasure',
-  hold_set: 'hold',
-  hold_lifted: 'hold',
-  calls_expired: null,
-  calls_ended: null,
-  audit_expired: null,
-  questions_expired: null,
-  call_evaluated: 'call',
-  call_noted: 'call',
-  call_labelled: 'call',
-  call_reviewed: 'call',
-  turn_flagged: 'call',
-  rubric_changed: null,
-  rubric_tried: 'call',
-  call_analyzed: 'call',
-  analyses_started: null,
-  analyses_stopped: null,
-  item_created: 'item',
-  item_changed: 'item',
-  item_deleted: 'item',
-  alert_created: 'alert',
-  alert_changed: 'alert',
-  alert_tested: 'alert',
-  alert_deleted: 'alert',
-  webhook_created: 'webhook',
-  webhook_secret_rotated: 'webhook',
-  webhook_deleted: 'webhook',
-  webhook_enabled: 'webhook',
-  webhook_switched_off: 'webhook',
-  webhook_replayed: 'webhook',
-  webhook_resent: 'webhook',
-  webhook_tested: 'webhook',
-} as const satisfies Record<AuditAction, TargetKind | null>
-
-type Entry = Pick<AuditRow, 'action' | 'target'> & { targetRef: string | null }
+interface Entry {
+  action: AuditAction
+  target: string | null
+  targetRef: string | null
+}
 
 /** The keyed hash at the start of a target. */
 const hashPattern = /^[0-9a-f]{64}/
@@ -160,6 +87,6 @@ const tables = {
 /** A hold on a call is about the call. */
 function kindOf({ action, target }: Entry): TargetKind | null {
   // A newer process on the same database may record other actions.
-  const kind: TargetKind | null | undefined = kinds[action]
+  const kind: TargetKind | null | undefined = targetKinds[action]
   return kind === 'hold' && hashPattern.test(target ?? '') ? 'call' : (kind ?? null)
 }

@@ -1,5 +1,6 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { type AuditAction, type AuditTrail, byService } from '../audit/audit-trail.ts'
+import type { AuditAction } from '../audit/actions.ts'
+import { type AuditTrail, byService } from '../audit/audit-trail.ts'
 import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import type { CallerRecord } from '../../../../calls/keeping/callers.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -28,7 +28,10 @@ export function CallerErasure({ caller, project }: { caller: CallerRecord; proje
     if ('id' in accepted) setRequest(accepted.id)
     await queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) })
   }
-  const refresh = () => void queryClient.invalidateQueries({ queryKey: callKeys.caller(project, id) })
+  const refresh = useCallback(
+    () => void queryClient.invalidateQueries({ queryKey: callKeys.caller(project, id) }),
+    [queryClient, project, id],
+  )
   return (
     <Panel
       title="Erase"

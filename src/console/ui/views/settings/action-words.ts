@@ -1,4 +1,5 @@
-import type { ActorKind, AuditAction } from '../../../../audit/audit-trail.ts'
+import type { AuditAction } from '../../../../audit/actions.ts'
+import type { ActorKind } from '../../../../audit/audit-trail.ts'
 
 /** The name of each action in the audit trail. */
 export const actionWords: Record<AuditAction, string> = {

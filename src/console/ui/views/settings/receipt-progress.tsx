@@ -13,10 +13,9 @@ export function ReceiptProgress({ id, onDone }: { id: string; onDone?: () => voi
   const { id: project } = useProject()
   const { data, error } = useQuery(receiptQuery(project, id))
   const isDone = data?.status === 'done'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is done
   useEffect(() => {
     if (isDone) onDone?.()
-  }, [isDone])
+  }, [isDone, onDone])
   if (error) return <Problem error={error} title="The receipt could not be loaded" />
   if (!data) return null
   const { calls = 0, deleted = 0, onHold = 0, doneAt } = data

@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core'
-import { IconAlertTriangle, IconSend } from '@tabler/icons-react'
+import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
@@ -16,6 +16,7 @@ import classes from './settings.module.css'
 import messageClasses from './webhook-message.module.css'
 import { WebhookMessageDetails } from './webhook-message.tsx'
 import { attemptsQuery } from './webhook-queries.ts'
+import { AttemptStatus } from './webhook-state.tsx'
 
 /** Every attempt with its answer. A click shows more of it beside the list. */
 export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: WebhookRecord }) {
@@ -143,20 +144,3 @@ const columns: Column<WebhookAttempt>[] = [
     render: ({ at }) => <Instant at={at} as="second" />,
   },
 ]
-
-/** The status of the answer, or why there was none. */
-export function AttemptStatus({
-  attempt: { status, error },
-}: {
-  attempt: Pick<WebhookAttempt, 'status' | 'error'>
-}) {
-  if (status !== null && status >= 200 && status < 300)
-    return <span className="cb-figure cb-dimmed">{status}</span>
-  return (
-    <span title={error ?? undefined}>
-      <StatusBadge tone="danger" icon={<IconAlertTriangle size={12} />}>
-        {status === null ? error : `${status}`}
-      </StatusBadge>
-    </span>
-  )
-}

@@ -12,9 +12,9 @@ import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
-import { AttemptStatus } from './webhook-deliveries.tsx'
 import classes from './webhook-message.module.css'
 import { messageQuery, webhooksQuery } from './webhook-queries.ts'
+import { AttemptStatus } from './webhook-state.tsx'
 
 interface MessageProps {
   /** The id of the webhook. */

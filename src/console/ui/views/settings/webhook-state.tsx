@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck, IconPower } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -85,5 +86,22 @@ export function RemoveDialog({ removing, onClose, onRemoved }: RemoveDialogProps
         are deleted.
       </p>
     </ConfirmDialog>
+  )
+}
+
+/** The status of the answer, or why there was none. */
+export function AttemptStatus({
+  attempt: { status, error },
+}: {
+  attempt: Pick<WebhookAttempt, 'status' | 'error'>
+}) {
+  if (status !== null && status >= 200 && status < 300)
+    return <span className="cb-figure cb-dimmed">{status}</span>
+  return (
+    <span title={error ?? undefined}>
+      <StatusBadge tone="danger" icon={<IconAlertTriangle size={12} />}>
+        {status === null ? error : `${status}`}
+      </StatusBadge>
+    </span>
   )
 }
