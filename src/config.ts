@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 
 const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
+const roles = ['owner', 'member', 'viewer'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const logFormats = ['json', 'pretty'] as const
 
@@ -110,6 +111,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     metricsToken: read.secret('METRICS_TOKEN'),
     /** The model that analyzes calls; null analyzes none. */
     analysis: read.analysis(),
+    /** Where people can sign in instead of with a password; null for nowhere. */
+    oidc: read.oidc(),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
     logFormat: read.choice('LOG_FORMAT', logFormats) ?? (isTerminal ? 'pretty' : 'json'),
   }
@@ -263,6 +266,29 @@ class Reader {
     return Object.freeze({ model, endpoint, token, ...limits })
   }
 
+  oidc() {
+    const [clientId, clientSecret] = [this.text('OIDC_CLIENT_ID'), this.secret('OIDC_CLIENT_SECRET')]
+    const issuer = this.issuer('OIDC_ISSUER')
+    const config = {
+      issuer: this.text('OIDC_ISSUER') ?? '',
+      clientId: clientId ?? '',
+      clientSecret: clientSecret ?? '',
+      name: this.text('OIDC_NAME') ?? issuer?.host ?? '',
+      allowedDomains: this.domains('OIDC_ALLOWED_DOMAINS'),
+      groupsClaim: this.text('OIDC_GROUPS_CLAIM') ?? 'groups',
+      groupRoles: this.groupRoles('OIDC_ROLES'),
+      sessionHours: this.integer('OIDC_SESSION_HOURS', 12, [1, 2_160]),
+      isOnly: this.choice('OIDC_ONLY', ['true', 'false']) === 'true',
+    }
+    const together = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET']
+    const missing = together.filter((name) => this.text(name) === null)
+    // Otherwise nobody could sign in, or passwords would be taken although somebody forbade them.
+    if (missing.length < together.length || config.isOnly) {
+      for (const name of missing) this.refuse(name, 'is not set', `all of ${together.join(', ')}, or none`)
+    }
+    return missing.length > 0 ? null : Object.freeze(config)
+  }
+
   addresses(name: string): readonly string[] {
     const entries = this.text(name)?.split(',') ?? []
     const read = entries.map((written, index) => {
@@ -271,6 +297,40 @@ class Reader {
       const accepted = 'IPv4 and IPv6 addresses and CIDR ranges, separated by commas'
       this.refuse(name, `has ${quoted(entry)} as entry ${index + 1}`, accepted)
       return entry
+    })
+    return Object.freeze(read)
+  }
+
+  /** What is sent to it and told by it must not be read or changed on the way. */
+  private issuer(name: string): URL | null {
+    const url = this.url(name, ['https://…', 'http://…'])
+    if (url === null) return null
+    const isSafe = url.protocol === 'https:' || /^(127\.0\.0\.1|\[::1\]|localhost)$/.test(url.hostname)
+    if (!isSafe) return this.refuse(name, 'is not https', 'https://…, or http://… on this machine')
+    if (url.search === '' && url.hash === '') return url
+    return this.refuse(name, 'has a query or a fragment', 'a URL without them')
+  }
+
+  private domains(name: string): readonly string[] {
+    const domains = (this.text(name)?.split(',') ?? []).map((domain) => domain.trim().toLowerCase())
+    for (const domain of domains.filter((text) => !/^([a-z0-9-]+\.)+[a-z0-9-]{2,}$/.test(text))) {
+      this.refuse(name, `has ${quoted(domain)}`, 'domains such as example.com, separated by commas')
+    }
+    return Object.freeze(domains)
+  }
+
+  /** Group and project may hold any character; a comma is written `\,`. */
+  private groupRoles(name: string) {
+    const entries = this.text(name)?.match(/(?:\\.|[^,\\]|\\$)+/g) ?? []
+    const read = entries.flatMap((written) => {
+      const entry = written.trim().replaceAll('\\,', ',')
+      const [, group, project, given] = /^(.+)=(.+):([^:=]*)$/s.exec(entry) ?? []
+      const role = roles.find((known) => known === given)
+      if (group !== undefined && project !== undefined && role)
+        return [Object.freeze({ group, project, role })]
+      const accepted = `group=project:role, the role one of ${roles.join(', ')}, separated by commas`
+      this.refuse(name, `has ${quoted(entry)}`, accepted)
+      return []
     })
     return Object.freeze(read)
   }

@@ -42,6 +42,15 @@ const variables = [
   'ANALYSIS_CONTEXT_TOKENS',
   'ANALYSIS_CONCURRENCY',
   'ANALYSIS_REQUESTS_PER_MINUTE',
+  'OIDC_ISSUER',
+  'OIDC_CLIENT_ID',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_NAME',
+  'OIDC_ALLOWED_DOMAINS',
+  'OIDC_GROUPS_CLAIM',
+  'OIDC_ROLES',
+  'OIDC_SESSION_HOURS',
+  'OIDC_ONLY',
   'METRICS_TOKEN',
   'KEEP_ALIVE_SECONDS',
   'WEBHOOK_ALLOW_PRIVATE',
@@ -92,6 +101,7 @@ describe('defaults', () => {
       rateLimitPerMinute: 0,
       metricsToken: null,
       analysis: null,
+      oidc: null,
       logLevel: 'info',
       logFormat: 'json',
     })
@@ -150,6 +160,13 @@ describe('problems', () => {
       ANALYSIS_CONTEXT_TOKENS: '10',
       ANALYSIS_CONCURRENCY: '0',
       ANALYSIS_REQUESTS_PER_MINUTE: '-1',
+      OIDC_ISSUER: 'http://id.example.com',
+      OIDC_CLIENT_ID: '',
+      OIDC_CLIENT_SECRET: 'a b',
+      OIDC_ALLOWED_DOMAINS: '@example.com',
+      OIDC_ROLES: 'staff=Support:boss',
+      OIDC_SESSION_HOURS: '0',
+      OIDC_ONLY: 'yes',
       LOG_LEVEL: 'verbose',
       LOG_FORMAT: 'xml',
     }
@@ -195,6 +212,8 @@ describe('problems', () => {
       METRICS_TOKEN: `${secret}\u0000`,
       ANALYSIS_ENDPOINT: `https://user:${secret}@models.example.com`,
       ANALYSIS_TOKEN: `${secret} `,
+      OIDC_ISSUER: `https://user:${secret}@id.example.com`,
+      OIDC_CLIENT_SECRET: `${secret} `,
       PORT: 'x',
     })
     expect(shown.length).toBeGreaterThanOrEqual(8)
@@ -305,6 +324,83 @@ describe('database', () => {
       'DATABASE_SYNC_URL is set, but DATABASE_URL is remote; accepted: a primary only for a file: DATABASE_URL',
     ])
     expect(problems({ DATABASE_SYNC_URL: 'file:primary.db' })).toHaveLength(1)
+  })
+})
+
+describe('signing in elsewhere', () => {
+  const oidc = {
+    OIDC_ISSUER: 'https://id.example.com/realms/acme',
+    OIDC_CLIENT_ID: 'callbook',
+    OIDC_CLIENT_SECRET: 's3cret',
+  }
+
+  test('a provider has an issuer, a client and its secret, and the documented defaults', () => {
+    expect(load(oidc).oidc).toEqual({
+      issuer: 'https://id.example.com/realms/acme',
+      clientId: 'callbook',
+      clientSecret: 's3cret',
+      name: 'id.example.com',
+      allowedDomains: [],
+      groupsClaim: 'groups',
+      groupRoles: [],
+      sessionHours: 12,
+      isOnly: false,
+    })
+  })
+
+  test.each(['http://127.0.0.1:8080', 'http://[::1]/a', 'http://localhost', 'https://accounts.google.com'])(
+    'OIDC_ISSUER=%s is taken as it is written',
+    (issuer) => {
+      expect(load({ ...oidc, OIDC_ISSUER: issuer }).oidc?.issuer).toBe(issuer)
+    },
+  )
+
+  test.each([
+    'http://127.0.0.1.example.com',
+    'https://id.example.com/?a=b',
+    'https://id.example.com/#a',
+    'id',
+  ])('OIDC_ISSUER=%s is refused', (issuer) => {
+    expect(problems({ ...oidc, OIDC_ISSUER: issuer })).toHaveLength(1)
+  })
+
+  test('one of the three without the others is a problem for each of them', () => {
+    expect(problems({ OIDC_ISSUER: oidc.OIDC_ISSUER })).toEqual([
+      'OIDC_CLIENT_ID is not set; accepted: all of OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, or none',
+      'OIDC_CLIENT_SECRET is not set; accepted: all of OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, or none',
+    ])
+    expect(problems({ ...oidc, OIDC_ISSUER: '' })).toHaveLength(1)
+  })
+
+  test('refusing passwords without a provider stops the start', () => {
+    expect(problems({ OIDC_ONLY: 'true' }).map((line) => line.split(' ')[0])).toEqual(Object.keys(oidc))
+    expect(problems({ OIDC_ONLY: 'false' })).toEqual([])
+    expect(load({ ...oidc, OIDC_ONLY: 'true' }).oidc?.isOnly).toBe(true)
+  })
+
+  test('groups and projects may have any character', () => {
+    const text = 'a=b=Acme: Sales:owner, c\\, d=prj_1:viewer,ACME\\admins=*:member,'
+    expect(load({ ...oidc, OIDC_ROLES: text }).oidc?.groupRoles).toEqual([
+      { group: 'a=b', project: 'Acme: Sales', role: 'owner' },
+      { group: 'c, d', project: 'prj_1', role: 'viewer' },
+      { group: 'ACME\\admins', project: '*', role: 'member' },
+    ])
+  })
+
+  test.each(['a', 'a=b', 'a=b:', 'a=:owner', '=b:owner', 'a=b:Owner', 'a:owner', 'a=b:owner:x'])(
+    'OIDC_ROLES=%s is refused',
+    (text) => {
+      expect(problems({ ...oidc, OIDC_ROLES: text })).toHaveLength(1)
+    },
+  )
+
+  test('domains are compared in lower case', () => {
+    const text = 'Example.com, sub.example.org'
+    expect(load({ ...oidc, OIDC_ALLOWED_DOMAINS: text }).oidc?.allowedDomains).toEqual([
+      'example.com',
+      'sub.example.org',
+    ])
+    expect(problems({ ...oidc, OIDC_ALLOWED_DOMAINS: 'example.com,' })).toHaveLength(1)
   })
 })
 

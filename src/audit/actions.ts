@@ -15,6 +15,8 @@ export const targetKinds = {
   console_set_up: null,
   signed_in: null,
   sign_in_failed: null,
+  signed_in_past_provider: null,
+  sign_in_linked: null,
   signed_out: null,
   signed_out_everywhere: null,
   session_ended: null,

@@ -105,8 +105,11 @@ export class AuditTrail {
     return sql`${this.#insert(event)} where changes() > 0`
   }
 
-  /** Records an event for each row of `from`, whose column `value` is its target. `targetRef` is one of its columns, too. */
-  entries(event: Omit<AuditEvent, 'target'>, from: SQL): SQL {
+  /**
+   * Records an event for each row of `from`, whose column `value` is its target. `targetRef` is one of its columns, too.
+   * @param event.projectId SQL for another column of `from`, which has a name that no table's column has
+   */
+  entries(event: Omit<AuditEvent, 'target' | 'projectId'> & { projectId: number | SQL }, from: SQL): SQL {
     return sql`${this.#insert({ ...event, target: sql`value` })} from ${from}`
   }
 

@@ -11,6 +11,7 @@ import type { Links } from './people/links.ts'
 import type { Members } from './people/members.ts'
 import type { OpenSessions } from './people/open-sessions.ts'
 import type { People } from './people/people.ts'
+import type { ProviderSignIn } from './people/provider-sign-in.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import { peopleRoutes } from './people-routes.ts'
@@ -29,6 +30,7 @@ export interface ConsoleParts {
   readonly people: People
   readonly views: Views
   readonly twoFactor: TwoFactor
+  readonly providerSignIn: ProviderSignIn
 }
 
 interface ConsoleApiOptions extends CallParts, AnalysisParts, KnowledgeParts, Omit<SettingsParts, 'audit'> {

@@ -2,6 +2,7 @@
 export const pagePaths = [
   '/',
   '/sign-in',
+  '/sign-in/oidc',
   '/setup',
   '/join',
   '/reset',

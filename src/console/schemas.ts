@@ -17,6 +17,12 @@ export const SignIn = Type.Object({ email: Text(320), password: Text(128) })
 /** A code of an authenticator app, or a backup code. */
 export const SecondFactor = Type.Object({ code: Text(40) })
 
+/** Of a sign-in at a provider: the query with which it sent the browser back, and the token of an invitation. */
+export const FinishedSignIn = Type.Object({
+  query: Text(8_000),
+  invitation: Type.Optional(Token),
+})
+
 export const OwnPassword = Type.Object({ password: Text(128) })
 
 export const PasswordAndCode = Type.Object({ password: Text(128), code: Text(40) })

@@ -1,12 +1,15 @@
+import { NoMembers } from '../webhooks/schemas.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Client } from './people/client.ts'
 import type { Links } from './people/links.ts'
 import type { People } from './people/people.ts'
+import type { ProviderSignIn } from './people/provider-sign-in.ts'
 import type { Sessions } from './people/sessions.ts'
 import type { TwoFactor } from './people/two-factor.ts'
 import {
   AcceptInvitation,
   ChangePassword,
+  FinishedSignIn,
   LinkToken,
   NewName,
   OwnPassword,
@@ -22,13 +25,15 @@ interface SessionRoutesOptions {
   links: Links
   people: People
   twoFactor: TwoFactor
+  providerSignIn: ProviderSignIn
 }
 
 /** /console/api: sessions, one-time links and the person's own account. */
-export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRoutesOptions) {
+export function sessionRoutes({ sessions, links, people, twoFactor, providerSignIn }: SessionRoutesOptions) {
   return consoleRoutes('/console/api')
-    .derive(({ headers, address, set }): { client: Client } => ({
+    .derive(({ headers, address, request, set }): { client: Client } => ({
       client: {
+        origin: headers.origin ?? new URL(request.url).origin,
         cookies: headers.cookie ?? null,
         address,
         userAgent: headers['user-agent'] ?? null,
@@ -44,6 +49,12 @@ export function sessionRoutes({ sessions, links, people, twoFactor }: SessionRou
       '/session/code',
       ({ body, client }) => sessions.enterCode(body.code, client),
       jsonBody(SecondFactor),
+    )
+    .post('/session/oidc', ({ client }) => providerSignIn.begin(client), jsonBody(NoMembers))
+    .post(
+      '/session/oidc/return',
+      ({ body, client }) => providerSignIn.finish(body, client),
+      jsonBody(FinishedSignIn),
     )
     .delete('/session', ({ person, client }) => sessions.signOut(person, client, 'here'))
     .get('/sessions', async ({ person }) => ({ data: await sessions.list(person) }))

@@ -981,6 +981,8 @@ export const sessions = sqliteTable(
     userId: personId('user_id'),
     token: text().notNull().unique(),
     expiresAt: instant('expires_at').notNull(),
+    /** However often it is used; null for the longest that any may last. */
+    endsAt: instant('ends_at'),
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
     ...timestamps(),
@@ -988,7 +990,7 @@ export const sessions = sqliteTable(
   (table) => [index('sessions_by_person').on(table.userId)],
 )
 
-/** How a person signs in: here by password, as a salted scrypt hash. */
+/** How a person signs in: by password, as a salted scrypt hash, or as a subject of an issuer of OpenID Connect. */
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -1047,6 +1049,8 @@ export const members = sqliteTable(
     projectId: projectId(),
     personId: personId('person_id'),
     role: text({ enum: ['owner', 'member', 'viewer'] }).notNull(),
+    /** What the role would be without the person's groups at the sign-in provider; null if they do not raise it. */
+    withoutGroups: text('without_groups', { enum: ['owner', 'member', 'viewer', 'none'] }),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [

@@ -25,6 +25,7 @@ export const guidePages = [
   'decisions',
   'figures',
   'security',
+  'single-sign-on',
   'privacy',
 ] as const
 export const guidePath = '/docs/guide'

@@ -70,6 +70,6 @@ export function isSafe(method: string): boolean {
 /** Routes without sign-in: the session, signing in, and one-time links. */
 function isOpen(method: string, first: string | undefined, second: string | undefined): boolean {
   if (first === 'session' && !second) return isSafe(method) || method === 'POST'
-  if (first === 'session' && second === 'code') return method === 'POST'
+  if (first === 'session' && (second === 'code' || second === 'oidc')) return method === 'POST'
   return first === 'links' && Boolean(second) && method === 'POST'
 }

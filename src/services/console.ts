@@ -6,6 +6,8 @@ import { Links } from '../console/people/links.ts'
 import { Members } from '../console/people/members.ts'
 import { OpenSessions } from '../console/people/open-sessions.ts'
 import { People } from '../console/people/people.ts'
+import { Provider } from '../console/people/provider.ts'
+import { ProviderSignIn } from '../console/people/provider-sign-in.ts'
 import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
 import { TwoFactor } from '../console/people/two-factor.ts'
@@ -14,7 +16,8 @@ import type { Common } from './parts.ts'
 
 /** The parts that only the console uses: people, their sessions and their links. */
 export function createConsole({ config, log, database, audit, sessionSecret, now }: Common): ConsoleParts {
-  const common = { read: database.read, write: database.write, audit, now, log }
+  const { oidc } = config
+  const common = { read: database.read, write: database.write, audit, now, log, oidc }
   const limits = new SignInLimits({ ...common, networkOf })
   let loading: Promise<Auth> | undefined
   // Loaded only when it is used: better-auth takes 17 MB of memory.
@@ -40,6 +43,14 @@ export function createConsole({ config, log, database, audit, sessionSecret, now
     twoFactor: new TwoFactor({ ...common, auth, limits }),
     members: new Members(common),
     links: new Links({ ...common, auth, sessions, limits }),
+    providerSignIn: new ProviderSignIn({
+      ...common,
+      auth,
+      sessions,
+      limits,
+      provider: oidc && new Provider(oidc, log),
+      publicUrl: config.publicUrl,
+    }),
     invitations: new Invitations({ ...common, people }),
   }
 }

@@ -14,6 +14,8 @@ const levels: Record<string, Level> = {
   'GET /session': 'everyone',
   'POST /session': 'everyone',
   'POST /session/code': 'everyone',
+  'POST /session/oidc': 'everyone',
+  'POST /session/oidc/return': 'everyone',
   'DELETE /session': 'signedIn',
   'GET /sessions': 'signedIn',
   'DELETE /sessions': 'signedIn',

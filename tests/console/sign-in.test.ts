@@ -42,6 +42,9 @@ async function signedIn(person: TestPerson): Promise<Pick<TestPerson, 'fetch' | 
   return browserOf(service, cookieOf(await signIn(person)))
 }
 
+/** Sessions are renewed every ten. */
+const elevenMinutesAgo = () => new Date(Date.now() - 660_000)
+
 const isSignedIn = async (browser: Pick<TestPerson, 'fetch'>) =>
   (await browser.fetch('/sessions')).status === 200
 
@@ -64,6 +67,8 @@ describe('signing in', () => {
       isSetUp: true,
       ownsConsole: false,
       needsCode: false,
+      provider: null,
+      hasPassword: true,
     }
     expect([answer.status, await answer.json()]).toEqual([200, shown])
     const later = await browserOf(service, cookieOf(answer)).fetch('/session')
@@ -74,7 +79,15 @@ describe('signing in', () => {
     const answer = await set.nobody.fetch('/session')
     expect([answer.status, await answer.json()]).toEqual([
       200,
-      { person: null, projects: [], isSetUp: true, ownsConsole: false, needsCode: false },
+      {
+        person: null,
+        projects: [],
+        isSetUp: true,
+        ownsConsole: false,
+        needsCode: false,
+        provider: null,
+        hasPassword: false,
+      },
     ])
   })
 
@@ -240,7 +253,7 @@ describe('a session', () => {
     const before = Date.now() + 10 * 86_400_000
     await write
       .update(sessions)
-      .set({ expiresAt: new Date(before) })
+      .set({ expiresAt: new Date(before), updatedAt: elevenMinutesAgo() })
       .where(ofPerson)
     const answer = await person.fetch('/session')
     expect(cookieOf(answer)).toBe(person.cookie)
@@ -256,7 +269,7 @@ describe('a session', () => {
     const createdAt = new Date(Date.now() - 80 * 86_400_000)
     await write
       .update(sessions)
-      .set({ createdAt, expiresAt: new Date(Date.now() + 60_000) })
+      .set({ createdAt, updatedAt: elevenMinutesAgo(), expiresAt: new Date(Date.now() + 60_000) })
       .where(ofPerson)
     expect((await person.fetch('/session')).status).toBe(200)
     const [row] = await read.select().from(sessions).where(ofPerson)

@@ -20,6 +20,15 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+const nobody = {
+  person: null,
+  projects: [],
+  isSetUp: true,
+  ownsConsole: false,
+  provider: null,
+  hasPassword: false,
+}
+
 interface Enrolled {
   person: TestPerson
   /** The browser that turned it on, whose session is new. */
@@ -49,10 +58,7 @@ function post(path: string, body: unknown, cookie = '', address = `198.51.100.${
 async function signIn({ email, password }: Pick<TestPerson, 'email' | 'password'>): Promise<string> {
   addresses++
   const answer = await post('/session', { email, password })
-  expect([answer.status, await answer.json()]).toEqual([
-    200,
-    { person: null, projects: [], isSetUp: true, ownsConsole: false, needsCode: true },
-  ])
+  expect([answer.status, await answer.json()]).toEqual([200, { ...nobody, needsCode: true }])
   return cookieOf(answer)
 }
 

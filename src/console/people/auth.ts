@@ -4,13 +4,14 @@ import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { addressHeader } from './client.ts'
 import { passwordCharsMax, passwordCharsMin } from './credentials.ts'
+import { sessionRenewedAfterMs } from './options.ts'
+import { providerPlugin } from './provider-plugin.ts'
 
 /** Never resolved: better-auth only gets calls from this process. */
 const inside = 'http://callbook.invalid'
 const sessionSeconds = 14 * 86_400
 /** However often the session is used. */
 const sessionMsMax = 90 * 86_400_000
-const sessionRenewedAfterSeconds = 600
 
 interface AuthOptions {
   store: Store
@@ -45,8 +46,12 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
       minPasswordLength: passwordCharsMin,
       maxPasswordLength: passwordCharsMax,
     },
-    plugins: [twoFactor()],
-    session: { expiresIn: sessionSeconds, updateAge: sessionRenewedAfterSeconds },
+    plugins: [twoFactor(), providerPlugin],
+    session: {
+      expiresIn: sessionSeconds,
+      updateAge: sessionRenewedAfterMs / 1_000,
+      additionalFields: { endsAt: { type: 'date', required: false, input: false } },
+    },
     // It only counts requests to its own routes: see sign-in-limits.ts.
     rateLimit: { enabled: false },
     databaseHooks: {
@@ -59,10 +64,12 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
         },
         update: {
           before: async (changes, context) => {
-            const beganAt = context?.context.session?.session.createdAt
-            if (!beganAt || !changes.expiresAt) return
-            const endsAt = Math.min(changes.expiresAt.getTime(), beganAt.getTime() + sessionMsMax)
-            return { data: { ...changes, expiresAt: new Date(endsAt) } }
+            const session = context?.context.session?.session
+            if (!session || !changes.expiresAt) return
+            const endsAt = session.endsAt?.getTime() ?? session.createdAt.getTime() + sessionMsMax
+            return {
+              data: { ...changes, expiresAt: new Date(Math.min(changes.expiresAt.getTime(), endsAt)) },
+            }
           },
         },
       },

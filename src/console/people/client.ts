@@ -3,6 +3,8 @@ const userAgentCharsMax = 300
 
 /** What sessions need to know about a request. */
 export interface Client {
+  /** Where its browser has the console open. */
+  origin: string
   /** The `Cookie` header. */
   cookies: string | null
   address: string | null
@@ -12,7 +14,11 @@ export interface Client {
 }
 
 /** The headers passed to better-auth in place of the request's own. */
-export function headersOf({ cookies, address, userAgent }: Omit<Client, 'keepCookies'>): Headers {
+export function headersOf({
+  cookies,
+  address,
+  userAgent,
+}: Pick<Client, 'cookies' | 'address' | 'userAgent'>): Headers {
   const headers = new Headers()
   if (cookies) headers.set('cookie', cookies)
   if (address) headers.set(addressHeader, address)

@@ -1,8 +1,9 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { accounts, invitations, people, sessions, verifications } from '../../db/schema.ts'
-import { refuseFields } from '../../errors.ts'
+import { forbidden, refuseFields } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
+import type { ProviderConfig } from './options.ts'
 
 export interface Person {
   id: string
@@ -24,15 +25,24 @@ const emailCharsMax = 254
 const emailForm =
   /^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 
+/** @throws forbidden where people sign in at a provider only */
+export function refusePasswords(oidc: Pick<ProviderConfig, 'name' | 'isOnly'> | null): void {
+  if (oidc?.isOnly) throw forbidden(`Passwords are not accepted here. Sign in with ${oidc.name}.`)
+}
+
 /** As better-auth stores and compares them. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase()
 }
 
+export function passesAsEmail(normalized: string): boolean {
+  return normalized.length <= emailCharsMax && emailForm.test(normalized)
+}
+
 /** @throws invalid_request naming each bad field, under `path` */
 export function checkNewPerson({ name, email, password }: NewPerson, path = ''): NewPerson {
   const normalized = normalizeEmail(email)
-  const isEmail = normalized.length <= emailCharsMax && emailForm.test(normalized)
+  const isEmail = passesAsEmail(normalized)
   refuseFields({
     [`${path}name`]: nameProblem(name),
     [`${path}email`]: !isEmail && 'must be an email address, such as ada@example.com',
@@ -46,27 +56,27 @@ export function passwordProblem(password: string): string | null {
   return password.length > passwordCharsMax ? `must be at most ${passwordCharsMax} characters` : null
 }
 
-export interface NewPersonRow {
-  personId: string
-  name: string
-  email: string
+export interface NewPersonRow extends Person {
   passwordHash: string
   createdAt: number
 }
 
+/** The statement that creates a person, if `condition` holds. */
+export function insertPerson({ id, name, email }: Person, createdAt: number, condition: SQL): SQL {
+  return sql`
+    insert into ${people} (id, name, email, email_verified, created_at, updated_at)
+    select ${id}, ${name}, ${email}, 1, ${createdAt}, ${createdAt} where ${condition}`
+}
+
 /** The statements that create a person with a password, if `condition` holds. */
-export function insertPerson(
-  { personId, name, email, passwordHash, createdAt }: NewPersonRow,
-  condition: SQL,
-) {
+export function insertWithPassword(person: NewPersonRow, condition: SQL) {
+  const { id, passwordHash, createdAt } = person
   return {
-    person: sql`
-      insert into ${people} (id, name, email, email_verified, created_at, updated_at)
-      select ${personId}, ${name}, ${email}, 1, ${createdAt}, ${createdAt} where ${condition}`,
+    person: insertPerson(person, createdAt, condition),
     account: sql`
       insert into ${accounts} (id, user_id, account_id, provider_id, password, created_at, updated_at)
-      select ${personId}, id, id, 'credential', ${passwordHash}, ${createdAt}, ${createdAt}
-      from ${people} where id = ${personId}`,
+      select id, id, id, 'credential', ${passwordHash}, ${createdAt}, ${createdAt}
+      from ${people} where id = ${id}`,
   }
 }
 
@@ -83,21 +93,26 @@ interface PasswordChange {
 }
 
 /**
- * The statements that set a new password, end the person's sessions and delete their reset links. The one called
- * `changed` changes a row if the condition held.
+ * The statements that set a new password, end the person's sessions, and delete their reset links and who they are at a
+ * sign-in provider. The one called `changed` changes a row if the condition held.
  */
 export function changePassword(change: PasswordChange) {
   const { personId, passwordHash, now, condition, entry, keptSession = '' } = change
   const isChanged = hasPassword(personId, passwordHash)
   return {
+    // Whoever has only signed in at a provider has no password yet.
     changed: sql`
-      update ${accounts} set password = ${passwordHash}, updated_at = ${now}
-      where user_id = ${personId} and provider_id = 'credential' and ${condition}`,
+      insert into ${accounts} (id, user_id, account_id, provider_id, password, created_at, updated_at)
+      select ${personId}, ${personId}, ${personId}, 'credential', ${passwordHash}, ${now}, ${now} where ${condition}
+      on conflict (id) do update set password = excluded.password, updated_at = excluded.updated_at`,
     entry,
     sessions: sql`delete from ${sessions} where user_id = ${personId} and id <> ${keptSession} and ${isChanged}`,
     // A sign-in that waits for a code has shown the old password.
     signIns: sql`delete from ${verifications} where value = ${personId} and ${isChanged}`,
     links: sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`,
+    // Whoever is somebody else at the provider now is found again by the email address.
+    identities: sql`
+      delete from ${accounts} where user_id = ${personId} and provider_id <> 'credential' and ${isChanged}`,
   }
 }
 

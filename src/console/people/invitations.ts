@@ -4,10 +4,10 @@ import { invitations, members, people, projects } from '../../db/schema.ts'
 import { type AppError, forbidden, invalidRequest, notFound } from '../../errors.ts'
 import { type ActedBy, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { Person } from './credentials.ts'
+import { type Person, refusePasswords } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import type { People } from './people.ts'
-import { isConsoleOwner } from './set-up.ts'
+import { findConsoleOwner, isConsoleOwner } from './set-up.ts'
 import { createLinkToken, hashToken } from './token.ts'
 
 const invitationMs = 7 * 86_400_000
@@ -107,7 +107,10 @@ export class Invitations {
     return { id, revoked: true }
   }
 
-  /** A link that sets a new password. @throws not_found when nobody has the email address */
+  /**
+   * A link that sets a new password. @throws not_found when nobody has the email address; forbidden where passwords are
+   * not accepted, unless the person owns the console
+   */
   async createPasswordLink(email: string, baseUrl: string): Promise<PasswordLink> {
     const person = await this.#options.people.find(email)
     // The command line has no identity; as the person's own event it appears in their projects' trails.
@@ -146,6 +149,9 @@ export class Invitations {
     { by, projectId, requirements }: { by: ActedBy; projectId: number | null; requirements: Requirement[] },
   ): Promise<PasswordLink> {
     const { write, audit, now } = this.#options
+    // Null for the command line.
+    const createdBy = projectId === null ? null : personIdOf(by)
+    await refuseLinks(this.#options, person.id, createdBy)
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const target = personLabel(person)
@@ -153,8 +159,7 @@ export class Invitations {
       id: newId('inv'),
       personId: person.id,
       tokenHash: hashToken(token),
-      // Null for the command line.
-      createdBy: projectId === null ? null : personIdOf(by),
+      createdBy,
       createdAt,
       expiresAt,
     }
@@ -168,6 +173,15 @@ export class Invitations {
       link: `${baseUrl}/console/reset#${token}`,
     }
   }
+}
+
+/** @throws forbidden where passwords are not accepted, except for what the command line does for the console's owner */
+export async function refuseLinks(
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  personId: string,
+  createdBy: string | null,
+): Promise<void> {
+  if (createdBy !== null || personId !== (await findConsoleOwner(read))) refusePasswords(oidc)
 }
 
 /** Whether the creator owns the console, or owns every project of the person, who does not own the console. */

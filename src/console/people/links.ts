@@ -1,9 +1,10 @@
-import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import { invitations, members, meta, people, projects } from '../../db/schema.ts'
 import { type AppError, invalidRequest, notFound, refuseFields, signInRequired } from '../../errors.ts'
-import { byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
+import { type ActedBy, byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import type { AcceptInvitation, ResetPassword, SetUp } from '../schemas.ts'
 import type { Auth } from './auth.ts'
@@ -12,12 +13,15 @@ import {
   changePassword,
   checkNewPerson,
   findPerson,
-  insertPerson,
+  insertWithPassword,
   type NewPerson,
   type NewPersonRow,
+  type Person,
   passwordProblem,
+  refusePasswords,
 } from './credentials.ts'
-import { inviterName, isStillAllowed } from './invitations.ts'
+import { rankOf } from './group-roles.ts'
+import { inviterName, isStillAllowed, refuseLinks } from './invitations.ts'
 import type { PeopleOptions } from './options.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
@@ -65,11 +69,11 @@ export class Links {
     const isGood = sql`exists (
       select 1 from ${meta} where name = ${setupHashName} and value = ${hashToken(token)})`
     return await this.#asNewPerson({ token, input, path: '', client }, async (person) => {
-      const { personId } = person
-      const by = byPerson(person, client.address)
+      const personId = person.id
+      const by = byPerson({ ...person, personId }, client.address)
       const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
       const made = await write.batch({
-        ...insertPerson(person, isGood),
+        ...insertWithPassword(person, isGood),
         entry: audit.entry({ by, projectId: null, action: 'console_set_up', target: null }),
         memberships: sql`
           insert into ${members} (project_id, person_id, role, created_at)
@@ -87,26 +91,30 @@ export class Links {
 
   /**
    * Joins a project, as a new person or as the signed-in one. An invitation never lowers a role.
-   * @throws invalid_request when the new person's email address is already in use
+   * @throws invalid_request when the new person's email address is already in use; forbidden for a new person where
+   * passwords are not accepted
    */
   async accept(
     { token, newPerson }: typeof AcceptInvitation.static,
     signedIn: SignedIn,
     client: Client,
   ): Promise<SessionAnswer> {
+    const { oidc } = this.#options
     const link = await this.#find(token)
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
+      refusePasswords(oidc)
       const invited = { token, input: newPerson, path: 'newPerson.', client }
-      return await this.#asNewPerson(invited, (person) => this.#join(link, person, client, person))
+      return await this.#asNewPerson(invited, (person) => this.#join(link.tokenHash, person, client, person))
     }
     if (signedIn.personId === '')
       throw signInRequired(
         'Sign in and open the link again, or join with a name, an email address and a password.',
       )
-    await this.#join(link, signedIn, client)
-    const { personId, name, email } = signedIn
-    return await describeSession(this.#options.read, { id: personId, name, email })
+    const { personId: id, name, email } = signedIn
+    const person = { id, name, email }
+    await this.#join(link.tokenHash, person, client)
+    return await describeSession(this.#options, person)
   }
 
   /** Sets a new password, ends all of the person's sessions and signs them in. */
@@ -117,10 +125,11 @@ export class Links {
     const { personId, personName: name, email } = await this.#find(token)
     if (personId === null || name === null || email === null) throw deadLink()
     refuseFields({ password: passwordProblem(password) })
-    const { write, audit, now, auth, sessions } = this.#options
+    const { write, audit, now, auth, sessions, oidc } = this.#options
     const passwordHash = await (await (await auth()).$context).password.hash(password)
     const by = byPerson({ personId, name, email }, client.address)
-    const entry = audit.entry({ by, projectId: null, action: 'password_reset', target: null })
+    const action = oidc?.isOnly ? 'signed_in_past_provider' : 'password_reset'
+    const entry = audit.entry({ by, projectId: null, action, target: null })
     const condition = sql`exists (select 1 from ${invitations}
       where token_hash = ${hashToken(token)} and expires_at > ${now()} and ${isStillAllowed})`
     const { changed } = await write.batch(
@@ -138,8 +147,9 @@ export class Links {
   async #find(token: string) {
     const [link] = await this.#options.read
       .select({
-        id: invitations.id,
+        tokenHash: invitations.tokenHash,
         projectId: invitations.projectId,
+        createdBy: invitations.createdBy,
         projectName: projects.name,
         role: invitations.role,
         invitedBy: inviterName,
@@ -159,6 +169,7 @@ export class Links {
         ),
       )
     if (!link) throw deadLink()
+    if (link.personId !== null) await refuseLinks(this.#options, link.personId, link.createdBy)
     return link
   }
 
@@ -177,41 +188,51 @@ export class Links {
     // Before the hash, which costs much more.
     if (await findPerson(read, email)) throw emailInUse(`${path}email`)
     const passwordHash = await (await (await auth()).$context).password.hash(password)
-    await create({ personId: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
+    await create({ id: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
       throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error
     })
     return await sessions.open({ email, password }, client)
   }
 
-  async #join(
-    link: { id: string; projectId: number | null },
-    { personId, name, email }: { personId: string; name: string; email: string },
-    client: Client,
-    newPerson?: NewPersonRow,
-  ): Promise<void> {
+  async #join(tokenHash: string, person: Person, client: Client, newPerson?: NewPersonRow): Promise<void> {
     const { write, audit, now } = this.#options
-    const by = byPerson({ personId, name, email }, client.address)
-    const target = personLabel({ name, email })
-    const isGood = sql`exists (select 1 from ${invitations} where id = ${link.id} and expires_at > ${now()})`
-    const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
+    const isGood = sql`exists (select 1 from ${invitations} where ${isOpenInvitation(tokenHash, now())})`
+    const by = byPerson({ ...person, personId: person.id }, client.address)
     const { accepted } = await write.batch({
-      expired: sql`delete from ${invitations} where expires_at <= ${now()}`,
-      person: newPerson ? Object.values(insertPerson(newPerson, isGood)) : [],
-      member: sql`
-        insert into ${members} (project_id, person_id, role, created_at)
-        select project_id, ${personId}, role, ${now()} from ${invitations} where id = ${link.id} and ${isMade}
-        on conflict do update set role = excluded.role
-          where excluded.role = 'owner' or (excluded.role = 'member' and role = 'viewer')`,
-      accepted: sql`delete from ${invitations} where id = ${link.id} and ${isMade}`,
-      entry: audit.entry({
-        by,
-        projectId: link.projectId,
-        action: 'invitation_accepted',
-        target,
-        targetRef: personId,
-      }),
+      person: newPerson ? Object.values(insertWithPassword(newPerson, isGood)) : [],
+      ...acceptInvitation({ tokenHash, person, by, now: now() }, audit),
     })
     if (accepted.rowsAffected === 0) throw deadLink()
+  }
+}
+
+/** Whether a row of `invitations` is an open one with this token. */
+export function isOpenInvitation(tokenHash: string, now: number): SQL {
+  return sql`token_hash = ${tokenHash} and project_id is not null and expires_at > ${now}`
+}
+
+/** The statements that take a person into the project of an open invitation. `accepted` changes a row if they do. */
+export function acceptInvitation(
+  { tokenHash, person, by, now }: { tokenHash: string; person: Person; by: ActedBy; now: number },
+  audit: Pick<AuditTrail, 'entries'>,
+) {
+  const isThis = isOpenInvitation(tokenHash, now)
+  const isMade = sql`exists (select 1 from ${people} where id = ${person.id})`
+  const higher = (held: SQL) =>
+    sql`case when ${rankOf(sql`excluded.role`)} > ${rankOf(held)} then excluded.role else ${held} end`
+  return {
+    expired: sql`delete from ${invitations} where expires_at <= ${now}`,
+    entry: audit.entries(
+      { by, projectId: sql`of_project`, action: 'invitation_accepted', targetRef: person.id },
+      sql`(select project_id as of_project, ${personLabel(person)} as value
+        from ${invitations} where ${isThis} and ${isMade})`,
+    ),
+    member: sql`
+      insert into ${members} (project_id, person_id, role, created_at)
+      select project_id, ${person.id}, role, ${now} from ${invitations} where ${isThis} and ${isMade}
+      on conflict do update set role = ${higher(sql`role`)},
+        without_groups = case when without_groups is not null then ${higher(sql`without_groups`)} end`,
+    accepted: sql`delete from ${invitations} where ${isThis} and ${isMade}`,
   }
 }
 

@@ -56,7 +56,7 @@ export class Members {
     const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
     const { changed } = await write.batchIf([ownsProject(projectId, by)], {
       changed: sql`
-          update ${members} set role = ${role} where ${isThisMember} and role <> ${role}
+          update ${members} set role = ${role}, without_groups = null where ${isThisMember} and role <> ${role}
             and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`,
       entry: audit.entry({ by, projectId, action: 'role_changed', target, targetRef: personId }),
       invitations: deleteInvitations(projectId, personId),

@@ -1,6 +1,10 @@
 import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
+import type { Role } from '../../identity.ts'
+
+/** A session that is used is renewed at most this often. */
+export const sessionRenewedAfterMs = 600_000
 
 /** What every part that keeps people, their sessions and their links works with. */
 export interface PeopleOptions {
@@ -8,4 +12,32 @@ export interface PeopleOptions {
   write: WriteDatabase
   audit: AuditTrail
   now: () => number
+  /** The provider at which people can sign in instead of with a password; null for none. */
+  oidc: ProviderConfig | null
+}
+
+/** A provider of OpenID Connect, at which people sign in. */
+export interface ProviderConfig {
+  /** What it says it is must equal this. */
+  readonly issuer: string
+  readonly clientId: string
+  /** A secret. */
+  readonly clientSecret: string
+  /** What people call it. */
+  readonly name: string
+  /** Domains of email addresses, in lower case; empty for any. */
+  readonly allowedDomains: readonly string[]
+  readonly groupsClaim: string
+  readonly groupRoles: readonly GroupRole[]
+  readonly sessionHours: number
+  /** Whether passwords are not accepted. */
+  readonly isOnly: boolean
+}
+
+/** The role of a group at the provider in a project. */
+export interface GroupRole {
+  readonly group: string
+  /** Id or name; `*` for every project. */
+  readonly project: string
+  readonly role: Role
 }

@@ -1,7 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { members, people, projects } from '../../db/schema.ts'
-import type { Person } from './credentials.ts'
+import { findPasswordHash, type Person } from './credentials.ts'
+import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner } from './set-up.ts'
 
 /** A project, with what its person may do in it. */
@@ -18,22 +19,29 @@ export interface SessionAnswer {
   ownsConsole: boolean
   /** Whether the password was right and a code of the second factor is asked for next. */
   needsCode: boolean
+  /** Where people can sign in instead of with a password, or only there; null for nowhere. */
+  provider: { name: string; isOnly: boolean } | null
+  /** Whether the signed-in person has a password here. */
+  hasPassword: boolean
 }
 
 export async function describeSession(
-  read: ReadDatabase,
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
   person: Person | null,
   needsCode = false,
 ): Promise<SessionAnswer> {
-  if (!person)
-    return { person: null, projects: [], isSetUp: await hasPeople(read), ownsConsole: false, needsCode }
+  const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
+  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, needsCode, provider }
+  if (!person) return { ...nobody, isSetUp: await hasPeople(read) }
   const { id, name, email } = person
   return {
     person: { id, name, email },
     projects: await projectsOf(read, id),
     isSetUp: true,
     ownsConsole: (await findConsoleOwner(read)) === id,
+    hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
+    provider,
   }
 }
 

@@ -14,8 +14,10 @@ import {
   normalizeEmail,
   type Person,
   passwordProblem,
+  refusePasswords,
 } from './credentials.ts'
-import type { PeopleOptions } from './options.ts'
+import { type PeopleOptions, type ProviderConfig, sessionRenewedAfterMs } from './options.ts'
+import { signInOver } from './provider.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
@@ -51,19 +53,24 @@ export class Sessions {
 
   /** What the page needs to know about its session. Extends the session and its cookie. */
   async current(client: Client): Promise<SessionAnswer> {
-    const { response, headers } = await this.#ask(({ api }) =>
-      api.getSession({ headers: headersOf(client), returnHeaders: true }),
-    )
+    const asked = { headers: headersOf(client), returnHeaders: true } as const
+    const found = await this.#ask(({ api }) => api.getSession({ ...asked, query: { disableRefresh: true } }))
+    // better-auth would renew one that ends soon, as those of a provider's sign-in do, at each request.
+    const renewedAt = found.response?.session.updatedAt.getTime() ?? Number.POSITIVE_INFINITY
+    const isDue = renewedAt + sessionRenewedAfterMs <= this.#options.now()
+    const { response, headers } = isDue ? await this.#ask(({ api }) => api.getSession(asked)) : found
     const needsCode = !response && (await this.#challengedBy(client)) !== null
     client.keepCookies(headers)
-    return await describeSession(this.#options.read, response?.user ?? null, needsCode)
+    return await describeSession(this.#options, response?.user ?? null, needsCode)
   }
 
   /**
    * Begins a new session, and ends the one that the request's cookie belongs to, if any.
-   * @throws wrong_credentials, the same for an unknown email address and for a wrong password; rate_limited
+   * @throws wrong_credentials, the same for an unknown email address and for a wrong password; rate_limited; forbidden
+   * where passwords are not accepted
    */
   async signIn(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
+    refusePasswords(this.#options.oidc)
     const email = normalizeEmail(credentials.email)
     await this.#options.limits.countSignIn(email, client.address)
     return await this.open({ ...credentials, email }, client).catch((error) => {
@@ -76,8 +83,25 @@ export class Sessions {
   /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
   async open(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
     const user = await this.#begin(credentials, client)
-    if (user === null) return await describeSession(this.#options.read, null, true)
+    if (user === null) return await describeSession(this.#options, null, true)
     return await this.#answer(user, client)
+  }
+
+  /** Begins a session for a person whom the provider has identified, in place of this browser's own. */
+  async openIdentified(person: Person, { name, sessionHours }: ProviderConfig, client: Client) {
+    const { write, now } = this.#options
+    const before = await this.signedIn(client.cookies)
+    const seconds = sessionHours * 3_600
+    const body = { personId: person.id, endsAt: new Date(now() + seconds * 1_000), seconds }
+    const headers = headersOf({ ...client, cookies: null })
+    const opened = await this.#ask(({ api }) => api.endProviderSignIn({ body, headers, returnHeaders: true }))
+    if (!opened.response) throw signInOver()
+    await write.batch({
+      expired: write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
+      replaced: write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
+    })
+    client.keepCookies(opened.headers)
+    return await this.#answer(person, client, name)
   }
 
   /**
@@ -105,11 +129,12 @@ export class Sessions {
     return await this.#answer(person, client)
   }
 
-  async #answer(user: Person, client: Client): Promise<SessionAnswer> {
-    const { read, audit } = this.#options
+  /** @param provider where the person signed in, unless it was here */
+  async #answer(user: Person, client: Client, provider: string | null = null): Promise<SessionAnswer> {
+    const { audit } = this.#options
     const by = byPerson({ ...user, personId: user.id }, client.address)
-    await audit.record({ by, projectId: null, action: 'signed_in', target: null })
-    return await describeSession(read, user)
+    await audit.record({ by, projectId: null, action: 'signed_in', target: provider })
+    return await describeSession(this.#options, user)
   }
 
   /** @param scope `everywhere` ends every session of the person, including this one */

@@ -22,6 +22,9 @@ const perCodeAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
 /** One code of an app: longer than any is good for, as https://www.rfc-editor.org/rfc/rfc6238#section-5.2 asks. */
 const perAppCode: LimitRule = { windowMs: 120_000, attemptsMax: 1 }
 
+/** Sign-ins at a provider, two for each, from one network: they make this service ask the provider. */
+const perProviderAddress: LimitRule = { windowMs: 60_000, attemptsMax: 60 }
+
 /** By a signed-in person, at their own password. */
 const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
@@ -31,7 +34,7 @@ const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
 /** At least as long as every window. */
 const keptMs = 3_600_000
 
-interface SignInLimitsOptions extends Omit<PeopleOptions, 'audit'> {
+interface SignInLimitsOptions extends Omit<PeopleOptions, 'audit' | 'oidc'> {
   /** Groups addresses that one client may hold: an IPv6 client can use any address of its network. */
   networkOf: (address: string | null) => string
 }
@@ -66,6 +69,10 @@ export class SignInLimits {
   /** Whoever has seen a code of the app being entered cannot enter it again. */
   async countAppCode(personId: string, code: string): Promise<void> {
     await this.#count([{ key: `app-code:${hashToken(`${personId} ${code}`)}`, rule: perAppCode }])
+  }
+
+  async countProvider(address: string | null): Promise<void> {
+    await this.#count([{ key: `provider:${this.#options.networkOf(address)}`, rule: perProviderAddress }])
   }
 
   async countOwnPassword(personId: string): Promise<void> {

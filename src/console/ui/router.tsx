@@ -77,6 +77,13 @@ const signInRoute = createRoute({
   component: lazyView(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
 })
 
+/** The link to sign in at the provider, and where the provider sends the browser back to. */
+const providerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in/oidc',
+  component: lazyView(() => import('./views/entry/provider-view.tsx'), 'ProviderView'),
+})
+
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/setup',
@@ -350,6 +357,7 @@ const accountRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
+  providerRoute,
   setupRoute,
   joinRoute,
   resetRoute,

@@ -1,4 +1,4 @@
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { mayDo, type Right } from '../../identity.ts'
 import type { Person } from '../people/credentials.ts'
@@ -34,6 +34,11 @@ export const sessionEndedQuery = queryOptions({
   initialData: false,
   staleTime: Number.POSITIVE_INFINITY,
 })
+
+/** Where people can sign in instead of with a password; null for nowhere, and until it is known. */
+export function useProvider(): SessionAnswer['provider'] {
+  return useQuery(sessionQuery).data?.provider ?? null
+}
 
 /** The signed-in person. Only for use inside the shell. */
 export function usePerson(): Person {

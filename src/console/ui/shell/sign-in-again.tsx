@@ -45,7 +45,7 @@ export default function SignInAgain() {
           Your session has ended. Your unsaved changes are still here, and what you have just sent is sent
           again.
         </p>
-        <SignInForm email={person.email} onSignedIn={proceed} />
+        <SignInForm email={person.email} onSignedIn={proceed} inNewTab />
         <a href="/console/sign-in">Sign in as someone else</a>
       </div>
     </Modal>

@@ -3,12 +3,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Person } from '../../../people/credentials.ts'
 import type { LinkAnswer } from '../../../people/links.ts'
+import type { SessionAnswer } from '../../../people/session-answer.ts'
 import { api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { sessionQuery } from '../../session.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { LinkFrame } from './link-frame.tsx'
 import { NewPersonForm } from './new-person-form.tsx'
+import { ProviderLink } from './provider-link.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 import { useEntry } from './use-entry.ts'
 import { useLink } from './use-link.ts'
@@ -30,16 +32,17 @@ export function JoinView() {
       />
     )
   }
-  return <Invited token={token} invitation={answer} person={session.data.person} />
+  return <Invited token={token} invitation={answer} session={session.data} />
 }
 
 interface InvitedProps {
   token: string
   invitation: Extract<LinkAnswer, { kind: 'invitation' }>
-  person: Person | null
+  session: SessionAnswer
 }
 
-function Invited({ token, invitation: { projectName, role, invitedBy }, person }: InvitedProps) {
+function Invited({ token, invitation: { projectName, role, invitedBy }, session }: InvitedProps) {
+  const { person, provider } = session
   const [as, setAs] = useState<'person' | 'account' | 'new'>(person ? 'person' : 'new')
   const enter = useEntry()
   const accept = async (newPerson?: { name: string; email: string; password: string }) =>
@@ -53,13 +56,20 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, person }
   const footer = {
     person: other('account', 'Use another account'),
     account: other('new', 'I do not have an account'),
-    new: other('account', 'I already have an account'),
+    new: provider?.isOnly ? undefined : other('account', 'I already have an account'),
   }[as]
   return (
     <EntryFrame title={`Join ${projectName}`} text={text} footer={footer}>
       {as === 'person' && person && <JoinAs person={person} onJoin={() => accept()} />}
-      {as === 'account' && <SignInForm key="account" label="Sign in and join" onSignedIn={() => accept()} />}
-      {as === 'new' && <NewPersonForm label="Create account and join" onSubmit={accept} />}
+      {as === 'account' && (
+        <SignInForm key="account" label="Sign in and join" onSignedIn={() => accept()} invitation={token} />
+      )}
+      {as === 'new' && (
+        <div className="cb-stack">
+          {provider && <ProviderLink provider={provider} invitation={token} />}
+          {!provider?.isOnly && <NewPersonForm label="Create account and join" onSubmit={accept} />}
+        </div>
+      )}
     </EntryFrame>
   )
 }

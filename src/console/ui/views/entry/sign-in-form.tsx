@@ -6,10 +6,16 @@ import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { sessionQuery } from '../../session.ts'
+import { sessionQuery, useProvider } from '../../session.ts'
 import { CodeForm } from './code-form.tsx'
+import { ProviderLink, type ProviderLinkProps } from './provider-link.tsx'
 
-interface SignInFormProps {
+interface FormProps {
+  label: string
+  onSignedIn: (session: SessionAnswer) => unknown
+}
+
+interface SignInFormProps extends Partial<ProviderLinkProps> {
   label?: string
   /** Whose session has ended. */
   email?: string
@@ -24,20 +30,31 @@ export function useNeedsCode() {
   return useState(() => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false)
 }
 
-/** Signs in with email address and password, and the code of a second factor where the person has one. */
-export function SignInForm({ label = 'Sign in', email, onSignedIn, onStep }: SignInFormProps) {
+/**
+ * Signs in at the provider, if there is one, or with email address and password, and the code of a second factor where
+ * the person has one.
+ */
+export function SignInForm({ label = 'Sign in', email, onSignedIn, onStep, ...after }: SignInFormProps) {
+  const provider = useProvider()
   const [needsCode, setNeedsCode] = useNeedsCode()
   const go = (isCode: boolean) => {
     setNeedsCode(isCode)
     onStep?.(isCode)
   }
   if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => go(false)} />
-  return <PasswordForm label={label} known={email} onSignedIn={onSignedIn} onCodeNeeded={() => go(true)} />
+  return (
+    <div className="cb-stack">
+      {provider && <ProviderLink provider={provider} {...after} />}
+      {!provider?.isOnly && (
+        <PasswordForm label={label} known={email} onSignedIn={onSignedIn} onCodeNeeded={() => go(true)} />
+      )}
+    </div>
+  )
 }
 
 const names = ['email', 'password']
 
-interface PasswordFormProps extends Pick<SignInFormProps, 'label' | 'onSignedIn'> {
+interface PasswordFormProps extends FormProps {
   known: string | undefined
   onCodeNeeded: () => void
 }

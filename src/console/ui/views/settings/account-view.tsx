@@ -1,7 +1,7 @@
 import { Button, Group, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { SessionRow } from '../../../people/sessions.ts'
 import { api, unwrap } from '../../api.ts'
@@ -15,7 +15,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { personKeys } from '../../query-keys.ts'
-import { usePerson } from '../../session.ts'
+import { sessionQuery, usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
 import { NameForm } from './name-form.tsx'
@@ -24,13 +24,22 @@ import { TwoFactorPanel } from './two-factor.tsx'
 
 /** The person's own account, the same in every project. */
 export function AccountView() {
+  const { provider, hasPassword } = useSuspenseQuery(sessionQuery).data
   return (
     <>
       <PageHeader title="Account" description="Your account in every project." />
       <div className={classes.forms}>
         <Person />
-        <Password />
-        <TwoFactorPanel />
+        {provider && (provider.isOnly || !hasPassword) ? (
+          <Panel title="Password">
+            <p>You sign in with {provider.name}, without a password here.</p>
+          </Panel>
+        ) : (
+          <>
+            <Password />
+            <TwoFactorPanel />
+          </>
+        )}
         <Sessions />
       </div>
     </>

@@ -6,6 +6,8 @@ export const actionWords: Record<AuditAction, string> = {
   console_set_up: 'Console set up',
   signed_in: 'Signed in',
   sign_in_failed: 'Sign-in failed',
+  signed_in_past_provider: 'Signed in by link, past the provider',
+  sign_in_linked: 'Provider linked to the account',
   signed_out: 'Signed out',
   signed_out_everywhere: 'Signed out everywhere',
   session_ended: 'Session ended',

@@ -11,7 +11,7 @@ import { Instant } from '../../components/instant.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { useOwnsConsole, usePerson, useProject } from '../../session.ts'
+import { useOwnsConsole, usePerson, useProject, useProvider } from '../../session.ts'
 import { Accounts } from './accounts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
@@ -39,6 +39,7 @@ function People() {
   const [revoked, setRevoked] = useState<InvitationRow | null>(null)
   const person = usePerson()
   const ownsConsole = useOwnsConsole()
+  const provider = useProvider()
   return (
     <>
       <PageHeader
@@ -55,7 +56,10 @@ function People() {
       ) : (
         <ListTable
           label="Members"
-          columns={memberColumns(person.id, setLeaving, setLockedOut)}
+          columns={memberColumns(person.id, setLeaving, setLockedOut).filter(
+            // Nobody signs in by such a link where passwords are not accepted.
+            ({ key }) => key !== 'link' || !provider?.isOnly,
+          )}
           rows={data?.members}
           rowKey={({ personId }) => personId}
           expectedRows={3}

@@ -1,0 +1,58 @@
+import { Loader } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ApiProblem, api, unwrap } from '../../api.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useProvider } from '../../session.ts'
+import { detour } from './detour.ts'
+import { EntryFrame } from './entry-frame.tsx'
+import { useEntry } from './use-entry.ts'
+import { linkKey } from './use-link.ts'
+
+/** Sends the browser to the provider, and signs in with the answer when the provider has sent it back. */
+export function ProviderView() {
+  const name = useProvider()?.name ?? 'the provider'
+  const enter = useEntry()
+  // As it was opened: entering replaces it.
+  const [{ search, hash }] = useState(() => ({ search: location.search, hash: location.hash }))
+  const { error, refetch } = useQuery({
+    queryKey: [linkKey, 'provider', search],
+    queryFn: async () => {
+      const params = new URLSearchParams(search)
+      // Without a state it is no answer of the provider's, but must not begin again and again.
+      if (['state', 'code', 'error'].some((name) => params.has(name))) {
+        const { from, invitation } = detour.read()
+        const session = await unwrap(api.session.oidc.return.post({ query: search, ...invitation }))
+        detour.forget()
+        enter(session, from)
+      } else {
+        detour.keep({ from: params.get('from'), invitation: hash.slice(1) })
+        const { url } = await unwrap(api.session.oidc.post({}))
+        location.replace(url)
+      }
+      return null
+    },
+    retry: false,
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  const isAway = error instanceof ApiProblem && (error.status === 0 || error.status >= 500)
+  return (
+    <EntryFrame
+      title={`Sign in with ${name}`}
+      footer={error ? <Link to="/sign-in">Back to sign-in</Link> : undefined}
+    >
+      {error ? (
+        <Problem
+          error={error}
+          title="You are not signed in"
+          {...(isAway ? { onRetry: () => void refetch() } : {})}
+        />
+      ) : (
+        <Loader size="sm" aria-label="Signing in" />
+      )}
+    </EntryFrame>
+  )
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { readIdentity } from '../../src/console/people/identity-claims.ts'
+
+const read = (claims: Record<string, unknown>) => readIdentity(claims, 'groups')
+
+test.each([
+  [{ email_verified: true }, true],
+  [{ email_verified: 'true' }, true],
+  [{ xms_edov: true }, true],
+  [{ xms_edov: '1' }, true],
+  [{ email_verified: false, xms_edov: true }, false],
+  [{ email_verified: 'yes' }, false],
+  [{ email_verified: null }, false],
+  [{ xms_edov: 0 }, false],
+  [{}, false],
+])('%j says whether the address is verified', (claims, isVerified) => {
+  const { email } = read({ email: 'Ada@Example.com', ...claims })
+  expect(email).toBe(isVerified ? 'ada@example.com' : null)
+})
+
+test.each([
+  'ada',
+  'a@b',
+  'ada@example.com, eve@example.com',
+  `${'a'.repeat(250)}@example.com`,
+  7,
+  ['a@b.co'],
+])('%j is no address', (email) => {
+  expect(read({ email, email_verified: true }).email).toBeNull()
+})
+
+test('groups are texts, and a single one may stand alone', () => {
+  expect(read({ groups: ['a', 1, null, 'b'] }).groups).toEqual(['a', 'b'])
+  expect(read({ groups: 'a' }).groups).toEqual(['a'])
+  expect(read({ groups: [] }).groups).toEqual([])
+  expect(read({}).groups).toBeNull()
+  expect(readIdentity({ 'https://acme.example/roles': ['a'] }, 'https://acme.example/roles').groups).toEqual([
+    'a',
+  ])
+})
+
+test('a name is one that people could give themselves', () => {
+  expect(read({ name: ' Ada\u202e\nLovelace ' }).name).toBe('Ada Lovelace')
+  expect(read({ name: 'x'.repeat(300) }).name).toHaveLength(200)
+  for (const name of ['', ' ', '\u200b', '\ud800', 7, undefined]) expect(read({ name }).name).toBeNull()
+})
