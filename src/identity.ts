@@ -65,6 +65,12 @@ export interface ActedBy {
   readonly address: string | null
 }
 
+/** The id of the person or key; null for the command line. */
+export function actorIdOf(by: ActedBy | undefined): string | null {
+  if (!by) return null
+  return 'keyId' in by.actor ? by.actor.keyId : by.actor.id
+}
+
 export function byPerson(
   { personId, name, email }: Omit<SignedIn, 'sessionId'>,
   address: string | null,

@@ -138,7 +138,11 @@ export function createServer(
       jsonBody({
         ...authentication,
         authenticate: authenticatePerson,
-        deletesWithBody: ['/console/api/projects/:project', '/console/api/projects/:project/calls'],
+        deletesWithBody: [
+          '/console/api/projects/:project',
+          '/console/api/projects/:project/calls',
+          '/console/api/projects/:project/knowledge',
+        ],
         uploads: ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read'],
       }),
     )

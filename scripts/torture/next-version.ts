@@ -21,6 +21,7 @@ const rewrite = `
     text text NOT NULL,
     text_hash text NOT NULL,
     updated_at integer NOT NULL,
+    updated_by text,
     change_seq integer NOT NULL,
     created_at integer NOT NULL,
     next integer DEFAULT 1 NOT NULL);
@@ -29,7 +30,8 @@ const rewrite = `
   ALTER TABLE __new_knowledge_items RENAME TO knowledge_items;
   CREATE UNIQUE INDEX knowledge_items_by_id ON knowledge_items (project_id, id);
   CREATE INDEX knowledge_items_by_time ON knowledge_items (project_id, created_at, seq);
-  CREATE INDEX knowledge_items_by_change ON knowledge_items (project_id, change_seq);`
+  CREATE INDEX knowledge_items_by_change ON knowledge_items (project_id, change_seq);
+  CREATE INDEX knowledge_items_by_text ON knowledge_items (project_id, text_hash);`
 
 interface Journal {
   entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[]

@@ -1,14 +1,15 @@
 import type { Upload } from '../http/json-body.ts'
+import type { ActedBy } from '../identity.ts'
 import type { FileReader } from '../knowledge/files/file-reader.ts'
-import type { IndexedItems } from '../knowledge/indexed-items.ts'
+import type { IndexedItems, ItemDetails } from '../knowledge/indexed-items.ts'
 import type { ItemChanges } from '../knowledge/item-changes.ts'
-import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { Knowledge, Twin } from '../knowledge/knowledge.ts'
 import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
-import { AskedRequest, EditedItem, ItemsRequest } from './schemas.ts'
+import { AddedItem, AskedRequest, EditedItem, ItemsRequest, ItemsToDelete } from './schemas.ts'
 
 export interface KnowledgeParts {
   knowledge: Knowledge
@@ -20,6 +21,17 @@ export interface KnowledgeParts {
 
 /** /console/api/projects/:project/knowledge: items, their index status, and the playground's search. */
 export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, search }: KnowledgeParts) {
+  const add = async (
+    projectId: number,
+    { keepsBoth = false, ...item }: AddedItem,
+    by: ActedBy,
+  ): Promise<ItemDetails | { twin: Twin }> => {
+    const twin = keepsBoth ? null : await knowledge.twin(projectId, item.text)
+    if (twin) return { twin }
+    // The chunks are embedded in the background; the page polls the status.
+    const stored = await knowledge.store(projectId, item, { by })
+    return await indexedItems.get(projectId, stored.item.id)
+  }
   return (
     consoleRoutes('/console/api/projects/:project/knowledge')
       .get(
@@ -34,13 +46,17 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
       )
       .post(
         '',
-        async ({ member, body, set }) => {
-          // The chunks are embedded in the background; the page polls the status.
-          const { item } = await knowledge.store(member.projectId, body)
-          set.status = 201
-          return await indexedItems.get(member.projectId, item.id)
+        async ({ member, by, body, set }) => {
+          const added = await add(member.projectId, body, by)
+          set.status = 'twin' in added ? 200 : 201
+          return added
         },
-        jsonBody(NewItem),
+        jsonBody(AddedItem),
+      )
+      .delete(
+        '',
+        ({ member, by, body }) => knowledge.deleteAll(member.projectId, body.ids, by),
+        jsonBody(ItemsToDelete),
       )
       // Reads a file without storing it: in the page it can still be edited.
       .post('/read', async ({ member, body }) => {
@@ -53,8 +69,9 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
       .get('/:id', ({ member, params }) => indexedItems.get(member.projectId, params.id))
       .put(
         '/:id',
-        async ({ member, params, body: { changeSeq, ...item } }) => {
-          await itemChanges.patch(member.projectId, params.id, item, (current) => current === changeSeq)
+        async ({ member, by, params, body: { changeSeq, ...item } }) => {
+          const isRead = (current: number | null) => current === changeSeq
+          await itemChanges.patch(member.projectId, params.id, item, by, isRead)
           return await indexedItems.get(member.projectId, params.id)
         },
         jsonBody(EditedItem),

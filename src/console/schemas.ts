@@ -56,6 +56,15 @@ export const CallsToDelete = Type.Object({
   ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
 })
 
+/** A new item; without `keepsBoth`, it is not stored if an item has the same text. */
+export const AddedItem = Type.Object({ ...NewItem.properties, keepsBoth: Type.Optional(Type.Boolean()) })
+export type AddedItem = Static<typeof AddedItem>
+
+/** A request to delete many knowledge items. */
+export const ItemsToDelete = Type.Object({
+  ids: Type.Array(Text(128), { minItems: 1, maxItems: 200 }),
+})
+
 /** `changeSeq` is the change number of the item when it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 

@@ -534,6 +534,8 @@ export const knowledgeItems = sqliteTable(
     textHash: text('text_hash').notNull(),
     /** When it was created, or last changed. */
     updatedAt: integer('updated_at').notNull(),
+    /** The id of the person or key that wrote it last; null for the command line. */
+    updatedBy: text('updated_by'),
     changeSeq: integer('change_seq').notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -541,6 +543,7 @@ export const knowledgeItems = sqliteTable(
     uniqueIndex('knowledge_items_by_id').on(table.projectId, table.id),
     index('knowledge_items_by_time').on(table.projectId, table.createdAt, table.seq),
     index('knowledge_items_by_change').on(table.projectId, table.changeSeq),
+    index('knowledge_items_by_text').on(table.projectId, table.textHash),
   ],
 )
 

@@ -39,6 +39,15 @@ const ifNoneMatch = headerParameter(
 const indexHeader = {
   'Callbook-Index': headerOf('`ready` if vector search finds it, too; otherwise `pending`.', 'ready'),
 }
+/** Headers of the answer that creates an item. */
+const createdHeaders = {
+  ...indexHeader,
+  'Callbook-Duplicate-Of': headerOf(
+    'The id of the oldest item that already had exactly this text; absent if there was none. The new item is stored all the same.',
+    'refund-policy',
+    false,
+  ),
+}
 /** Headers of the answer to a change. */
 const changedHeaders = { ...indexHeader, ETag: { $ref: '#/components/headers/ETag' } }
 
@@ -105,7 +114,7 @@ const createdAnswer = {
   201: jsonAnswer('The item.', Item, {
     headers: {
       Location: headerOf("The item's path.", '/v1/knowledge/kn_019a5f0c2b7e7cc0a1d2e3f405162738'),
-      ...indexHeader,
+      ...createdHeaders,
       'Idempotent-Replayed': headerOf(
         '`true` if an earlier request with this `Idempotency-Key` created the item; otherwise absent.',
         'true',
@@ -213,7 +222,11 @@ export const replaceKnowledge = {
     {
       200: jsonAnswer('The changed item.', Item, { headers: changedHeaders }),
       201: jsonAnswer('The created item.', Item, {
-        headers: { ...changedHeaders, Location: headerOf("The item's path.", '/v1/knowledge/refund-policy') },
+        headers: {
+          ...changedHeaders,
+          ...createdHeaders,
+          Location: headerOf("The item's path.", '/v1/knowledge/refund-policy'),
+        },
       }),
     },
     [...badBody, 'not_found', 'method_not_allowed', 'item_has_changed', 'insufficient_storage'],

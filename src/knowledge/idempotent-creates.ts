@@ -4,6 +4,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { idempotentCreates } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
+import type { ActedBy } from '../identity.ts'
 import type { CreatedItem, Knowledge } from './knowledge.ts'
 import type { NewItem } from './schemas.ts'
 
@@ -45,9 +46,9 @@ export class IdempotentCreates {
    * @param key the header's value; null when there is none
    * @throws idempotency_key_in_use, idempotency_key_reused, item_was_deleted
    */
-  async add(projectId: number, input: NewItem, key: string | null): Promise<Outcome> {
+  async add(projectId: number, input: NewItem, key: string | null, by?: ActedBy): Promise<Outcome> {
     const { recordHash, knowledge } = this.#options
-    if (key === null) return { ...(await knowledge.add(projectId, input)), isReplayed: false }
+    if (key === null) return { ...(await knowledge.add(projectId, input, { by })), isReplayed: false }
     if (!keyPattern.test(key)) {
       const message = 'must be 1 to 255 printable ASCII characters'
       throw invalidRequest([{ field: 'Idempotency-Key', message }])
@@ -58,16 +59,24 @@ export class IdempotentCreates {
     if (this.#running.has(keyHash)) throw keyInUse()
     this.#running.add(keyHash)
     try {
-      return (await this.#replay(projectId, hashes)) ?? (await this.#create(projectId, input, hashes))
+      return (await this.#replay(projectId, hashes)) ?? (await this.#create(projectId, input, hashes, by))
     } finally {
       this.#running.delete(keyHash)
     }
   }
 
-  async #create(projectId: number, input: NewItem, hashes: Hashes): Promise<Outcome> {
+  async #create(
+    projectId: number,
+    input: NewItem,
+    hashes: Hashes,
+    by: ActedBy | undefined,
+  ): Promise<Outcome> {
     const alongside = (itemId: string) => this.#keyStatements(projectId, itemId, hashes)
     try {
-      return { ...(await this.#options.knowledge.add(projectId, input, { alongside })), isReplayed: false }
+      return {
+        ...(await this.#options.knowledge.add(projectId, input, { alongside, by })),
+        isReplayed: false,
+      }
     } catch (error) {
       // Another process has used the same key first, so nothing of this item was stored.
       const isSecond = isTaken(error, 'idempotent_creates.project_id')
@@ -87,8 +96,12 @@ export class IdempotentCreates {
     if (known.bodyHash !== bodyHash) throw keyReused()
     if (known.itemId === null) throw itemWasDeleted()
     const item = await knowledge.get(projectId, known.itemId)
-    const changeSeq = await knowledge.changeSeq(projectId, item.id)
-    return { item, changeSeq, isIndexed: await knowledge.isIndexed(projectId, item.id), isReplayed: true }
+    const [changeSeq, isIndexed, duplicateOf] = await Promise.all([
+      knowledge.changeSeq(projectId, item.id),
+      knowledge.isIndexed(projectId, item.id),
+      knowledge.duplicateOf(projectId, item),
+    ])
+    return { item, changeSeq, isIndexed, duplicateOf, isReplayed: true }
   }
 
   #keyStatements(projectId: number, itemId: string, { keyHash, bodyHash }: Hashes): SQL[] {

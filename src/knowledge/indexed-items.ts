@@ -17,8 +17,20 @@ interface Indexed {
   status: IndexStatus
 }
 
+/** Who wrote an item last; `name` is null if the person or key is gone. */
+export interface Writer {
+  name: string | null
+  isKey: boolean
+}
+
+interface Changed {
+  updatedAt: string
+  /** Null for the command line. */
+  updatedBy: Writer | null
+}
+
 /** An item without its text. Times are ISO 8601, UTC. */
-export type KnowledgeRow = ItemSummary & Indexed
+export type KnowledgeRow = ItemSummary & Indexed & Changed
 
 /** `changeSeq` is the number of the last change. */
 export type ItemDetails = Item & KnowledgeRow & { changeSeq: number }
@@ -101,11 +113,11 @@ export class IndexedItems {
     return { data: rows.map((row) => ({ ...toChunkPreview(row), isEmbedded: row.isEmbedded === 1 })) }
   }
 
-  /** Leaves out items that were deleted meanwhile. */
+  /** Adds what the list shows of each. Leaves out items that were deleted meanwhile. */
   async #withStatus<Shown extends { id: string }>(
     projectId: number,
     items: readonly Shown[],
-  ): Promise<(Shown & Indexed)[]> {
+  ): Promise<(Shown & Indexed & Changed)[]> {
     const ids = JSON.stringify(items.map(({ id }) => id))
     const rows = await this.#options
       .store(projectId)
@@ -117,6 +129,11 @@ export class IndexedItems {
         // The query's only minimum, so SQLite takes the error from the same row: sqlite.org/lang_select.html#bareagg
         nextTryAt: sql<number | null>`min(next_attempt_at)`,
         lastError: sql<string | null>`last_error`,
+        updatedAt: sql<number>`updated_at`,
+        updatedBy: sql<string | null>`updated_by`,
+        person: sql<string | null>`(select people.name from people where people.id = updated_by)`,
+        key: sql<string | null>`(
+          select keys.name from keys where keys.id = updated_by and keys.project_id = ${projectId})`,
       })
       // Chunks are read only if the project has pending ones. The unary plus keeps SQLite from reading all of these.
       .from(sql`knowledge_items left join chunks on item_seq = seq and +embedding_space is null
@@ -126,10 +143,22 @@ export class IndexedItems {
     const now = this.#options.now()
     const byId = new Map(rows.map((row) => [row.id, row]))
     return items.flatMap((item) => {
-      const counts = byId.get(item.id)
-      return counts ? [{ ...item, chunks: counts.chunks, status: indexStatus(counts, now) }] : []
+      const row = byId.get(item.id)
+      if (!row) return []
+      const updated = { updatedAt: new Date(row.updatedAt).toISOString(), updatedBy: toWriter(row) }
+      return [{ ...item, chunks: row.chunks, status: indexStatus(row, now), ...updated }]
     })
   }
+}
+
+interface WriterRow {
+  updatedBy: string | null
+  person: string | null
+  key: string | null
+}
+
+function toWriter({ updatedBy, person, key }: WriterRow): Writer | null {
+  return updatedBy === null ? null : { name: person ?? key, isKey: updatedBy.startsWith('key_') }
 }
 
 /** How far an item is indexed. It is `waiting` when every pending chunk has failed at least once. */

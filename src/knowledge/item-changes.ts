@@ -5,6 +5,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import { erasures } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import { type AppError, invalidRequest, unavailable } from '../errors.ts'
+import type { ActedBy } from '../identity.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
 import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
@@ -47,13 +48,16 @@ interface Asked {
   id: string
   /** Makes the new item from the stored one. */
   toInput: (stored: StoredItem | null) => NewItem
+  by: ActedBy | undefined
   isWanted: Precondition | undefined
 }
+
+type Plan = Omit<Swap, 'vectors' | 'by'>
 
 /** A request, and what has been found out for it so far. */
 interface Request extends Asked {
   /** The swap for the item as it was last read. */
-  plan: Omit<Swap, 'vectors'> | null
+  plan: Plan | null
   /** Vectors by embedded text. */
   vectors: Map<string, Float32Array>
   /** Whether to embed before the swap. */
@@ -78,17 +82,29 @@ export class ItemChanges {
    * Replaces the item, or creates it.
    * @throws item_has_changed unless `isWanted`
    */
-  put(projectId: number, id: string, input: NewItem, isWanted?: Precondition): Promise<ChangedItem> {
-    return this.#change({ projectId, id, toInput: () => input, isWanted })
+  put(
+    projectId: number,
+    id: string,
+    input: NewItem,
+    by?: ActedBy,
+    isWanted?: Precondition,
+  ): Promise<ChangedItem> {
+    return this.#change({ projectId, id, toInput: () => input, by, isWanted })
   }
 
   /** @throws not_found, or item_has_changed unless `isWanted` */
-  patch(projectId: number, id: string, change: ItemChange, isWanted?: Precondition): Promise<ChangedItem> {
+  patch(
+    projectId: number,
+    id: string,
+    change: ItemChange,
+    by?: ActedBy,
+    isWanted?: Precondition,
+  ): Promise<ChangedItem> {
     const toInput = (stored: StoredItem | null) => {
       if (!stored) throw itemNotFound()
       return { ...toItem(stored), ...change }
     }
-    return this.#change({ projectId, id, toInput, isWanted })
+    return this.#change({ projectId, id, toInput, by, isWanted })
   }
 
   /** The chunks that the changed item would have, and how they differ from the stored ones. */
@@ -124,25 +140,25 @@ export class ItemChanges {
   }
 
   async #try(request: Request): Promise<Tried> {
-    const { projectId, id, toInput, isWanted } = request
+    const { projectId, id, toInput, by, isWanted } = request
     const { knowledge, store } = this.#options
     const stored = (await itemQueries(store(projectId).read).byId.get({ projectId, id })) ?? null
     if (isWanted && !isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
     const input = toInput(stored)
     knowledge.checkSize(input.text)
-    if (!stored) return await this.#create(projectId, id, input)
+    if (!stored) return await this.#create(projectId, id, input, by)
     const next = { ...stored, name: input.name, description: input.description ?? '', text: input.text }
     const { name, description, text, changeSeq } = stored
     if (next.name === name && next.description === description && next.text === text) {
       const isIndexed = () => knowledge.isIndexed(projectId, id)
-      const item = toItem(stored)
-      return { finish: async () => ({ item, changeSeq, isIndexed: await isIndexed(), outcome: 'unchanged' }) }
+      const unchanged = { item: toItem(stored), changeSeq, duplicateOf: null, outcome: 'unchanged' as const }
+      return { finish: async () => ({ ...unchanged, isIndexed: await isIndexed() }) }
     }
     if (request.plan?.stored.changeSeq !== changeSeq) request.plan = await this.#plan(projectId, stored, next)
     return await this.#replace(request, request.plan)
   }
 
-  async #create(projectId: number, id: string, input: NewItem): Promise<Tried> {
+  async #create(projectId: number, id: string, input: NewItem, by: ActedBy | undefined): Promise<Tried> {
     checkOwnId(id)
     const { config, knowledge, indexer, recordHash } = this.#options
     const idHash = recordHash(projectId, 'item', id)
@@ -152,7 +168,7 @@ export class ItemChanges {
         where project_id = ${projectId} and kind = 'item' and id_hash = ${idHash}`,
     ]
     try {
-      const options = { id, alongside, leaseMs: leaseMsDefault }
+      const options = { id, alongside, by, leaseMs: leaseMsDefault }
       const { labels, ...stored } = await knowledge.store(projectId, input, options)
       const isIndexed = () => indexer.settle(projectId, labels, config.indexWaitMs)
       return { finish: async () => ({ ...stored, isIndexed: await isIndexed(), outcome: 'created' }) }
@@ -162,7 +178,7 @@ export class ItemChanges {
     }
   }
 
-  async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Omit<Swap, 'vectors'>> {
+  async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Plan> {
     const { rows, words } = await this.#options.textThreads.toChunkRows(next.text, next.name)
     const chunks: Chunk[] = JSON.parse(rows)
     const before = await this.#swap.readChunks(projectId, stored.seq)
@@ -170,7 +186,7 @@ export class ItemChanges {
     return { stored, next, chunks, words, before, changes }
   }
 
-  async #replace({ projectId, vectors, embeds }: Request, plan: Omit<Swap, 'vectors'>): Promise<Tried> {
+  async #replace({ projectId, by, vectors, embeds }: Request, plan: Plan): Promise<Tried> {
     const { next, chunks, changes } = plan
     const isEmbedded = ({ position }: Chunk) =>
       changes.kept.has(position) || changes.alike.get(position)?.isEmbedded === 1
@@ -179,13 +195,13 @@ export class ItemChanges {
       .map((chunk) => embeddedText(next.name, chunk))
       .filter((text) => !vectors.has(text))
     if (embeds && toEmbed.length > 0) return { toEmbed: [...new Set(toEmbed)] }
-    const swapped = await this.#swap.run(projectId, { ...plan, vectors })
+    const swapped = await this.#swap.run(projectId, { ...plan, by, vectors })
     if (!swapped) return null
     this.#options.erasure.schedule(projectId)
     return { finish: () => this.#index(projectId, plan, swapped) }
   }
 
-  async #index(projectId: number, { next, changes }: Omit<Swap, 'vectors'>, swapped: Swapped) {
+  async #index(projectId: number, { next, changes }: Plan, swapped: Swapped) {
     const { indexer, knowledge } = this.#options
     // Added first: in between, search finds both, and leaves out those without a row.
     if (swapped.embedded.length > 0) await indexer.addToIndex(projectId, swapped.embedded)
@@ -194,7 +210,8 @@ export class ItemChanges {
     const isPending = ({ isEmbedded }: StoredChunk) => isEmbedded === 0
     const isIndexed = swapped.pending.length === 0 && ![...changes.kept.values()].some(isPending)
     if (!isIndexed) indexer.wake(projectId)
-    return { item: toItem(next), changeSeq: swapped.changeSeq, isIndexed, outcome: 'changed' as const }
+    const { changeSeq } = swapped
+    return { item: toItem(next), changeSeq, isIndexed, duplicateOf: null, outcome: 'changed' as const }
   }
 }
 

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
+import { type ActedBy, actorIdOf } from '../identity.ts'
 import { type Chunk, embeddedText, sha256 } from './chunking/chunk.ts'
 import type { ChunkChanges } from './chunking/chunk-changes.ts'
 import { insertWords, readNewestSegment } from './chunking/word-rows.ts'
@@ -34,6 +35,7 @@ export interface Swap {
   changes: ChunkChanges<StoredChunk>
   /** Vectors by embedded text. Chunks without one become pending. */
   vectors: ReadonlyMap<string, Float32Array>
+  by: ActedBy | undefined
 }
 
 export interface Swapped {
@@ -64,7 +66,7 @@ export class ItemSwap {
   /** Null, and nothing is written, if the item has changed or was deleted since it was read. */
   async run(projectId: number, swap: Swap): Promise<Swapped | null> {
     const { read, write } = this.#options.store(projectId)
-    const { stored, next, changes } = swap
+    const { stored, next, changes, by } = swap
     const segment = await readNewestSegment(read)
     const now = this.#options.now()
     const isCurrent = sql`exists (
@@ -91,7 +93,8 @@ export class ItemSwap {
           requested_at = excluded.requested_at, done_at = null`,
       changed: write.all<{ changeSeq: number }>(sql`
         update ${knowledgeItems} set name = ${next.name}, description = ${next.description}, text = ${next.text},
-          text_hash = ${sha256(next.text)}, updated_at = ${now}, change_seq = ${changeSeq}
+          text_hash = ${sha256(next.text)}, updated_at = ${now}, updated_by = ${actorIdOf(by)},
+          change_seq = ${changeSeq}
         where seq = ${stored.seq} and change_seq = ${stored.changeSeq} returning change_seq as changeSeq`),
     })
     const [updated, raised] = [changed[0], versions[0]]

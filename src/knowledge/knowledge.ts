@@ -5,7 +5,7 @@ import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '.
 import type { SizedRow } from '../db/slices.ts'
 import type { StoreOf } from '../db/store.ts'
 import { AppError } from '../errors.ts'
-import type { ActedBy } from '../identity.ts'
+import { type ActedBy, actorIdOf } from '../identity.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { type Chunk, sha256 } from './chunking/chunk.ts'
@@ -30,6 +30,7 @@ interface StoreOptions {
   alongside?: Alongside | undefined
   /** The item's id; a new one by default. */
   id?: string | undefined
+  by?: ActedBy | undefined
 }
 
 export interface ItemsRequest extends ItemPageRequest {
@@ -66,6 +67,16 @@ export interface CreatedItem {
   changeSeq: number
   /** Whether vector search finds it. */
   isIndexed: boolean
+  /** The id of the oldest earlier item with the same text; null if it is the first. */
+  duplicateOf: string | null
+}
+
+/** An item with a certain text. */
+export interface Twin {
+  id: string
+  name: string
+  /** The change number of its last change. */
+  changeSeq: number
 }
 
 /** A project's knowledge: items, each with its chunks, keyword rows and vectors. */
@@ -91,7 +102,7 @@ export class Knowledge {
   async store(
     projectId: number,
     input: NewItem,
-    { leaseMs = 0, alongside = () => [], id = newId('kn') }: StoreOptions = {},
+    { leaseMs = 0, alongside = () => [], id = newId('kn'), by }: StoreOptions = {},
   ): Promise<Omit<CreatedItem, 'isIndexed'> & { labels: number[] }> {
     this.checkSize(input.text)
     const createdAt = this.#options.now()
@@ -101,13 +112,13 @@ export class Knowledge {
     const { read, write } = this.#options.store(projectId)
     const segment = await readNewestSegment(read)
     const itemSeq = sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${item.id})`
-    const { created, inserted } = await write.batch({
+    const { created, inserted, twins } = await write.batch({
       number: sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`,
       created: write.all<{ changeSeq: number }>(sql`
-        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, updated_at, change_seq,
-          created_at)
+        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, updated_at, updated_by,
+          change_seq, created_at)
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
-          ${createdAt}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
+          ${createdAt}, ${actorIdOf(by)}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
         returning change_seq as changeSeq`),
       inserted: write.all<{ label: number }>(sql`
         insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, segment,
@@ -118,8 +129,10 @@ export class Knowledge {
         from json_each(${rows}) returning label`),
       words: insertWords({ itemSeq, segment, words }),
       alongside: alongside(item.id),
+      twins: write.all<{ id: string }>(earlierTwin(projectId, item)),
     })
-    return { item, changeSeq: created[0]?.changeSeq ?? 0, labels: inserted.map(({ label }) => label) }
+    const labels = inserted.map(({ label }) => label)
+    return { item, changeSeq: created[0]?.changeSeq ?? 0, labels, duplicateOf: twins[0]?.id ?? null }
   }
 
   /** The chunks that the text would become. */
@@ -213,6 +226,20 @@ export class Knowledge {
     return toItem(row)
   }
 
+  /** The oldest item with exactly this text; null if there is none. */
+  async twin(projectId: number, text: string): Promise<Twin | null> {
+    const [twin] = await this.#options.store(projectId).read.all<Twin>(sql`
+      select id, name, change_seq as changeSeq from ${knowledgeItems}
+      where project_id = ${projectId} and text_hash = ${sha256(text)} order by seq limit 1`)
+    return twin ?? null
+  }
+
+  /** The id of the oldest earlier item with the same text; null if the item is the first. */
+  async duplicateOf(projectId: number, item: Item): Promise<string | null> {
+    const [twin] = await this.#options.store(projectId).read.all<{ id: string }>(earlierTwin(projectId, item))
+    return twin?.id ?? null
+  }
+
   /** Whether every chunk of the item has its vector. */
   async isIndexed(projectId: number, id: string): Promise<boolean> {
     const pending = await this.#options.store(projectId).read.all(sql`
@@ -263,6 +290,20 @@ export class Knowledge {
     return { id, deleted: true }
   }
 
+  /** Deletes items one after the other. Those that are gone already are not counted. */
+  async deleteAll(projectId: number, ids: readonly string[], by?: ActedBy): Promise<{ deleted: number }> {
+    let deleted = 0
+    for (const id of new Set(ids)) {
+      const isDeleted = await this.delete(projectId, id, by).catch((error) => {
+        // Somebody else has deleted it: that is what was asked for.
+        if (error instanceof AppError && error.code === 'not_found') return null
+        throw error
+      })
+      if (isDeleted) deleted++
+    }
+    return { deleted }
+  }
+
   /** Call it after the rows of these chunks are deleted. Never fails. */
   async removeFromIndex(
     projectId: number,
@@ -288,6 +329,13 @@ export class Knowledge {
       detail: `text has ${bytes} bytes of UTF-8. At most ${textBytesMax} are accepted. Split it into several items.`,
     })
   }
+}
+
+function earlierTwin(projectId: number, { id, text }: Item): SQL {
+  return sql`
+    select id from ${knowledgeItems} where project_id = ${projectId} and text_hash = ${sha256(text)}
+      and seq < (select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${id})
+    order by seq limit 1`
 }
 
 export function itemNotFound(): AppError {

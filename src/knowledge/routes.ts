@@ -7,6 +7,7 @@ import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { RequestContexts } from '../http/request-context.ts'
 import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
+import type { Caller } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { FileReader } from './files/file-reader.ts'
@@ -38,8 +39,10 @@ interface Answer {
 /** /v1/knowledge: what agents know, and how they find it. */
 export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
   const { knowledge, itemChanges, idempotentCreates, files, search, tags, buffers, contexts } = options
-  const create = async (projectId: number, input: NewItem, { headers }: Request) =>
-    toCreatedResponse(await idempotentCreates.add(projectId, input, headers.get('idempotency-key')))
+  const create = async (caller: Caller, input: NewItem, { headers }: Request) => {
+    const key = headers.get('idempotency-key')
+    return toCreatedResponse(await idempotentCreates.add(caller.projectId, input, key, byKey(caller)))
+  }
   return new Elysia({ prefix: '/v1/knowledge' })
     .use(callerContext())
     .get(
@@ -52,7 +55,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
       },
       { detail: docs.listKnowledge },
     )
-    .post('', ({ caller, request, body }) => create(caller.projectId, body, request), {
+    .post('', ({ caller, request, body }) => create(caller, body, request), {
       parse: 'json',
       body: bodyOf(NewItem),
       detail: docs.createKnowledge,
@@ -64,7 +67,7 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
         const { type, bytes } = body as Upload
         const { file, parts } = await files.readForm(caller.projectId, type, bytes)
         tellIgnored(contexts.of(request), ignoredIn(UploadedFile, parts, isStrict(request)))
-        return await create(caller.projectId, file, request)
+        return await create(caller, file, request)
       },
       { detail: docs.createKnowledgeFromFile },
     )
@@ -95,18 +98,20 @@ export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
     )
     .put(
       '/:id',
-      async ({ caller: { projectId }, request, params, body, set }) => {
+      async ({ caller, request, params, body, set }) => {
+        const { projectId } = caller
         const isWanted = preconditionOf(request, tags, projectId)
-        const changed = await itemChanges.put(projectId, params.id, body, isWanted)
+        const changed = await itemChanges.put(projectId, params.id, body, byKey(caller), isWanted)
         return answerChanged(changed, tags.of(projectId, changed.changeSeq), set)
       },
       { parse: 'json', body: bodyOf(NewItem), detail: docs.replaceKnowledge },
     )
     .patch(
       '/:id',
-      async ({ caller: { projectId }, request, params, body, set }) => {
+      async ({ caller, request, params, body, set }) => {
+        const { projectId } = caller
         const isWanted = preconditionOf(request, tags, projectId)
-        const changed = await itemChanges.patch(projectId, params.id, body, isWanted)
+        const changed = await itemChanges.patch(projectId, params.id, body, byKey(caller), isWanted)
         return answerChanged(changed, tags.of(projectId, changed.changeSeq), set)
       },
       { parse: 'json', body: bodyOf(ItemChange), detail: docs.changeKnowledge },
@@ -130,19 +135,21 @@ function preconditionOf(request: Request, tags: Tags, projectId: number): Precon
   }
 }
 
-function answerChanged({ item, isIndexed, outcome }: ChangedItem, tag: string, set: Answer) {
+function answerChanged({ item, isIndexed, duplicateOf, outcome }: ChangedItem, tag: string, set: Answer) {
   set.status = outcome === 'created' ? 201 : 200
   if (outcome === 'created') set.headers.location = `/v1/knowledge/${item.id}`
+  if (duplicateOf) set.headers['callbook-duplicate-of'] = duplicateOf
   set.headers.etag = tag
   set.headers['callbook-index'] = isIndexed ? 'ready' : 'pending'
   return item
 }
 
-function toCreatedResponse({ item, isIndexed, isReplayed }: Outcome): Response {
+function toCreatedResponse({ item, isIndexed, duplicateOf, isReplayed }: Outcome): Response {
   const response = new Response(JSON.stringify(item), { status: 201, headers: jsonHeaders })
   if (isReplayed) response.headers.set('Idempotent-Replayed', 'true')
   response.headers.set('Location', `/v1/knowledge/${item.id}`)
   response.headers.set('Callbook-Index', isIndexed ? 'ready' : 'pending')
+  if (duplicateOf) response.headers.set('Callbook-Duplicate-Of', duplicateOf)
   return response
 }
 

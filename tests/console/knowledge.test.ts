@@ -73,6 +73,8 @@ describe('the list of knowledge items', () => {
           chunks: 3,
           status: { state: 'ready' },
           createdAt,
+          updatedAt: createdAt,
+          updatedBy: { name: expect.any(String), isKey: true },
         },
       ],
       nextCursor: null,
@@ -130,6 +132,61 @@ describe('the list of knowledge items', () => {
     const [project, other] = [await console.mintProject(), await console.mintProject()]
     await create(other, 'Secret')
     expect((await list(project)).total).toBe(0)
+  })
+
+  test('says who wrote each item last: a person, a key, the command line, or somebody who is gone', async () => {
+    const project = await console.mintProject()
+    const member = await console.join(project, 'member')
+    const { knowledge, itemChanges } = service.services
+    const writerOf = async () => (await list(project)).data[0]?.updatedBy
+    await knowledge.store(project.projectId, { name: 'Hours', text: 'Nine to five.' }, { id: 'hours' })
+    expect(await writerOf()).toBeNull()
+    await project.send('PATCH', '/v1/knowledge/hours', { text: 'Nine to six.' })
+    expect(await writerOf()).toEqual({ name: expect.any(String), isKey: true })
+    const { changeSeq }: ItemDetails = await (await member.fetch(`${pathOf(project)}/hours`)).json()
+    const edited = { name: 'Hours', description: '', text: 'Ten to six.', changeSeq }
+    expect((await member.send('PUT', `${pathOf(project)}/hours`, edited)).status).toBe(200)
+    expect(await writerOf()).toEqual({ name: member.name, isKey: false })
+    await itemChanges.put(project.projectId, 'hours', { name: 'Hours', text: 'Ten to six.' })
+    expect(await writerOf()).toEqual({ name: member.name, isKey: false })
+    await service.services.console.people.delete(member.personId)
+    expect(await writerOf()).toEqual({ name: null, isKey: false })
+  })
+})
+
+describe('many items', () => {
+  test('are deleted at once by their ids; those that are gone or of other projects are not counted', async () => {
+    const [project, other] = [await console.mintProject(), await console.mintProject()]
+    const made = [await create(project, 'One'), await create(project, 'Two'), await create(project, 'Three')]
+    const theirs = await create(other, 'Secret')
+    const [one, two] = made.map(({ id }) => id)
+    const ids = [one, two, one, theirs.id, 'kn_never']
+    const viewer = await console.join(project, 'viewer')
+    await expectProblem(await viewer.send('DELETE', pathOf(project), { ids }), 'forbidden', 'Forbidden')
+    const answer = await owner.send('DELETE', pathOf(project), { ids })
+    expect(await answer.json()).toEqual({ deleted: 2 })
+    expect((await list(project)).data.map(({ name }) => name)).toEqual(['Three'])
+    expect((await list(other)).total).toBe(1)
+    const tooMany = Array.from({ length: 201 }, (_, at) => `kn_${at}`)
+    for (const bad of [[], tooMany])
+      expect((await owner.send('DELETE', pathOf(project), { ids: bad })).status).toBe(400)
+  })
+})
+
+describe('a text that an item has already', () => {
+  test('is not stored until somebody says so; of the same project only', async () => {
+    const [project, other] = [await console.mintProject(), await console.mintProject()]
+    const text = 'Nine to five.'
+    await create(other, 'Hours', text)
+    const first = await create(project, 'Hours', text)
+    const answer = await owner.send('POST', pathOf(project), { name: 'Opening hours', text })
+    expect(answer.status).toBe(200)
+    const { twin } = await answer.json()
+    expect(twin).toEqual({ id: first.id, name: 'Hours', changeSeq: first.changeSeq })
+    expect((await list(project)).total).toBe(1)
+    const kept = await owner.send('POST', pathOf(project), { name: 'Opening hours', text, keepsBoth: true })
+    expect(kept.status).toBe(201)
+    expect((await list(project)).data.map(({ name }) => name)).toEqual(['Opening hours', 'Hours'])
   })
 })
 

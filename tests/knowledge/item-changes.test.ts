@@ -257,7 +257,7 @@ describe('a deletion', () => {
       // Both have read the same version before either of them writes.
       const outcomes = await Promise.allSettled([
         knowledge.delete(projectId, 'handbook', undefined, isRead),
-        itemChanges.patch(projectId, 'handbook', { name: 'Other' }, isRead),
+        itemChanges.patch(projectId, 'handbook', { name: 'Other' }, undefined, isRead),
       ])
       expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
       const isDeleted = outcomes[0]?.status === 'fulfilled'

@@ -44,6 +44,29 @@ describe('POST /v1/knowledge', () => {
     expect(await read.json()).toEqual(item)
   })
 
+  test('names the oldest item that has the same text, and stores this one all the same', async () => {
+    const [project, other] = [await service.mintProject(), await service.mintProject()]
+    const duplicateOf = (answer: Response) => [answer.status, answer.headers.get('callbook-duplicate-of')]
+    const text = 'Within 30 days.'
+    await create(other, { name: 'Refunds', text })
+    const first = await post(project, { name: 'Refunds', text })
+    expect(duplicateOf(first)).toEqual([201, null])
+    const { id }: Item = await first.json()
+    expect(duplicateOf(await post(project, { name: 'Again', text }))).toEqual([201, id])
+    expect(duplicateOf(await project.send('PUT', '/v1/knowledge/own', { name: 'Own', text }))).toEqual([
+      201,
+      id,
+    ])
+    expect(duplicateOf(await project.send('PUT', '/v1/knowledge/own', { name: 'Same', text }))).toEqual([
+      200,
+      null,
+    ])
+    expect(duplicateOf(await post(project, { name: 'Other', text: `${text} ` }))).toEqual([201, null])
+    await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
+    expect(duplicateOf(await post(project, { name: 'Third', text }))).not.toEqual([201, id])
+    expect((await (await project.fetch('/v1/knowledge')).json()).length).toBe(4)
+  })
+
   test('gives ids that sort by time', async () => {
     const project = await service.mintProject()
     const ids = []

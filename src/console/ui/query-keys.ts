@@ -69,6 +69,7 @@ export const knowledgeKeys = {
   item: within('knowledge', 'item'),
   chunks: (project: string, id: string) => [...knowledgeKeys.item(project, id), 'chunks'],
   preview: within('knowledge', 'preview'),
+  textHits: within('knowledge', 'items', 'text-hits'),
   /** Of the playground. */
   answers: within('knowledge', 'ask'),
 }

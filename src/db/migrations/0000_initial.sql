@@ -393,6 +393,7 @@ CREATE TABLE `knowledge_items` (
 	`text` text NOT NULL,
 	`text_hash` text NOT NULL,
 	`updated_at` integer NOT NULL,
+	`updated_by` text,
 	`change_seq` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
@@ -401,6 +402,7 @@ CREATE TABLE `knowledge_items` (
 CREATE UNIQUE INDEX `knowledge_items_by_id` ON `knowledge_items` (`project_id`,`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_time` ON `knowledge_items` (`project_id`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `knowledge_items_by_change` ON `knowledge_items` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE INDEX `knowledge_items_by_text` ON `knowledge_items` (`project_id`,`text_hash`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`project_id` integer NOT NULL,
 	`person_id` text NOT NULL,

@@ -11,7 +11,7 @@ export function Warning({ icon, children }: WarningProps) {
   return (
     <div className={classes.warning} role="status">
       {icon}
-      <p>{children}</p>
+      <div>{children}</div>
     </div>
   )
 }

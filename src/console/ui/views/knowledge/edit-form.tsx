@@ -4,11 +4,12 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import { ApiProblem } from '../../api.ts'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { Warning } from '../../components/warning.tsx'
 import { knowledgeKeys } from '../../query-keys.ts'
+import { storeDocument } from './documents.ts'
 import { type Draft, useDrafts } from './drafts.ts'
 import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
@@ -49,17 +50,11 @@ export function EditForm({ project, item, onSaved }: EditFormProps) {
     keep({ ...form.values, changeSeq: item.changeSeq })
   }
   const save = useMutation({
-    mutationFn: (values: ItemValues) =>
-      unwrap(
-        api
-          .projects({ project })
-          .knowledge({ id })
-          .put({ ...values, changeSeq }),
-      ),
-    onSuccess: async (saved) => {
+    mutationFn: (values: ItemValues) => storeDocument(project, values, { id, changeSeq }),
+    onSuccess: async () => {
       drafts.drop(id)
       await queryClient.invalidateQueries({ queryKey: knowledgeKeys.all(project) })
-      notifications.show({ message: `Saved “${saved.name}”` })
+      notifications.show({ message: `Saved “${form.values.name}”` })
       onSaved()
     },
     onError: async (error) => {

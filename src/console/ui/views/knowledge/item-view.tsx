@@ -22,6 +22,7 @@ import { AskForm } from '../playground/ask-form.tsx'
 import { ChunkCard } from './chunk-card.tsx'
 import { EditForm } from './edit-form.tsx'
 import { IndexStatus } from './index-status.tsx'
+import { WriterName } from './item-columns.tsx'
 import { itemSearch } from './item-search.ts'
 import { chunksQuery, itemQuery } from './queries.ts'
 
@@ -86,7 +87,8 @@ export function ItemView() {
         {item.data && <IndexStatus status={item.data.status} chunks={chunks.data?.data.length ?? 0} />}
         {item.data && (
           <Text size="sm" c="dimmed">
-            Created <Instant at={item.data.createdAt} /> · {asBytes(new Blob([item.data.text]).size)}
+            Updated <Instant at={item.data.updatedAt} /> by <WriterName writer={item.data.updatedBy} /> ·
+            Created <Instant at={item.data.createdAt} /> · {asBytes(item.data.textBytes)}
           </Text>
         )}
       </Group>
@@ -169,6 +171,7 @@ function ItemText({ text }: { text: string }) {
   const source = (
     <Text
       component="pre"
+      dir="auto"
       size="sm"
       ff="monospace"
       w="100%"

@@ -1,25 +1,26 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import { IconBook2, IconMessageQuestion, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useRef } from 'react'
-import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
+import { useRef, useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
-import { asBytes, asCount, counted } from '../../components/figures.ts'
+import { counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
-import { Instant } from '../../components/instant.tsx'
-import { PageButton, PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
+import { PageButton } from '../../components/links.tsx'
+import { ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { useRefusal } from '../../session.ts'
+import { ChosenItems, chosenMax } from './chosen-items.tsx'
 import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
-import { IndexStatus } from './index-status.tsx'
+import { itemColumns } from './item-columns.tsx'
 import classes from './knowledge.module.css'
-import { itemsQuery, rowsOf } from './queries.ts'
+import { itemsQuery, rowsOf, textHitsQuery } from './queries.ts'
+import { TextHits } from './text-hits.tsx'
+import { TimesFoundNote, useTimesFound } from './times-found.tsx'
 import { UploadList } from './upload-list.tsx'
 import { useUploads } from './use-uploads.ts'
 
@@ -29,20 +30,24 @@ const route = getRouteApi('/p/$project/knowledge')
 export function KnowledgeView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
-  const { name } = route.useSearch()
-  const items = useInfiniteQuery(itemsQuery(project, name))
-  const { uploads, addFiles, addDocuments, clear } = useUploads(project)
+  const { find: sought } = route.useSearch()
+  const items = useInfiniteQuery(itemsQuery(project, sought))
+  const timesFound = useTimesFound(project)
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const chosen = { ids, choose: (next: readonly string[]) => setIds(new Set(next.slice(0, chosenMax))) }
+  const mayDelete = useRefusal('delete') === null
+  const { uploads, addFiles, addDocuments, answer, clear } = useUploads(project)
   const mayChange = useRefusal('change') === null
   const openPicker = useRef<() => void>(null)
   const rows = rowsOf(items.data)
   const total = items.data?.pages[0]?.total ?? 0
   const find = (next: string) => {
     // While typing continues, it stays one history entry.
-    const replace = name !== undefined && next !== ''
+    const replace = sought !== undefined && next !== ''
     void navigate({
       to: '/p/$project/knowledge',
       params: { project },
-      search: { name: next || undefined },
+      search: { find: next || undefined },
       replace,
     })
   }
@@ -65,10 +70,15 @@ export function KnowledgeView() {
       >
         <DropHint />
       </Dropzone.FullScreen>
-      <UploadList project={project} uploads={uploads} onClear={clear} />
-      {(rows.length > 0 || name !== undefined || items.isPending) && (
+      <UploadList
+        project={project}
+        uploads={uploads}
+        onAnswer={(upload, twin) => void answer(upload, twin)}
+        onClear={clear}
+      />
+      {(rows.length > 0 || sought !== undefined || items.isPending) && (
         <search className={classes.searchRow} aria-label="Find items">
-          <SearchField label="Find by name" text={name ?? ''} onSearch={find} />
+          <SearchField label="Find by name or text" text={sought ?? ''} onSearch={find} />
         </search>
       )}
       {items.error && !items.data ? (
@@ -86,10 +96,15 @@ export function KnowledgeView() {
           onOpen={(row) =>
             void navigate({ to: '/p/$project/knowledge/$item', params: { project, item: row.id } })
           }
-          columns={columnsOf(project)}
+          columns={itemColumns({
+            project,
+            rows,
+            chosen: mayDelete ? chosen : null,
+            timesFound: timesFound?.of ?? null,
+          })}
           empty={
-            name !== undefined ? (
-              <NoMatches onShowAll={() => find('')} />
+            sought !== undefined ? (
+              <NoMatches project={project} words={sought} onShowAll={() => find('')} />
             ) : (
               <NoItems onExamples={() => void addDocuments(exampleDocuments)} />
             )
@@ -106,6 +121,9 @@ export function KnowledgeView() {
           Load more
         </Button>
       )}
+      {sought !== undefined && <TextHits project={project} words={sought} />}
+      {timesFound && rows.length > 0 && <TimesFoundNote days={timesFound.days} />}
+      <ChosenItems project={project} chosen={chosen} rows={rows} />
     </Stack>
   )
 }
@@ -135,18 +153,27 @@ function ItemActions({ project, onUpload }: { project: string; onUpload: () => v
   )
 }
 
-function NoMatches({ onShowAll }: { onShowAll: () => void }) {
+interface NoMatchesProps {
+  project: string
+  words: string
+  onShowAll: () => void
+}
+
+/** No name contains what is sought: a line where texts have it, else what to do next. */
+function NoMatches({ project, words, onShowAll }: NoMatchesProps) {
+  const { data: inTexts } = useQuery(textHitsQuery(project, words))
+  if (!inTexts || inTexts.passages > 0) return <p className="cb-dimmed">No item name contains this.</p>
   return (
     <Empty
       icon={<IconSearchOff size={24} />}
-      title="No item name contains this"
+      title="No item has this in its name or text"
       action={
         <Button variant="default" onClick={onShowAll}>
           Show all items
         </Button>
       }
     >
-      To search the items’ text, use the playground.
+      To search by meaning, as agents do, use the playground.
     </Empty>
   )
 }
@@ -168,60 +195,6 @@ function NoItems({ onExamples }: { onExamples: () => void }) {
       {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
     </Empty>
   )
-}
-
-function columnsOf(project: string): Column<KnowledgeRow>[] {
-  return [
-    {
-      key: 'name',
-      header: 'Name',
-      render: (row) => (
-        <>
-          <PageLink to="/p/$project/knowledge/$item" params={{ project, item: row.id }} c="inherit" fw={500}>
-            {row.name}
-          </PageLink>
-          {row.description && (
-            <Text size="xs" c="dimmed" lineClamp={1}>
-              {row.description}
-            </Text>
-          )}
-          <span className="cb-narrow-line">
-            <IndexStatus status={row.status} chunks={row.chunks} />
-          </span>
-        </>
-      ),
-    },
-    {
-      key: 'status',
-      header: 'Status',
-      width: '200px',
-      from: 480,
-      render: (row) => <IndexStatus status={row.status} chunks={row.chunks} />,
-    },
-    {
-      key: 'chunks',
-      header: 'Chunks',
-      width: '80px',
-      align: 'right',
-      from: 640,
-      render: (row) => <span className="cb-figure">{asCount(row.chunks)}</span>,
-    },
-    {
-      key: 'size',
-      header: 'Size',
-      width: '90px',
-      align: 'right',
-      from: 640,
-      render: (row) => <span className="cb-figure">{asBytes(row.textBytes)}</span>,
-    },
-    {
-      key: 'created',
-      header: 'Created',
-      width: '120px',
-      from: 480,
-      render: (row) => <Instant at={row.createdAt} />,
-    },
-  ]
 }
 
 function DropHint() {

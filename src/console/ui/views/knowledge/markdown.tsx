@@ -16,7 +16,7 @@ export default function Markdown({ text }: MarkdownProps) {
   }, [text])
   return (
     <Typography w="100%" maw={760}>
-      <div ref={place} className={classes.markdown} />
+      <div ref={place} className={classes.markdown} dir="auto" />
     </Typography>
   )
 }

@@ -5,19 +5,23 @@ import { notifications } from '@mantine/notifications'
 import { IconFile } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import { useState } from 'react'
+import type { Twin } from '../../../../knowledge/knowledge.ts'
+import { ApiProblem } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { Warning } from '../../components/warning.tsx'
 import { knowledgeKeys } from '../../query-keys.ts'
 import { useRefusal } from '../../session.ts'
-import { readableFiles, readDocument } from './documents.ts'
+import { failureOf, readableFiles, readDocument, storeDocument, type TwinAnswer } from './documents.ts'
 import { type Drafts, useDrafts } from './drafts.ts'
 import { focusFault, ItemFields, type ItemValues, validItem } from './item-fields.tsx'
 import { textFor } from './item-search.ts'
 import { PreviewPanel } from './preview-panel.tsx'
+import { TwinChoice } from './twin-choice.tsx'
 
 const route = getRouteApi('/p/$project/new-item')
 
@@ -52,15 +56,20 @@ function NewItem() {
     onValuesChange: (values) => drafts.keep(name, { ...values, changeSeq: 0 }),
   })
   const isEmpty = form.values.name + form.values.description === '' && form.values.text === begun.text
+  const [twin, setTwin] = useState<{ item: Twin; text: string } | null>(null)
   const save = useMutation({
-    mutationFn: (values: typeof form.values) => unwrap(api.projects({ project }).knowledge.post(values)),
-    onSuccess: async (item) => {
+    mutationFn: (answer: TwinAnswer) => storeDocument(project, form.values, answer),
+    onSuccess: async (stored) => {
+      if ('twin' in stored) {
+        setTwin({ item: stored.twin, text: form.values.text })
+        return
+      }
       drafts.drop(name)
-      await queryClient.invalidateQueries({ queryKey: knowledgeKeys.items(project) })
-      notifications.show({ message: `Saved “${item.name}”` })
+      await queryClient.invalidateQueries({ queryKey: knowledgeKeys.all(project) })
+      notifications.show({ message: `Saved “${stored.name}”` })
       await navigate({
         to: '/p/$project/knowledge/$item',
-        params: { project, item: item.id },
+        params: { project, item: stored.id },
         // Going back leads to the list, not to a form of what is saved already.
         replace: true,
       })
@@ -82,14 +91,14 @@ function NewItem() {
         description: values.description.trim() === '' ? description : values.description,
       })
     } catch (error) {
-      notifications.show({ color: 'red', title: file.name, message: String((error as Error).message) })
+      notifications.show({ color: 'red', title: file.name, message: failureOf(error) })
     }
   }
 
   return (
     <form
       onSubmit={form.onSubmit(
-        (values) => save.mutate(values),
+        () => save.mutate('ask'),
         (faults) => focusFault(form, faults),
       )}
       noValidate
@@ -130,6 +139,18 @@ function NewItem() {
         </Dropzone.FullScreen>
         {save.error && !(save.error instanceof ApiProblem && save.error.fields.length > 0) && (
           <Problem error={save.error} />
+        )}
+        {twin?.text === form.values.text && (
+          <Warning>
+            <TwinChoice
+              project={project}
+              twin={twin.item}
+              name={form.values.name}
+              isPending={save.isPending}
+              onReplace={() => save.mutate(twin.item)}
+              onKeep={() => save.mutate('keep')}
+            />
+          </Warning>
         )}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 6 }}>

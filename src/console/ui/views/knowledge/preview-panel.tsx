@@ -1,7 +1,8 @@
-import { Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconScissors } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { asCount, counted } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
 import { Warning } from '../../components/warning.tsx'
@@ -9,6 +10,8 @@ import { ChunkCard } from './chunk-card.tsx'
 import { ChangeSummary, FateBadge } from './chunk-fates.tsx'
 import { type Edited, previewQuery } from './queries.ts'
 import { splitSections } from './split-sections.ts'
+
+const Markdown = lazy(() => import('./markdown.tsx'))
 
 const pauseMs = 300
 const shownMax = 200
@@ -20,33 +23,62 @@ interface PreviewPanelProps {
   edited?: Edited
 }
 
-/** A live preview of the chunks that the text would become. */
+const forms = [
+  { value: 'chunks', label: 'Chunks' },
+  { value: 'rendered', label: 'Rendered' },
+]
+
+/** A live preview of the text: the chunks that it would become, or rendered as Markdown. */
 export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
+  const [form, setForm] = useState('chunks')
   const [settled] = useDebouncedValue(text, pauseMs)
+  return (
+    <Stack gap="sm" component="section" aria-label="Preview">
+      <Group justify="space-between" gap="xs">
+        <Title order={2} size="sm" fw={600}>
+          Preview
+        </Title>
+        <SegmentedControl size="xs" value={form} onChange={setForm} aria-label="Preview as" data={forms} />
+      </Group>
+      {settled.trim() === '' && (
+        <Text c="dimmed" size="sm">
+          Agents search and receive chunks. As you write, the chunks appear here, split at headings.
+        </Text>
+      )}
+      {form === 'chunks' ? (
+        <Chunks project={project} settled={settled} edited={edited} />
+      ) : (
+        <Suspense fallback={<Skeleton height={96} />}>
+          <Markdown text={settled} />
+        </Suspense>
+      )}
+    </Stack>
+  )
+}
+
+interface ChunksProps extends Pick<PreviewPanelProps, 'project'> {
+  /** The text when typing paused. */
+  settled: string
+  edited: Edited | undefined
+}
+
+function Chunks({ project, settled, edited }: ChunksProps) {
   const [settledName = ''] = useDebouncedValue(edited?.name, pauseMs)
   const preview = useQuery(previewQuery(project, settled, edited && { ...edited, name: settledName }))
   const chunks = settled.trim() === '' ? [] : (preview.data?.data ?? [])
   const split = splitSections(chunks)
 
   return (
-    <Stack gap="sm" component="section" aria-label="Chunk preview">
-      <Title order={2} size="sm" fw={600}>
-        Preview{' '}
-        {chunks.length > 0 && (
-          <Text span inherit c="dimmed" fw={400} className="cb-figure">
-            {counted(chunks.length, 'chunk')}
-          </Text>
-        )}
-      </Title>
+    <>
+      {chunks.length > 0 && (
+        <Text size="sm" c="dimmed" className="cb-figure">
+          {counted(chunks.length, 'chunk')}
+        </Text>
+      )}
       {chunks.length > 0 && preview.data?.removed !== undefined && (
         <ChangeSummary chunks={chunks} removed={preview.data.removed} />
       )}
       {preview.error && <Problem error={preview.error} onRetry={() => void preview.refetch()} />}
-      {settled.trim() === '' && (
-        <Text c="dimmed" size="sm">
-          Agents search and receive chunks. As you write, the chunks appear here, split at headings.
-        </Text>
-      )}
       {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
       {split.length > 0 && (
         <Warning icon={<IconScissors size={16} aria-hidden />}>
@@ -66,6 +98,6 @@ export function PreviewPanel({ project, text, edited }: PreviewPanelProps) {
           and {asCount(chunks.length - shownMax)} more
         </Text>
       )}
-    </Stack>
+    </>
   )
 }

@@ -7,12 +7,16 @@ import {
 import type { ChunkFate } from '../../../../knowledge/chunking/chunk-changes.ts'
 import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
 import type { ChunkPreview } from '../../../../knowledge/schemas.ts'
+import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { api, unwrap } from '../../api.ts'
-import { knowledgeKeys } from '../../query-keys.ts'
+import { knowledgeKeys, questionKeys } from '../../query-keys.ts'
+import { inWords } from './documents.ts'
 
 /** How often a list is reloaded while items are being indexed. */
 const indexingPollMs = 1_500
 const itemsPerPage = '50'
+/** As many as one search returns. */
+export const passagesMax = 50
 
 /** The project's items whose names contain this, newest first, in pages; reloaded while some are being indexed. */
 export function itemsQuery(project: string, name = '') {
@@ -28,6 +32,31 @@ export function itemsQuery(project: string, name = '') {
     placeholderData: keepPreviousData,
     getNextPageParam: (last: KnowledgeRows) => last.nextCursor ?? undefined,
     refetchInterval: ({ state }) => (rowsOf(state.data).some(isUnderWay) ? indexingPollMs : false),
+  })
+}
+
+/** The items with the most of these words in their texts, each with its best passage. */
+export function textHitsQuery(project: string, words: string) {
+  return queryOptions({
+    queryKey: knowledgeKeys.textHits(project, words),
+    queryFn: async (): Promise<{ passages: number; items: ExplainedHit[] }> => {
+      const request = { query: words, mode: 'keyword' as const, limit: passagesMax }
+      const { data } = await unwrap(api.projects({ project }).knowledge.search.post(request))
+      const most = Math.max(0, ...data.map(({ terms }) => terms.length))
+      const best = data.filter(({ terms }) => terms.length === most)
+      const items = new Map<string, ExplainedHit>()
+      for (const hit of best) if (!items.has(hit.itemId)) items.set(hit.itemId, hit)
+      return { passages: data.length, items: [...items.values()] }
+    },
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** How many questions of agents each item answered first, where the project keeps questions. */
+export function timesFoundQuery(project: string) {
+  return queryOptions({
+    queryKey: questionKeys.counts(project),
+    queryFn: () => unwrap(api.projects({ project }).questions.get()),
   })
 }
 
@@ -54,10 +83,14 @@ export function previewQuery(project: string, text: string, edited?: Edited) {
   const { knowledge } = api.projects({ project })
   return queryOptions({
     queryKey: knowledgeKeys.preview(project, text, edited),
-    queryFn: async (): Promise<TextPreview> =>
-      edited
-        ? await unwrap(knowledge({ id: edited.id }).preview.post({ name: edited.name, text }))
-        : await unwrap(knowledge.preview.post({ text })),
+    queryFn: async (): Promise<TextPreview> => {
+      const asked = edited
+        ? knowledge({ id: edited.id }).preview.post({ name: edited.name, text })
+        : knowledge.preview.post({ text })
+      return await unwrap<TextPreview>(asked).catch((error) => {
+        throw inWords(error, 'The text', new Blob([text]).size)
+      })
+    },
     enabled: text.trim() !== '' && edited?.name.trim() !== '',
     placeholderData: (shown) => shown,
     staleTime: Number.POSITIVE_INFINITY,
