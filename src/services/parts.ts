@@ -431,6 +431,7 @@ function createKnowledge(
       config,
       store,
       recordHash,
+      audit,
       knowledge,
       textThreads,
       indexer,

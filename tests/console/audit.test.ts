@@ -249,6 +249,31 @@ describe('the audit trail', () => {
     expect(JSON.stringify(after)).not.toContain('held')
   })
 
+  test('records changes of knowledge by who made them, with the name of the item while it exists', async () => {
+    const project = await set.mintProject()
+    const text = { name: 'Refunds', text: 'Within 30 days.' }
+    const rows = await noted(project, async () => {
+      await project.send('PUT', '/v1/knowledge/refunds', text)
+      await project.send('PUT', '/v1/knowledge/refunds', text)
+      await project.send('PUT', '/v1/knowledge/refunds', { ...text, text: 'Within 60 days.' })
+      await set.owner.send('POST', `/projects/${project.id}/knowledge`, { name: 'Hours', text: 'From nine.' })
+    })
+    const link = { kind: 'item', id: 'refunds', name: 'Refunds' } as const
+    expect(rows.map(({ action, actorKind, link }) => ({ action, actorKind, link }))).toEqual([
+      { action: 'item_created', actorKind: 'key', link },
+      { action: 'item_changed', actorKind: 'key', link },
+      { action: 'item_created', actorKind: 'person', link: expect.objectContaining({ name: 'Hours' }) },
+    ])
+    expect((await project.fetch('/v1/knowledge/refunds', { method: 'DELETE' })).status).toBe(200)
+    const hash = (await recordHash())(project.projectId, 'item', 'refunds')
+    const after = (await trailOf(project)).filter(({ target }) => target === hash)
+    expect(after.map(({ action, link }) => [action, link])).toEqual([
+      ['item_deleted', null],
+      ['item_changed', null],
+      ['item_created', null],
+    ])
+  })
+
   test('never takes another record under the same row number for the target', async () => {
     const project = await set.mintProject()
     await project.send('PUT', '/ingest/calls/another', { status: 'completed' })
