@@ -21,6 +21,7 @@ import { assetsPath } from '../src/console/page.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = join(root, 'src', 'console', 'ui')
+const face = join(root, 'src', 'face')
 /** Limit for the compressed script, styles and typeface that a page loads before it shows anything. */
 export const firstLoadBytesMax = 280_000
 
@@ -125,7 +126,7 @@ function digestOfInputs(imported: string[] = []): string {
   const hash = createHash('sha256').update(Bun.version)
   const modules = imported.map((path) => join(root, path)).filter((file) => existsSync(file))
   const others = [fileURLToPath(import.meta.url), join(root, 'bun.lock'), ...modules]
-  for (const file of [...others, ...filesUnder(sources)]) {
+  for (const file of [...others, ...filesUnder(sources), ...filesUnder(face)]) {
     hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
   }
   return hash.digest('hex')
@@ -272,7 +273,7 @@ function entriesOf(outputs: Output[]): Pick<ConsoleManifest, 'entries' | 'groups
       boot: nameOf(/^boot-/, outputs),
       styles: nameOf(/\.css$/, outputs),
       icon: nameOf(/\.svg$/, outputs),
-      font: nameOf(/\.woff2$/, outputs),
+      font: nameOf(/^inter-.*\.woff2$/, outputs),
     },
     groups: Object.fromEntries(
       Object.entries(groups).map(([folder, names]) => [folder, names.filter((name) => name !== main)]),

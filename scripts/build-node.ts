@@ -30,10 +30,11 @@ export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOp
   }
   cpSync(join(root, 'package.json'), join(target, 'package.json'))
   cpSync(join(root, 'src', 'db', 'migrations'), join(target, 'src', 'db', 'migrations'), { recursive: true })
-  cpSync(join(root, 'src', 'guide'), join(target, 'src', 'guide'), {
-    recursive: true,
-    filter: (path) => !path.endsWith('.ts'),
-  })
+  for (const folder of ['guide', 'face'])
+    cpSync(join(root, 'src', folder), join(target, 'src', folder), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.ts'),
+    })
   await buildConsole({ folder: join(target, 'dist', 'console') })
 }
 

@@ -26,6 +26,7 @@ export const docsScript = join(
 export const assetFolders = {
   migrations: join(root, 'src', 'db', 'migrations'),
   guide: join(root, 'src', 'guide'),
+  face: join(root, 'src', 'face'),
   console: join(root, 'dist', 'console'),
 }
 

@@ -10,6 +10,7 @@ export const errorStatus = {
   ip_address_not_allowed: 403,
   insufficient_scope: 403,
   forbidden: 403,
+  two_factor_required: 403,
   invalid_request: 400,
   not_found: 404,
   method_not_allowed: 405,
@@ -17,6 +18,7 @@ export const errorStatus = {
   call_on_hold: 409,
   call_is_live: 409,
   note_has_changed: 409,
+  words_of_a_call: 409,
   call_was_deleted: 410,
   item_was_deleted: 410,
   item_has_changed: 412,
@@ -121,6 +123,12 @@ export function signInRequired(detail: string): AppError {
   return new AppError('not_signed_in', 'Sign in required', {
     detail,
     headers: { 'WWW-Authenticate': 'Cookie realm="Callbook console"' },
+  })
+}
+
+export function twoFactorRequired(): AppError {
+  return new AppError('two_factor_required', 'Second factor required', {
+    detail: 'The owner of this console requires two-factor sign-in. Set up an authenticator app first.',
   })
 }
 

@@ -188,6 +188,7 @@ describe('who may import whom', () => {
       breaches(http, (target) => {
         const part = partOf(target)
         const below = [
+          'face',
           'http',
           'observability',
           'errors',

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { DEFAULT_THEME } from '@mantine/core'
 import type { Page } from 'playwright-core'
 import { buildConsole } from '../scripts/build-console.ts'
+import { cssVariables } from '../src/console/ui/theme.ts'
+import { readFaceStyles } from '../src/face/face.ts'
 import { browserPath, openBrowser, type TestBrowser } from './support/browser.ts'
 import { startService, type TestService } from './support/service.ts'
 
@@ -43,6 +46,35 @@ describe('the documentation, read as files', () => {
     expect(zipped.headers.get('content-encoding')).toBe('gzip')
     expect(zipped.headers.get('vary')).toBe('Accept-Encoding')
     expect(Bun.hash(await zipped.arrayBuffer())).toBe(Bun.hash(await plain.arrayBuffer()))
+  })
+})
+
+describe('the face of the documentation', () => {
+  test('has the typefaces of the console, which never change under their names', async () => {
+    const guide = await (await fetch(`${service.url}/docs/guide`)).text()
+    const fonts = [...guide.matchAll(/url\("([^"]+)"\)/g)].map(([, path]) => path)
+    expect(fonts).toHaveLength(2)
+    for (const path of fonts) {
+      const answer = await fetch(service.url + path)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'font/woff2'])
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000')
+      expect(Buffer.from(await answer.arrayBuffer()).toString('latin1', 0, 4)).toBe('wOF2')
+    }
+    expect(await (await fetch(`${service.url}/docs`)).text()).toContain('--scalar-font-code: var(--mono)')
+  })
+
+  test('has the colours of the console, in light and in dark', () => {
+    const names = { page: 'body', text: 'text', soft: 'dimmed', link: 'anchor' }
+    const { light, dark } = cssVariables(DEFAULT_THEME)
+    const css = readFaceStyles()
+    for (const [name, of] of Object.entries(names)) {
+      const colors = [light, dark].map((scheme) => scheme[`--mantine-color-${of}`])
+      expect(css).toContain(`--${name}: light-dark(${colors.join(', ')})`)
+    }
+    for (const [name, of] of Object.entries({ line: 'border', mark: 'mark' })) {
+      const colors = [light, dark].map((scheme) => scheme[`--cb-${of}`])
+      expect(css).toContain(`--${name}: light-dark(${colors.join(', ')})`)
+    }
   })
 })
 
@@ -90,6 +122,23 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
 
   test('does not violate its own security policy', () => {
     expect(complaints).toEqual([])
+  })
+
+  test('the guide is set in the typeface of the console, and dark where that was chosen there', async () => {
+    const context = await opened.browser.newContext({ colorScheme: 'light' })
+    const guide = await context.newPage()
+    await guide.goto(`${service.url}/docs/guide`)
+    const face = () =>
+      guide.evaluate(async () => {
+        await document.fonts.ready
+        const { backgroundColor } = getComputedStyle(document.body)
+        return [backgroundColor, document.fonts.check('15px Inter')]
+      })
+    expect(await face()).toEqual(['rgb(255, 255, 255)', true])
+    await guide.evaluate(() => localStorage.setItem('callbook-color-scheme', 'dark'))
+    await guide.reload()
+    expect(await face()).toEqual(['rgb(17, 18, 20)', true])
+    await context.close()
   })
 
   test('/docs/errors shows the table of errors', async () => {

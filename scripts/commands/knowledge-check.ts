@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
+import { askGolden, sharesOf } from '../../src/knowledge/questions/golden-check.ts'
 import { SearchRequest } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { isBlank, readLines } from '../../src/text/lines.ts'
@@ -12,9 +13,6 @@ import type { Shell } from './shell.ts'
 
 const lineBytesMax = 65_536
 const questionsMax = 100_000
-const passagesMax = 5
-/** Long enough for a model that has just started, so that no question is answered by keywords alone. */
-const timeoutMs = 10_000
 const names = ['query', 'itemId', 'name']
 
 /** A question of the file, and the item that answers it. */
@@ -65,22 +63,22 @@ export class KnowledgeCheck {
   }
 
   async run(file: string): Promise<CheckSummary> {
-    const { index } = this.#services
+    const { index, search } = this.#services
     const questions = await this.#readQuestions(file)
     if (questions.length === 0 && this.#shell.exitCode === 0)
       throw new Error(`${shown(file)}: it has no questions`)
     await index.reconcile(this.#projectId)
     const misses: Miss[] = []
-    let [first, within, byWords] = [0, 0, 0]
+    const ranks: number[] = []
+    let byWords = 0
     const progress = startProgress(this.#shell, 'Asking', questions.length)
     try {
       for (const [position, question] of questions.entries()) {
         this.#shell.signal.throwIfAborted()
-        const { rank, found, mode } = await this.#ask(question)
-        if (rank === 0) first++
-        if (rank >= 0) within++
-        else misses.push({ line: question.line, query: question.query, ...question.wanted, found })
-        if (mode === 'keyword') byWords++
+        const { rank, found, isByWordsAlone } = await askGolden(search, this.#projectId, question)
+        ranks.push(rank)
+        if (rank === 0) misses.push({ line: question.line, query: question.query, ...question.wanted, found })
+        if (isByWordsAlone) byWords++
         progress.update(position + 1, counted(position + 1, 'question'))
       }
     } finally {
@@ -90,15 +88,7 @@ export class KnowledgeCheck {
       this.#shell.complain(
         `${counted(byWords, 'question')} answered by keyword alone: the embedding provider did not answer.`,
       )
-    const count = questions.length
-    return { questions: count, hit1: count && first / count, hit5: count && within / count, misses }
-  }
-
-  async #ask({ query, itemIds }: Question) {
-    const request = { query, limit: passagesMax, timeoutMs }
-    const { answer } = await this.#services.search.search(this.#projectId, request)
-    const found = answer.data.map(({ itemId, name }) => ({ itemId, name }))
-    return { rank: found.findIndex(({ itemId }) => itemIds.includes(itemId)), found, mode: answer.mode }
+    return { questions: questions.length, ...sharesOf(ranks), misses }
   }
 
   /** Reports lines that cannot be read or whose item does not exist; the exit code is then 1. */

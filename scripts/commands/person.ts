@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { Config } from '../../src/config.ts'
 import { type Role, roles } from '../../src/identity.ts'
 import { servedAt } from './folder.ts'
@@ -17,6 +17,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
   addInvite(person, shell)
   addReset(person, shell)
   addTwoFactorReset(person, shell)
+  addTwoFactorRule(person, shell)
   addSetup(person, shell)
   addRemove(person, shell)
 }
@@ -107,6 +108,24 @@ function addTwoFactorReset(person: Command, shell: Shell): void {
         twoFactor.reset(await people.find(wanted)),
       )
       await shell.answer(json, done, `${shown(done.email)} now signs in with only a password.`)
+    })
+}
+
+function addTwoFactorRule(person: Command, shell: Shell): void {
+  person
+    .command('require-two-factor')
+    .description(
+      'Require a second factor of everybody who signs in with a password, or no longer. Without one, they must set it ' +
+        'up before anything else.',
+    )
+    .addArgument(new Argument('<rule>', 'whether it is required').choices(['on', 'off']))
+    .option('--json', 'print {"isOn"}')
+    .action(async (rule: string, { json }: { json?: true }) => {
+      const done = await shell.withServices(({ console }) => console.twoFactorRule.change(rule === 'on'))
+      const sentence = done.isOn
+        ? 'Everybody with a password now needs a second factor.'
+        : 'A second factor is no longer required.'
+      await shell.answer(json, done, sentence)
     })
 }
 

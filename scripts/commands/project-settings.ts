@@ -65,7 +65,8 @@ export function addSet(project: Command, shell: Shell): void {
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
         const { projectId, id, name } = await projects.find(wanted)
-        const now = await settings.change(projectId, changeOf(values)).catch(toOptions)
+        // What counts as a gap is no matter of personal data: people set it where they see the gaps.
+        const { gapCoverage: _, ...now } = await settings.change(projectId, changeOf(values)).catch(toOptions)
         return { id, name, ...now }
       })
       await shell.answer(json, done, [
@@ -110,9 +111,9 @@ const toOptions = namingOptions(({ field, message }) => ({
   message: message.replace(', or null', ', or off'),
 }))
 
-function linesOf(settings: ProjectSettings): string[][] {
+function linesOf(settings: Omit<ProjectSettings, 'gapCoverage'>): string[][] {
   return Object.entries(options).map(([name, option]) => {
-    const value = settings[name as keyof ProjectSettings]
+    const value = settings[name as keyof typeof settings]
     if (value === true) return [option, 'on']
     return [option, value === null || value === false ? 'off' : String(value) || 'off']
   })

@@ -123,6 +123,9 @@ async function addKnowledge(service: TestService, project: TestProject, owner: T
   for (const query of ['Do you take Delta Dental?', 'Wheelchair?', 'Can I have a refund?'])
     await project.send('POST', '/v1/knowledge/search', { query, timeoutMs: 10_000 })
   await service.services.questions.flush()
+  for (const query of ['Which insurance do you take?', 'Can I come in a wheelchair?'])
+    await owner.send('POST', `/projects/${project.id}/questions/golden`, { query, itemId: first })
+  await owner.send('POST', `/projects/${project.id}/questions/golden/run`, {})
   return first
 }
 

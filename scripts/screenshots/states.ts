@@ -170,6 +170,11 @@ const knowledge: ConsoleState[] = [
       .fill('## Is there parking?\n\nFour places behind the house.'),
   ),
   state('questions', 'questions'),
+  state('open-question', 'questions', async (page) => {
+    await page.getByRole('row').nth(1).click()
+    await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+  }),
+  state('golden-questions', 'questions?tab=golden'),
   repeat('no-questions', '/p/:empty/questions'),
   state('playground', 'playground', askForMoneyBack),
   repeat('playground-empty', 'playground'),

@@ -26,6 +26,8 @@ export const targetKinds = {
   two_factor_enabled: null,
   two_factor_disabled: null,
   two_factor_reset: 'person',
+  two_factor_required: null,
+  two_factor_optional: null,
   backup_codes_renewed: null,
   invitation_created: null,
   invitation_revoked: null,

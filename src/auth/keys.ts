@@ -93,6 +93,8 @@ export class Keys {
     ingest: new LRUCache({ max: rowsCachedMax }),
   }
   #rowsVersion = -1
+  /** By key: requests since the process started. */
+  readonly #requests = new LRUCache<string, number>({ max: lastUsedTrackedMax })
   readonly #recordedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
   constructor(options: KeysOptions) {
@@ -144,6 +146,21 @@ export class Keys {
     authorization: string | null,
     clientAddress: () => string | null,
   ): Promise<Caller> {
+    const caller = await this.#verify(kind, authorization, clientAddress)
+    this.#requests.set(caller.keyId, this.requestsOf(caller.keyId) + 1)
+    return caller
+  }
+
+  /** How many requests the key has sent to this process. */
+  requestsOf(id: string): number {
+    return this.#requests.get(id) ?? 0
+  }
+
+  async #verify(
+    kind: KeyKind,
+    authorization: string | null,
+    clientAddress: () => string | null,
+  ): Promise<Caller> {
     const row = this.#cached(kind, authorization) ?? (await this.#find(kind, authorization))
     const now = this.#options.now()
     if (row.expiresAt !== null && row.expiresAt <= now) {
@@ -153,7 +170,7 @@ export class Keys {
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
     const { id: keyId, projectId, scope, allowedOrigins } = row
-    const check = () => this.verify(kind, authorization, clientAddress)
+    const check = () => this.#verify(kind, authorization, clientAddress)
     return { projectId, keyId, scope, allowedOrigins, clientAddress, check }
   }
 

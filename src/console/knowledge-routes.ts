@@ -4,12 +4,24 @@ import type { FileReader } from '../knowledge/files/file-reader.ts'
 import type { IndexedItems, ItemDetails } from '../knowledge/indexed-items.ts'
 import type { ItemChanges } from '../knowledge/item-changes.ts'
 import type { Knowledge, Twin } from '../knowledge/knowledge.ts'
+import type { GoldenQuestions } from '../knowledge/questions/golden-questions.ts'
+import type { GoldenRuns } from '../knowledge/questions/golden-runs.ts'
 import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import type { QuestionMarks } from '../knowledge/questions/question-marks.ts'
+import type { QuestionsOfCall } from '../knowledge/questions/questions-of-call.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
-import { AddedItem, AskedRequest, EditedItem, ItemsRequest, ItemsToDelete } from './schemas.ts'
+import {
+  AddedItem,
+  AskedRequest,
+  EditedItem,
+  ItemsRequest,
+  ItemsToDelete,
+  KeptGolden,
+  MarkedQuestion,
+} from './schemas.ts'
 
 export interface KnowledgeParts {
   knowledge: Knowledge
@@ -86,11 +98,50 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
   )
 }
 
-/** /console/api/projects/:project/questions: what agents asked, where the project keeps it. */
-export function questionRoutes(questionGroups: QuestionGroups) {
-  return consoleRoutes('/console/api/projects/:project/questions')
-    .get('', ({ member }) => questionGroups.counts(member.projectId))
-    .get('/asked', ({ member, query }) => questionGroups.list(member.projectId, query), {
-      query: bodyOf(AskedRequest),
-    })
+export interface QuestionParts {
+  questionGroups: QuestionGroups
+  questionMarks: QuestionMarks
+  questionsOfCall: (projectId: number, callId: string) => Promise<QuestionsOfCall>
+  golden: GoldenQuestions
+  goldenRuns: GoldenRuns
+  members: { list(projectId: number): Promise<{ personId: string; name: string }[]> }
+}
+
+/** /console/api/projects/:project/questions: what agents asked, where the project keeps it, and golden questions. */
+export function questionRoutes(parts: QuestionParts) {
+  const { questionGroups, questionMarks, questionsOfCall, golden, goldenRuns, members } = parts
+  return (
+    consoleRoutes('/console/api/projects/:project/questions')
+      .get('', ({ member }) => questionGroups.counts(member.projectId))
+      .get('/times-found', async ({ member }) => ({
+        data: await questionGroups.timesFound(member.projectId),
+      }))
+      .get('/asked', ({ member, query }) => questionGroups.list(member.projectId, query), {
+        query: bodyOf(AskedRequest),
+      })
+      .get('/asked/:id', ({ member, params }) => questionGroups.get(member.projectId, params.id))
+      .patch(
+        '/asked/:id',
+        ({ member, person, params, body }) =>
+          questionMarks.change(member.projectId, params.id, body, person.personId),
+        jsonBody(MarkedQuestion),
+      )
+      .get('/calls/:call', ({ member, params }) => questionsOfCall(member.projectId, params.call))
+      // Who questions can be assigned to, without their addresses.
+      .get('/people', async ({ member }) => {
+        const people = await members.list(member.projectId)
+        return people.map(({ personId: id, name }) => ({ id, name }))
+      })
+      .get('/golden', ({ member }) => goldenRuns.history(member.projectId))
+      .post(
+        '/golden',
+        ({ member, person, body }) => golden.keep(member.projectId, body, person.personId),
+        jsonBody(KeptGolden),
+      )
+      .post('/golden/run', async ({ member }) => {
+        await goldenRuns.run(member.projectId)
+        return await goldenRuns.history(member.projectId)
+      })
+      .delete('/golden/:id', ({ member, params }) => golden.delete(member.projectId, params.id))
+  )
 }

@@ -6,6 +6,7 @@ export const pagePaths = [
   '/setup',
   '/join',
   '/reset',
+  '/second-factor',
   '/p/$project',
   '/p/$project/overview',
   '/p/$project/overview/chart',
@@ -33,6 +34,7 @@ export const pagePaths = [
   '/p/$project/settings/audit',
   '/p/$project/settings/general',
   '/p/$project/settings/account',
+  '/p/$project/settings/service',
 ] as const
 
 export type PagePath = (typeof pagePaths)[number]

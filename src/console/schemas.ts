@@ -1,12 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
-import type { Outcome } from '../knowledge/questions/questions.ts'
-import { NewItem } from '../knowledge/schemas.ts'
+import type { QuestionState } from '../knowledge/questions/question-groups.ts'
+import { NewItem, SearchRequest } from '../knowledge/schemas.ts'
 import { SettingsChange } from '../projects/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const filter = Type.Optional(Type.String({ maxLength: 500 }))
 const RoleName = Type.Unsafe<Role>({ type: 'string', enum: roles })
 const Kind = Type.Unsafe<'live' | 'ingest'>({ type: 'string', enum: ['live', 'ingest'] })
 const Token = Text(200)
@@ -68,10 +69,32 @@ export const ItemsToDelete = Type.Object({
 /** `changeSeq` is the change number of the item when it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 
-/** Questions by outcome, optionally of one item. */
+/** Questions of a state, optionally those assigned to a person, or to `none`. */
 export const AskedRequest = Type.Object({
-  outcome: Type.Unsafe<Outcome>({ type: 'string', enum: ['found', 'weak', 'none'] }),
-  itemId: Type.Optional(Type.String({ maxLength: 128 })),
+  state: Type.Unsafe<QuestionState>({ type: 'string', enum: ['gap', 'answered', 'dismissed'] }),
+  assignee: filter,
+})
+
+/** What a person says of a question; absent members stay, null takes back. */
+export const MarkedQuestion = Type.Object({
+  mark: Type.Optional(
+    Type.Unsafe<'answered' | 'not_answered' | 'dismissed' | null>({
+      type: 'string',
+      nullable: true,
+      enum: ['answered', 'not_answered', 'dismissed', null],
+    }),
+  ),
+  /** The id of a person of the project. */
+  assignee: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 128 })),
+})
+
+/** A golden question: see knowledge/questions/golden-questions.ts. */
+export const KeptGolden = Type.Object({
+  query: SearchRequest.properties.query,
+  itemId: Text(128),
+  callId: Type.Optional(Text(128)),
+  keepsWordsOfCall: Type.Optional(Type.Boolean()),
+  replaces: Type.Optional(Text(128)),
 })
 
 export const NewKey = Type.Object({
@@ -117,6 +140,8 @@ export const AddressToCheck = Type.Object({
   address: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
+export const ChangedTwoFactorRule = Type.Object({ isOn: Type.Boolean() })
+
 export const NewRole = Type.Object({ role: RoleName })
 
 /** `confirm` is how many calls a shorter retention deletes, typed by hand. */
@@ -141,8 +166,6 @@ export const NewView = Type.Object({
   isShared: Type.Boolean(),
 })
 export type NewView = Static<typeof NewView>
-
-const filter = Type.Optional(Type.String({ maxLength: 500 }))
 
 export const Period = Type.Object({ from: Text(40), to: Text(40) })
 /** `before`: where the period to compare with begins. It ends where the other one begins. */

@@ -15,6 +15,7 @@ import {
 import { dirname, join, resolve, sep } from 'node:path'
 import Database from 'libsql'
 import { Thread } from '../threads/thread.ts'
+import { noteBackup } from './backup-note.ts'
 import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { refuseOthers } from './migrate.ts'
@@ -84,6 +85,7 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`)
     await syncFile(manifestFile)
     await syncFile(folder)
+    await note(dataDir, manifest)
     return manifest
   } catch (error) {
     const made = isNew
@@ -92,6 +94,11 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     for (const path of made) await rm(path, { recursive: true, force: true })
     throw error
   }
+}
+
+/** The backup is whole, also where its note cannot be written. */
+async function note(dataDir: string, { createdAt, database }: BackupManifest): Promise<void> {
+  await noteBackup(dataDir, { at: createdAt, bytes: database.bytes }).catch(() => undefined)
 }
 
 interface RestoreOptions {

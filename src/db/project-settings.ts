@@ -14,6 +14,7 @@ export const settingsColumns = {
   country: projects.country,
   keepNumbers: projects.keepNumbers,
   keepQuestionsDays: projects.keepQuestionsDays,
+  gapCoverage: projects.gapCoverage,
   notesReading: projects.notesReading,
   membersMayDelete: projects.membersMayDelete,
   timeZone: projects.timeZone,

@@ -7,6 +7,7 @@ type RecordKind =
   | 'source'
   | 'webhook'
   | 'questions'
+  | 'wording'
   | 'sessions'
   | 'project'
   | 'idempotency_key'

@@ -25,6 +25,7 @@ const replacedTables = [
 /** Tables of which rows that the later backup no longer has were erased. */
 const shrunkTables = {
   questions: 'seq',
+  golden_questions: 'seq',
   source_failures: 'seq',
   audit_events: 'seq',
   alert_changes: 'seq',
@@ -143,6 +144,9 @@ function replaceSettings(connection: Database.Database): void {
     update main.projects set ${kept.map((name) => `${name} = later.${name}`).join(', ')}
       from newer.projects as later where later.id = projects.id;
     delete from main.call_views where person_id not in (select id from main.people);
+    update main.question_states set marked_by = null where marked_by not in (select id from main.people);
+    update main.question_states set assignee_id = null where assignee_id not in (select id from main.people);
+    update main.golden_questions set created_by = null where created_by not in (select id from main.people);
     delete from main.meta where name = 'console_owner';
     insert into main.meta select * from newer.meta where name = 'console_owner';
     delete from main.call_sessions;

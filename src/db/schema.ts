@@ -72,6 +72,8 @@ export const projects = sqliteTable(
       .default('all'),
     /** For how many days the questions of searches are kept; null keeps none. */
     keepQuestionsDays: integer('keep_questions_days').$type<7 | 30>(),
+    /** A question whose answer covers less of it is a gap in the knowledge, 0 to 1. */
+    gapCoverage: real('gap_coverage').notNull().default(0.5),
     /** Whether the audit trail says who opened a call or exported calls. */
     notesReading: integer('notes_reading', { mode: 'boolean' }).notNull().default(false),
     /** Whether members may delete calls and knowledge in the console; owners always may. */
@@ -937,16 +939,83 @@ export const questions = sqliteTable(
     at: integer().notNull(),
     /** The platform's id of the call in which it was asked; null if unknown. */
     callId: text('call_id'),
+    /** The keyed hash by which equal questions are one: see knowledge/questions/wording.ts. */
+    wording: text().notNull(),
     query: text().notNull(),
-    /** See knowledge/questions/questions.ts. */
-    outcome: text({ enum: ['found', 'weak', 'none'] }).notNull(),
-    /** The row number of the item of the first passage. It reveals nothing once the item is deleted. */
-    itemSeq: integer('item_seq'),
+    /** How much of the question the best passage covered; null where search does not tell. */
+    coverage: real(),
+    /**
+     * JSON: the passages found, best first, each as the row number of its item and its position there. The number
+     * reveals nothing once the item is deleted.
+     */
+    hits: text({ mode: 'json' }).$type<[itemSeq: number, position: number][]>().notNull(),
   },
   (table) => [
     index('questions_by_time').on(table.projectId, table.at),
     index('questions_by_call').on(table.projectId, table.callId),
+    // It has all that questions are counted by.
+    index('questions_by_wording').on(table.projectId, table.wording, table.at, table.coverage),
   ],
+)
+
+/**
+ * What is known of a wording beside its askings: what search finds since knowledge has changed, and what people say. It
+ * has no words, and a trigger deletes it with the last question of the wording.
+ */
+export const questionStates = sqliteTable(
+  'question_states',
+  {
+    projectId: projectId(),
+    wording: text().notNull(),
+    /** As in `questions`, of the last time that the service itself asked. */
+    coverage: real(),
+    hits: text({ mode: 'json' }).$type<[itemSeq: number, position: number][]>(),
+    /** Since when asking finds an answer, or none; null while the service has not asked. */
+    since: integer(),
+    mark: text({ enum: ['answered', 'not_answered', 'dismissed'] }),
+    markedAt: integer('marked_at'),
+    markedBy: text('marked_by').references(() => people.id, { onDelete: 'set null' }),
+    assigneeId: text('assignee_id').references(() => people.id, { onDelete: 'set null' }),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.wording] })],
+)
+
+/** Questions that people saved with the item that answers them. */
+export const goldenQuestions = sqliteTable(
+  'golden_questions',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** `gq_…`. */
+    id: text().notNull().unique(),
+    projectId: projectId(),
+    /** The call whose caller's words these are: a trigger deletes them with it. Null for a person's own words. */
+    callId: text('call_id'),
+    wording: text().notNull(),
+    query: text().notNull(),
+    /** The row number of the item. */
+    itemSeq: integer('item_seq').notNull(),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by').references(() => people.id, { onDelete: 'set null' }),
+  },
+  (table) => [
+    uniqueIndex('golden_questions_by_wording').on(table.projectId, table.wording),
+    index('golden_questions_by_call').on(table.projectId, table.callId),
+  ],
+)
+
+/** What a project's golden questions found, each time that it differed from before. */
+export const goldenRuns = sqliteTable(
+  'golden_runs',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    projectId: projectId(),
+    at: integer().notNull(),
+    /** When a run last found the same. */
+    lastAt: integer('last_at').notNull(),
+    /** JSON object: the rank of each question's item, 1 to 5, by the question's row number; 0 where it was not found. */
+    ranks: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
+  },
+  (table) => [index('golden_runs_by_project').on(table.projectId, table.seq)],
 )
 
 /** What the service knows about this database: its generation and the secrets it made for itself. */

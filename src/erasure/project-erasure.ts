@@ -168,6 +168,7 @@ function contentsOf(projectId: number): Contents[] {
     rows('idempotent_creates', 'rowid', '200'),
     rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),
     rows('questions', 'seq', 'octet_length(query)'),
+    rows('golden_questions', 'seq', 'octet_length(query)'),
     rows('audit_events', 'seq', '200'),
   ]
 }

@@ -17,6 +17,8 @@ const explanations: Record<ErrorCode, string> = {
   insufficient_scope:
     'Key does not allow this. The scope of the key (<code>read</code> or <code>search</code>) does not cover the route.',
   forbidden: 'Forbidden. The route is not for this caller.',
+  two_factor_required:
+    'Second factor required. The person has to set up two-factor sign-in first. Only the console answers this.',
   invalid_request: 'Invalid request. <code>errors</code> names each invalid field.',
   not_found:
     'Call not found, Knowledge item not found, Recording not found, Rubric not found, or Not found. A record of another project is not found either.',
@@ -27,6 +29,8 @@ const explanations: Record<ErrorCode, string> = {
   call_on_hold: 'Call is on hold. The call cannot be deleted until an owner of the project lifts the hold.',
   note_has_changed:
     'Note has changed. Another person has changed the note on the call. Only the console answers this.',
+  words_of_a_call:
+    'These words were said in a call. Kept as a golden question, they are erased with the call. Only the console answers this.',
   call_was_deleted: 'Call was deleted. A deleted id cannot be used again.',
   item_was_deleted:
     'Knowledge item was deleted. The item that this <code>Idempotency-Key</code> created is gone. Use another key to create another item.',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import MarkdownIt from 'markdown-it'
+import { readFaceStyles } from '../face/face.ts'
 import { foldText, stemOf } from '../text/words.ts'
 
 /** The guide's pages, in reading order. */
@@ -54,7 +55,10 @@ markdown.renderer.rules.fence = (tokens, at) =>
 /** Reads and renders every page of the folder. */
 export function readGuide(folder: string) {
   const read = (file: string) => readFileSync(join(folder, file), 'utf8')
-  return { pages: guidePages.map((name) => toPage(name, read(`${name}.md`))), styles: read('guide.css') }
+  return {
+    pages: guidePages.map((name) => toPage(name, read(`${name}.md`))),
+    styles: readFaceStyles() + read('guide.css'),
+  }
 }
 
 function toPage(name: (typeof guidePages)[number], source: string) {

@@ -1,3 +1,4 @@
+import { schemeScriptPath } from '../face/face.ts'
 import { errorsTable } from './errors.ts'
 import { escapeHtml, excerptOf, type Guide, type GuidePage, guidePath, searchGuide } from './guide.ts'
 
@@ -82,6 +83,7 @@ function layout({ guide, current, title, query = '', main }: Layout): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Callbook</title>
+<script src="${schemeScriptPath}"></script>
 <style>${guide.styles}</style>
 <a class="skip" href="#main">Skip to the text</a>
 <header>

@@ -5,14 +5,18 @@ import {
   notFound,
   ownersOnly,
   signInRequired,
+  twoFactorRequired,
 } from '../errors.ts'
 import { type Membership, mayDo, type Right, type SignedIn } from '../identity.ts'
 import type { RequestContexts } from './request-context.ts'
 
 interface PersonOptions {
   contexts: RequestContexts
-  /** Null if nobody is signed in. */
-  sessions: { signedIn(cookies: string | null): Promise<SignedIn | null> }
+  sessions: {
+    /** Null if nobody is signed in. */
+    signedIn(cookies: string | null): Promise<SignedIn | null>
+    mustSetUpTwoFactor(person: SignedIn): Promise<boolean>
+  }
   /** Null if there is no such project, or the person is not in it. */
   members: { membership(personId: string, publicProjectId: string): Promise<Membership | null> }
   /** The id of the console's owner; null if it has none. */
@@ -37,6 +41,8 @@ export function personAuthentication({
     const person = await sessions.signedIn(request.headers.get('cookie'))
     if (access.for === 'everyone') return person ? { person } : {}
     if (!person) throw signInRequired('You are not signed in, or your session has ended.')
+    if (access.for === 'signedIn' && access.isForEntry) return { person }
+    if (await sessions.mustSetUpTwoFactor(person)) throw twoFactorRequired()
     if (access.for === 'signedIn') return { person }
     if (access.for === 'consoleOwner') {
       if ((await people.consoleOwner()) !== person.personId) throw consoleOwnerOnly()

@@ -3,7 +3,8 @@ import type { Right } from '../identity.ts'
 /** Who may send a request to the console's API. `project` is a public id, as in the path. */
 export type ConsoleAccess =
   | { for: 'everyone' }
-  | { for: 'signedIn' }
+  /** `isForEntry`: also for people who must set up a second factor before anything else. */
+  | { for: 'signedIn'; isForEntry: boolean }
   | { for: 'consoleOwner' }
   | { for: Right; project: string }
 
@@ -38,6 +39,7 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST callers$/, 'see'],
   [/^POST views$/, 'see'],
   [/^DELETE views\/[^/]+$/, 'see'],
+  [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
   [/^(?:GET|HEAD) call(?:s|ers)\/[^/]+\/holds$/, 'change'],
@@ -48,8 +50,9 @@ export function consoleAccess(method: string, path: string): ConsoleAccess | nul
   if (path !== prefix && !path.startsWith(`${prefix}/`)) return null
   const [first, second, ...rest] = path.slice(prefix.length + 1).split('/')
   if (first === 'projects' && second) return { for: rightFor(method, rest), project: second }
-  if (first === 'people') return { for: 'consoleOwner' }
-  return { for: isOpen(method, first, second) ? 'everyone' : 'signedIn' }
+  if (first === 'people' || first === 'operator') return { for: 'consoleOwner' }
+  if (isOpen(method, first, second)) return { for: 'everyone' }
+  return { for: 'signedIn', isForEntry: first === 'session' || first === 'two-factor' }
 }
 
 function rightFor(method: string, parts: string[]): Right {

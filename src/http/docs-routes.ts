@@ -5,10 +5,12 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Elysia } from 'elysia'
+import { facePath, fontFiles, readFont, schemeScript, schemeScriptPath } from '../face/face.ts'
 import { answerFile } from './static-file.ts'
 
 export const docsScriptPath = '/docs/scalar.js'
 const secondsPerDay = 86_400
+const secondsPerYear = 31_536_000
 
 /**
  * The viewer needs inline styles, and icons from data: URLs; only our own scripts run. The hash is of the white space
@@ -24,7 +26,7 @@ const viewerPolicy = [
 ].join('; ')
 export const docsHeaders = { 'Content-Security-Policy': viewerPolicy }
 
-/** The start page, and the script of the viewer at /docs, which the OpenAPI plugin does not serve. */
+/** The start page, and the files of the pages under /docs: the viewer's script, which its plugin does not serve, and their face. */
 export function docsRoutes() {
   // Through the package's export, since Node and Deno resolve no other path.
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
@@ -44,9 +46,23 @@ export function docsRoutes() {
       cacheControl: `public, max-age=${secondsPerDay}`,
     })
   }
-  return new Elysia()
+  const routes = new Elysia()
     .get('/', ({ request }) => toStart(request), hidden)
     .get(docsScriptPath, ({ request }) => toScript(request), hidden)
+    .get(
+      schemeScriptPath,
+      () => toFile('text/javascript; charset=utf-8', schemeScript, secondsPerDay),
+      hidden,
+    )
+  for (const name of fontFiles)
+    routes.get(`${facePath}/${name}`, () => toFile('font/woff2', readFont(name), secondsPerYear), hidden)
+  return routes
+}
+
+function toFile(type: string, content: string | Buffer<ArrayBuffer>, seconds: number): Response {
+  return new Response(content, {
+    headers: { 'Content-Type': type, 'Cache-Control': `public, max-age=${seconds}` },
+  })
 }
 
 /** Redirects browsers to the console, and programs to the API's docs. */

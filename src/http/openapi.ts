@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 import { type ErrorCode, errorStatus } from '../errors.ts'
+import { readFaceStyles } from '../face/face.ts'
 import { named } from '../validation.ts'
 import { completeDocument } from './document.ts'
 import { type ErrorStatus, errorStatuses } from './error-statuses.ts'
@@ -174,6 +175,7 @@ const viewerSettings: object = {
   defaultOpenAllTags: true,
   authentication: { preferredSecurityScheme: 'apiKey' },
   withDefaultFonts: false,
+  customCss: readFaceStyles('viewer.css'),
   hideClientButton: true,
   showDeveloperTools: 'never',
   telemetry: false,

@@ -22,6 +22,7 @@ export const SettingsChange = named('SettingsChange', {
   keepQuestionsDays: Type.Optional(
     Type.Unsafe<7 | 30 | null>({ type: 'integer', nullable: true, enum: [7, 30, null] }),
   ),
+  gapCoverage: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   notesReading: Type.Optional(Type.Boolean()),
   membersMayDelete: Type.Optional(Type.Boolean()),
   timeZone: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 60 })),

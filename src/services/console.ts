@@ -1,5 +1,6 @@
 import { networkOf } from '../auth/ip-rules.ts'
 import type { ConsoleParts } from '../console/api-routes.ts'
+import { ServiceState } from '../console/operator/service-state.ts'
 import type { Auth } from '../console/people/auth.ts'
 import { Invitations } from '../console/people/invitations.ts'
 import { Links } from '../console/people/links.ts'
@@ -11,11 +12,17 @@ import { ProviderSignIn } from '../console/people/provider-sign-in.ts'
 import { Sessions } from '../console/people/sessions.ts'
 import { SignInLimits } from '../console/people/sign-in-limits.ts'
 import { TwoFactor } from '../console/people/two-factor.ts'
+import { TwoFactorRule } from '../console/people/two-factor-rule.ts'
 import { Views } from '../console/views.ts'
-import type { Common } from './parts.ts'
+import { readLastBackup } from '../db/backup-note.ts'
+import { version } from '../version.ts'
+import type { Common, Parts } from './parts.ts'
 
 /** The parts that only the console uses: people, their sessions and their links. */
-export function createConsole({ config, log, database, audit, sessionSecret, now }: Common): ConsoleParts {
+export function createConsole(
+  { config, log, database, audit, sessionSecret, now }: Common,
+  { embedder, chat, keys }: Pick<Parts, 'embedder' | 'chat' | 'keys'>,
+): ConsoleParts {
   const { oidc } = config
   const common = { read: database.read, write: database.write, audit, now, log, oidc }
   const limits = new SignInLimits({ ...common, networkOf })
@@ -41,6 +48,17 @@ export function createConsole({ config, log, database, audit, sessionSecret, now
     people,
     views: new Views(common),
     twoFactor: new TwoFactor({ ...common, auth, limits }),
+    twoFactorRule: new TwoFactorRule(common),
+    serviceState: new ServiceState({
+      version,
+      startedAt: now(),
+      database,
+      embedder,
+      model: chat,
+      requestsOf: (keyId) => keys.requestsOf(keyId),
+      readLastBackup: () => readLastBackup(config.dataDir),
+      now,
+    }),
     members: new Members(common),
     links: new Links({ ...common, auth, sessions, limits }),
     providerSignIn: new ProviderSignIn({

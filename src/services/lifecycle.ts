@@ -85,6 +85,7 @@ export class Lifecycle {
     // Stops the thread that the backlog waits for.
     await Promise.all([parts.peaksBacklog.close(), parts.audioThreads.close()])
     await parts.silence.close()
+    await parts.questionChecks.close()
     await parts.changeWatch.close()
     await parts.follower.close()
     await parts.callSessions.close()
@@ -134,6 +135,7 @@ export class Lifecycle {
       () => parts.recordingExpiry.schedule(),
       () => parts.peaksBacklog.schedule(),
       () => parts.silence.start(),
+      () => parts.questionChecks.start(),
       async () => {
         // A sweep of a large file takes a minute. Until it is done, `problem` says so and receipts are pending.
         if (database.isSwept()) await parts.erasure.finish()

@@ -58,8 +58,13 @@ import { countPending, Indexer } from '../knowledge/indexing/indexer.ts'
 import { ItemChanges } from '../knowledge/item-changes.ts'
 import { Knowledge } from '../knowledge/knowledge.ts'
 import { LookUps } from '../knowledge/protocols/look-ups.ts'
+import { GoldenQuestions } from '../knowledge/questions/golden-questions.ts'
+import { GoldenRuns } from '../knowledge/questions/golden-runs.ts'
+import { QuestionChecks } from '../knowledge/questions/question-checks.ts'
 import { QuestionGroups } from '../knowledge/questions/question-groups.ts'
+import { QuestionMarks } from '../knowledge/questions/question-marks.ts'
 import { Questions } from '../knowledge/questions/questions.ts'
+import { questionsOfCall } from '../knowledge/questions/questions-of-call.ts'
 import { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
 import { Search } from '../knowledge/search/search.ts'
 import type { Log } from '../observability/log.ts'
@@ -230,6 +235,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
       erasure,
       projectErasure,
       erasureRequests,
+      questionChecks: ofKnowledge.questionChecks,
       log,
     }),
     projects: new Projects({
@@ -390,10 +396,10 @@ function createKnowledge(
   { metrics, textThreads, embedder, index, erasure, holds }: Indexing & Erasers & OfCalls,
   role: ServicesOptions['role'],
 ) {
-  const { config, read, write, writeWhenFull, stores, store, audit, recordHash, settingsOf, now, log } =
-    common
+  const { config, owner, read, write, writeWhenFull, stores, store, audit, recordHash, settingsOf } = common
+  const { leaseOf, now, log } = common
   const indexer = new Indexer({ read, stores, embedder, index: role === 'service' ? index : null, now, log })
-  const search = new Search({ store, embedder, index, metrics, log })
+  const search = new Search({ store, embedder, index, log })
   const questions = new Questions({
     read,
     write,
@@ -419,12 +425,15 @@ function createKnowledge(
     log,
   })
   const earlyEmbedder = new EarlyEmbedder({ embedder, log })
+  const questionGroups = new QuestionGroups({ store, settingsOf, now })
+  const golden = new GoldenQuestions({ store, recordHash, settingsOf, erasure, questions, now })
+  const goldenRuns = new GoldenRuns({ store, search, golden, now })
   return {
     indexer,
     search,
     questions,
     // The console's playground and `knowledge check` use `search`, because no agent asks those questions.
-    recordedSearch: new RecordedSearch({ search, questions }),
+    recordedSearch: new RecordedSearch({ search, questions, metrics }),
     knowledge,
     earlyEmbedder,
     itemChanges: new ItemChanges({
@@ -441,7 +450,24 @@ function createKnowledge(
     }),
     indexedItems: new IndexedItems({ store, knowledge, now }),
     idempotentCreates: new IdempotentCreates({ store, recordHash, knowledge, now }),
-    questionGroups: new QuestionGroups({ store, settingsOf, now }),
+    questionGroups,
+    questionMarks: new QuestionMarks({ store, now }),
+    questionsOfCall: (projectId: number, callId: string) =>
+      questionsOfCall({ store, settingsOf, now }, projectId, callId),
+    golden,
+    goldenRuns,
+    questionChecks: new QuestionChecks({
+      owner,
+      read,
+      store,
+      search,
+      settingsOf,
+      groups: questionGroups,
+      goldenRuns,
+      lease: leaseOf('questions'),
+      now,
+      log,
+    }),
     files: new FileReader(),
   }
 }

@@ -17,7 +17,7 @@ export async function openServices({ role, takesFolder = role === 'service', ...
     database,
     settingsOf,
     recordHash,
-    console: createConsole(common),
+    console: createConsole(common, parts),
     start: () => lifecycle.start(),
     notReadyBecause: () => lifecycle.notReadyBecause(),
     staleBecause: () => lifecycle.staleBecause(),

@@ -110,6 +110,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/overview/knowledge': 'see',
   'GET /projects/:project/knowledge': 'see',
   'POST /projects/:project/knowledge': 'change',
+  'DELETE /projects/:project/knowledge': 'delete',
   'POST /projects/:project/knowledge/preview': 'change',
   'POST /projects/:project/knowledge/read': 'change',
   'POST /projects/:project/knowledge/search': 'see',
@@ -131,6 +132,14 @@ const levels: Record<string, Level> = {
   'DELETE /projects/:project/views/:id': 'see',
   'GET /projects/:project/questions': 'see',
   'GET /projects/:project/questions/asked': 'see',
+  'GET /projects/:project/questions/asked/:id': 'see',
+  'PATCH /projects/:project/questions/asked/:id': 'change',
+  'GET /projects/:project/questions/calls/:call': 'see',
+  'GET /projects/:project/questions/people': 'see',
+  'GET /projects/:project/questions/golden': 'see',
+  'POST /projects/:project/questions/golden': 'change',
+  'POST /projects/:project/questions/golden/run': 'change',
+  'DELETE /projects/:project/questions/golden/:id': 'change',
 }
 
 const routes = Object.entries(levels).map(([route, level]) => {

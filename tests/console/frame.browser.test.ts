@@ -66,6 +66,46 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.waitForURL(/calls\/call-1042/)
   })
 
+  test('the palette finds calls, items, views and people as one types', async () => {
+    const own = await set.mintProject()
+    await own.send('PUT', '/ingest/calls/palette-1', {
+      status: 'completed',
+      callerNumber: '+15557294053',
+      summary: 'A parcel was lost in the snow.',
+    })
+    await own.send('POST', '/v1/knowledge', { name: 'Parcels in winter', text: 'They may be late.' })
+    const view = { name: 'Lost parcels', query: 'evaluation=fail', isShared: true }
+    await set.owner.send('POST', `/projects/${own.id}/views`, view)
+    const member = await set.join(own, 'member')
+    const page = await openTab(`/p/${own.id}/overview`)
+    await heading(page, 'Overview').waitFor()
+    await page.keyboard.press('Control+k')
+    const option = (name: string | RegExp) => page.getByRole('option', { name })
+    await page.keyboard.type('parcel')
+    await option('Parcels in winter').waitFor()
+    await option(/A parcel was lost/).waitFor()
+    // What Enter does is the same before and after the answers.
+    expect(await option('Find calls with “parcel”').getAttribute('aria-selected')).toBe('true')
+    expect(await findings(page)).toEqual([])
+    await option('Lost parcels').click()
+    await page.waitForURL(/calls\?evaluation=fail/)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('7294053')
+    await option(/A parcel was lost/).click()
+    await page.waitForURL(/calls\/palette-1/)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(member.email)
+    await option(new RegExp(member.name)).waitFor()
+    const theirs = await tabs.open({ person: member })
+    await theirs.open(`/p/${own.id}/overview`)
+    await heading(theirs.page, 'Overview').waitFor()
+    await theirs.page.keyboard.press('Control+k')
+    await theirs.page.keyboard.type(set.owner.name.toLowerCase())
+    await theirs.page.getByText('Find calls with').waitFor()
+    await theirs.page.waitForLoadState('networkidle')
+    expect(await theirs.page.getByText('People', { exact: true }).count()).toBe(0)
+  })
+
   test('keys typed into a field are not shortcuts', async () => {
     const page = await openTab(`/p/${project.id}/settings/general`)
     await page.getByLabel('Project name').fill('')

@@ -21,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const nobody = {
+  mustSetUpTwoFactor: false,
   person: null,
   projects: [],
   isSetUp: true,
@@ -72,7 +73,7 @@ const actionsOf = async () => {
 describe('two-factor sign-in', () => {
   test('asks for a code of the app before anybody is signed in', async () => {
     const { person, browser, secret } = await enrol()
-    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
+    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: false })
     const waiting = await signIn(person)
     expect(await isSignedIn(waiting)).toBe(false)
     const later = await browserOf(service, waiting).fetch('/session')
@@ -136,7 +137,7 @@ describe('two-factor sign-in', () => {
     await person.send('POST', '/two-factor', { password: person.password })
     const answer = await person.send('POST', '/two-factor/turn-on', { code: '12' })
     await expectProblem(answer, 'invalid_request', 'Invalid request')
-    expect(await (await person.fetch('/two-factor')).json()).toEqual({ isOn: false })
+    expect(await (await person.fetch('/two-factor')).json()).toMatchObject({ isOn: false })
     const { email, password } = person
     expect((await (await post('/session', { email, password })).json()).person.email).toBe(email)
   })
@@ -205,7 +206,7 @@ describe('two-factor sign-in', () => {
         const { errors } = await expectProblem(await send(body), 'invalid_request', 'Invalid request')
         expect(errors?.map((error) => error.field)).toEqual([field])
       }
-      expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
+      expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: false })
       expect((await post('/session/code', { code: second }, await signIn(person))).status).toBe(200)
       const used = await expectProblem(
         await send({ password, code: second }),
@@ -226,7 +227,7 @@ describe('two-factor sign-in', () => {
     for (; (await send('wrong')).status === 400; refused++);
     expect(refused).toBeLessThanOrEqual(10)
     await expectProblem(await send(totp(secret)), 'rate_limited', 'Too many requests')
-    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true })
+    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: false })
   })
 
   test('takes a code of the app, and a backup code, for one act alone, and keeps the session', async () => {

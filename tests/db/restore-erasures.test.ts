@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { Budget } from '../../src/analysis/budget.ts'
 import { byService } from '../../src/audit/audit-trail.ts'
+import { members, people } from '../../src/db/schema.ts'
 import { auditOf } from '../support/audit.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -47,6 +49,16 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
         expect((await ask(`/v1/calls/${id}/recording`)).status).toBe(404)
         expect((await (await ask(`/v1/calls/${id}/details`)).json()).recording.state).toBe('none')
       }
+      // What was asked in a deleted call is gone, also where somebody had kept it, and what was said of the rest stays.
+      const { questionGroups, golden, database } = service.services
+      const asked = await questionGroups.list(project.projectId, { state: 'dismissed' })
+      expect(asked).toMatchObject([
+        { query: 'kept question', mark: 'dismissed', markedBy: null, assignee: null },
+      ])
+      expect(await questionGroups.list(project.projectId, { state: 'gap' })).toEqual([])
+      const kept = await golden.list(project.projectId)
+      expect(kept).toMatchObject([{ query: 'kept golden', item: { id: 'kept' }, createdBy: null }])
+      expect(await database.read.all('pragma foreign_key_check')).toEqual([])
       // A key that was revoked stays revoked, and settings are those of later.
       expect((await ask('/v1/calls', other.key)).status).toBe(401)
       expect((await service.services.settings.change(project.projectId, {})).retainDays).toBe(400)
@@ -64,7 +76,14 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
       await service.services.erasure.finish()
       await service.stop()
       expect(readdirSync(join(restored, 'recordings')).filter((name) => name !== 'incoming')).toHaveLength(1)
-      const traces = ['gone summary', 'old text', 'removed text', 'other summary'].map((text) => ({
+      const traces = [
+        'gone summary',
+        'gone question',
+        'gone golden',
+        'old text',
+        'removed text',
+        'other summary',
+      ].map((text) => ({
         name: text,
         bytes: Buffer.from(text),
       }))
@@ -130,6 +149,7 @@ async function twoBackups() {
     ['removed', 'Removed', 'removed text'],
   ])
     await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
+  const personId = await askAndKeep(service, project)
   const spend = async (prompt: number) => {
     const { database, recordHash } = service.services
     const model = { name: 'judge', destination: 'here' }
@@ -151,6 +171,9 @@ async function twoBackups() {
   await spend(20)
   await project.fetch(`/v1/analyses/${run.id}`, { method: 'DELETE' })
   await project.fetch('/v1/calls/gone', { method: 'DELETE' })
+  const [goneGolden] = await service.services.golden.list(project.projectId)
+  await service.services.golden.delete(project.projectId, goneGolden?.id ?? '')
+  await service.services.database.write.delete(people).where(eq(people.id, personId))
   await project.fetch('/ingest/calls/awaited/recording', { method: 'PUT', body: madeWav() })
   for (const id of ['awaited', 'silenced'])
     await project.fetch(`/v1/calls/${id}/recording`, { method: 'DELETE' })
@@ -166,6 +189,34 @@ async function twoBackups() {
   expect(await callbook(dataDir, 'backup', later)).toMatchObject({ code: 0 })
   await service.stop()
   return { dataDir, earlier, later, project, other, recordings, run }
+}
+
+/** Questions, golden ones, and what a person says of them. Returns the person's id. */
+async function askAndKeep(service: TestService, { projectId, fetch }: TestProject): Promise<string> {
+  const { settings, questions, questionGroups, questionMarks, golden, database } = service.services
+  const [personId, now] = ['ada', new Date()]
+  const person = { id: personId, name: 'Ada', email: 'ada@example.com', createdAt: now, updatedAt: now }
+  await database.write.insert(people).values(person)
+  await database.write
+    .insert(members)
+    .values({ projectId, personId, role: 'member', createdAt: now.getTime() })
+  await settings.change(projectId, { keepQuestionsDays: 30 })
+  const ask = (query: string, callId: string) =>
+    fetch('/v1/knowledge/search', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-call-id': callId },
+      body: JSON.stringify({ query, timeoutMs: 10_000 }),
+    })
+  await ask('gone question', 'gone')
+  await ask('kept question', 'labelled')
+  await questions.flush()
+  const asked = await questionGroups.list(projectId, { state: 'gap' })
+  const kept = asked.find(({ query }) => query === 'kept question')
+  const change = { mark: 'dismissed', assignee: personId } as const
+  await questionMarks.change(projectId, kept?.id ?? '', change, personId)
+  for (const query of ['gone question', 'kept golden', 'gone golden'])
+    await golden.keep(projectId, { query, itemId: 'kept', keepsWordsOfCall: true }, personId)
+  return personId
 }
 
 async function label({ services }: TestService, { projectId }: TestProject, change: object): Promise<void> {

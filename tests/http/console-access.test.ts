@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { type ConsoleAccess, consoleAccess } from '../../src/http/console-access.ts'
 
 const everyone: ConsoleAccess = { for: 'everyone' }
-const signedIn: ConsoleAccess = { for: 'signedIn' }
+const signedIn: ConsoleAccess = { for: 'signedIn', isForEntry: false }
+const entering: ConsoleAccess = { for: 'signedIn', isForEntry: true }
 const consoleOwner: ConsoleAccess = { for: 'consoleOwner' }
 const see: ConsoleAccess = { for: 'see', project: 'prj_1' }
 const change: ConsoleAccess = { for: 'change', project: 'prj_1' }
@@ -14,8 +15,9 @@ describe("who may send what to the console's interface", () => {
     ['GET', '/console/api/session', everyone],
     ['HEAD', '/console/api/session/', everyone],
     ['POST', '/console/api/session', everyone],
-    ['DELETE', '/console/api/session', signedIn],
-    ['POST', '/console/api/session/more', signedIn],
+    ['DELETE', '/console/api/session', entering],
+    ['POST', '/console/api/session/more', entering],
+    ['POST', '/console/api/two-factor/turn-on', entering],
     ['POST', '/console/api/links/setup', everyone],
     ['GET', '/console/api/links/setup', signedIn],
     ['POST', '/console/api/links', signedIn],
@@ -25,6 +27,8 @@ describe("who may send what to the console's interface", () => {
     ['POST', '/console/api/projects', signedIn],
     ['POST', '/console/api/projects/', signedIn],
     ['GET', '/console/api/people', consoleOwner],
+    ['GET', '/console/api/operator', consoleOwner],
+    ['PUT', '/console/api/operator/two-factor', consoleOwner],
     ['DELETE', '/console/api/people/per_1', consoleOwner],
     ['PATCH', '/console/api/person', signedIn],
     ['GET', '/console/api', signedIn],

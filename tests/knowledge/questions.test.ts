@@ -42,8 +42,13 @@ async function ask(project: TestProject, query: string, more: object = {}, callI
 async function kept({ projectId }: TestProject) {
   const { questions, database } = service.services
   await questions.flush()
-  return await database.read.all<{ query: string; callId: string | null; outcome: string }>(sql`
-    select query, call_id as callId, outcome from questions where project_id = ${projectId} order by seq`)
+  return await database.read.all<{
+    query: string
+    callId: string | null
+    coverage: number
+    hits: string
+  }>(sql`
+    select query, call_id as callId, coverage, hits from questions where project_id = ${projectId} order by seq`)
 }
 
 /** The files of the service in which a word is. */
@@ -69,49 +74,28 @@ describe('questions of searches', () => {
     await set.owner.send('POST', `/projects/${on.id}/knowledge/search`, { query: `try the ${word}` })
     expect([await kept(off), await kept(on)]).toEqual([[], []])
     expect(filesWith(word)).toEqual([])
-    expect(await api(off)).toEqual({ keepDays: null, found: 0, weak: 0, none: 0, items: [] })
+    const none = { gap: 0, answered: 0, dismissed: 0 }
+    expect(await api(off)).toEqual({ keepDays: null, gapCoverage: 0.5, ...none })
   })
 
-  test('are kept with what they found, and grouped', async () => {
+  test('are kept with the items, positions and ranks of what they found', async () => {
     const project = await projectKeeping(30)
     await ask(project, 'Is anybody there?')
     const refunds = await addItem(project, 'Refunds', 'We refund any order within thirty days.')
-    const hours = await addItem(project, 'Opening hours', 'We are open from nine to five.')
-    await ask(project, 'refund my order', {}, 'call-1')
-    await ask(project, ' Refund my order', {}, 'call-2')
-    await ask(project, 'when are you open')
-    await ask(project, 'zyxwv qrstu')
-    // By vector alone nothing says whether the words are there.
-    await ask(project, 'zyxwv qrstu', { mode: 'vector' })
-    await ask(project, 'zyxwv', { mode: 'keyword' })
-    expect(await kept(project)).toEqual([
-      { query: 'Is anybody there?', callId: null, outcome: 'none' },
-      { query: 'refund my order', callId: 'call-1', outcome: 'found' },
-      { query: ' Refund my order', callId: 'call-2', outcome: 'found' },
-      { query: 'when are you open', callId: null, outcome: 'found' },
-      { query: 'zyxwv qrstu', callId: null, outcome: 'weak' },
-      { query: 'zyxwv qrstu', callId: null, outcome: 'found' },
-      { query: 'zyxwv', callId: null, outcome: 'none' },
-    ])
-    const counts = await api(project)
-    expect(counts).toMatchObject({ keepDays: 30, found: 4, weak: 1, none: 2 })
-    expect(counts.items[0]).toEqual({ id: refunds, name: 'Refunds', count: expect.any(Number) })
-    const asked = await api(project, `/asked?outcome=found&itemId=${refunds}`)
-    expect(asked[0]).toEqual({
-      query: ' Refund my order',
-      count: 2,
-      lastAt: expect.stringMatching(/Z$/),
-      callId: 'call-2',
-      item: { id: refunds, name: 'Refunds' },
-    })
-    const none = await api(project, '/asked?outcome=none')
-    expect(none.map(({ query }: { query: string }) => query)).toEqual(['zyxwv', 'Is anybody there?'])
-    await project.fetch(`/v1/knowledge/${hours}`, { method: 'DELETE' })
-    const found: { query: string; item: unknown }[] = await api(project, '/asked?outcome=found')
-    expect(found.find(({ query }) => query === 'when are you open')?.item).toBeNull()
-    expect(await api(await projectKeeping(7), '/asked?outcome=none')).toEqual([])
-    const bad = await set.owner.fetch(`/projects/${project.id}/questions/asked?outcome=other`)
-    expect(bad.status).toBe(400)
+    await addItem(project, 'Opening hours', 'We are open from nine to five. An order arrives in two days.')
+    await ask(project, 'refund my order within thirty days', {}, 'call-1')
+    // By vector alone nothing says how much of the question a passage covers.
+    await ask(project, 'refund', { mode: 'vector' })
+    const [first, second, third] = await kept(project)
+    expect(first).toEqual({ query: 'Is anybody there?', callId: null, coverage: 0, hits: '[]' })
+    const items = await service.services.database.read.all<{ seq: number; id: string }>(
+      sql`select seq, id from knowledge_items where project_id = ${project.projectId} order by seq`,
+    )
+    const seqs = items.map(({ seq }) => seq)
+    expect(items[0]?.id).toBe(refunds)
+    expect(JSON.parse(second?.hits ?? '')).toEqual(seqs.map((seq) => [seq, 0]))
+    expect(second).toMatchObject({ callId: 'call-1', coverage: expect.any(Number) })
+    expect(third?.coverage).toBeNull()
   })
 
   test('carry the id of the call that platforms say', async () => {
@@ -211,7 +195,7 @@ describe('questions of searches', () => {
     clockMs = 8 * dayMs
     await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
     // What is over is not shown, before it is deleted.
-    expect([(await api(week)).weak + (await api(week)).none, (await api(month)).none]).toEqual([0, 1])
+    expect([(await api(week)).gap, (await api(month)).gap]).toEqual([0, 1])
     await service.services.expiry.now()
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)

@@ -15,6 +15,7 @@ import { createLinkToken, hashToken } from './token.ts'
 /** A person as the console's owner sees them. */
 export interface Account extends Person {
   ownsConsole: boolean
+  hasTwoFactor: boolean
 }
 
 /** A person as the operator of the service sees them. */
@@ -49,6 +50,7 @@ export class People {
         id: people.id,
         name: people.name,
         email: people.email,
+        hasTwoFactor: people.twoFactorEnabled,
         projectId: projects.publicId,
         projectName: projects.name,
         role: members.role,
@@ -59,8 +61,9 @@ export class People {
       .orderBy(asc(people.createdAt), asc(people.id), asc(projects.name))
     const owner = await this.consoleOwner()
     const byId = new Map<string, PersonOverall>()
-    for (const { id, name, email, projectId, projectName, role } of rows) {
-      const person = byId.get(id) ?? { id, name, email, ownsConsole: id === owner, projects: [] }
+    for (const { projectId, projectName, role, ...account } of rows) {
+      const { id } = account
+      const person = byId.get(id) ?? { ...account, ownsConsole: id === owner, projects: [] }
       if (projectId && projectName && role) person.projects.push({ id: projectId, name: projectName, role })
       byId.set(id, person)
     }

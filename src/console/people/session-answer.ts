@@ -4,6 +4,7 @@ import { members, people, projects } from '../../db/schema.ts'
 import { findPasswordHash, type Person } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner } from './set-up.ts'
+import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 
 /** A project, with what its person may do in it. */
 export type ProjectOfPerson = Awaited<ReturnType<typeof projectsOf>>[number]
@@ -23,6 +24,8 @@ export interface SessionAnswer {
   provider: { name: string; isOnly: boolean } | null
   /** Whether the signed-in person has a password here. */
   hasPassword: boolean
+  /** Whether the signed-in person has to set up a second factor before anything else. */
+  mustSetUpTwoFactor: boolean
 }
 
 export async function describeSession(
@@ -31,7 +34,15 @@ export async function describeSession(
   needsCode = false,
 ): Promise<SessionAnswer> {
   const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
-  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, needsCode, provider }
+  const nobody = {
+    person: null,
+    projects: [],
+    ownsConsole: false,
+    hasPassword: false,
+    needsCode,
+    provider,
+    mustSetUpTwoFactor: false,
+  }
   if (!person) return { ...nobody, isSetUp: await hasPeople(read) }
   const { id, name, email } = person
   return {
@@ -42,6 +53,7 @@ export async function describeSession(
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
     provider,
+    mustSetUpTwoFactor: await mustSetUpTwoFactor(read, id),
   }
 }
 

@@ -22,6 +22,7 @@ import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 import { challengeOver, codeRefusal, hasTwoFactor, verifyCode } from './two-factor.ts'
+import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 
 /** An open session, as its person sees it. */
 export type SessionRow = Awaited<ReturnType<Sessions['list']>>[number]
@@ -49,6 +50,11 @@ export class Sessions {
     if (!found) return null
     const { user, session } = found
     return { personId: user.id, name: user.name, email: user.email, sessionId: session.id }
+  }
+
+  /** Whether the person has to set up a second factor before anything else. */
+  mustSetUpTwoFactor({ personId }: SignedIn): Promise<boolean> {
+    return mustSetUpTwoFactor(this.#options.read, personId)
   }
 
   /** What the page needs to know about its session. Extends the session and its cookie. */

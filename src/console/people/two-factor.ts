@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { people, twoFactors, verifications } from '../../db/schema.ts'
-import { AppError, invalidRequest, signInRequired } from '../../errors.ts'
+import { AppError, forbidden, invalidRequest, signInRequired } from '../../errors.ts'
 import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { PasswordAndCode } from '../schemas.ts'
 import type { Auth } from './auth.ts'
@@ -9,6 +9,7 @@ import { type Client, headersOf } from './client.ts'
 import type { Person } from './credentials.ts'
 import type { PeopleOptions } from './options.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
+import { isTwoFactorRequired } from './two-factor-rule.ts'
 
 const lockedSeconds = 900
 
@@ -36,8 +37,9 @@ export class TwoFactor {
     this.#options = options
   }
 
-  async state({ personId }: SignedIn): Promise<{ isOn: boolean }> {
-    return { isOn: await hasTwoFactor(this.#options.read, personId) }
+  async state({ personId }: SignedIn): Promise<{ isOn: boolean; isRequired: boolean }> {
+    const { read } = this.#options
+    return { isOn: await hasTwoFactor(read, personId), isRequired: await isTwoFactorRequired(read) }
   }
 
   /** Nothing changes at sign-in until `turnOn` is given a code. @throws invalid_request for a wrong password */
@@ -78,8 +80,13 @@ export class TwoFactor {
     return { backupCodes }
   }
 
-  /** Begins a new session in place of this one. @throws invalid_request for a wrong password or code */
+  /**
+   * Begins a new session in place of this one.
+   * @throws forbidden where everybody needs a second factor; invalid_request for a wrong password or code
+   */
   async turnOff(person: SignedIn, proof: Proof, client: Client): Promise<{ isOn: false }> {
+    if (await isTwoFactorRequired(this.#options.read))
+      throw forbidden('The owner of this console requires two-factor sign-in.')
     const { headers } = await this.#withProof(person, proof, client, (api, asked) =>
       api.disableTwoFactor({ ...asked, returnHeaders: true }),
     )

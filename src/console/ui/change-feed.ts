@@ -118,6 +118,8 @@ function createRefresher(queryClient: QueryClient, project: string) {
     },
     /** @param isFirst whether the visible data has just been loaded */
     caughtUp(isFirst: boolean) {
+      // What failed while the service was away.
+      void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.error !== null })
       // The page that a person waits for goes first.
       if (isFirst) return add(lists, settleMs)
       add([...lists, ...allCalls, overviewKeys.all(project), knowledgeKeys.items(project)])

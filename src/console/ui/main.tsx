@@ -20,8 +20,12 @@ const Notices = lazy(() => loadLater(() => import('./components/notices.tsx'), n
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
 setNonce(nonce)
 
-const queryClient = createQueryClient(() => {
-  if (ownPath(router.state.location.href)) queryClient.setQueryData(sessionEndedQuery.queryKey, true)
+const queryClient = createQueryClient({
+  signedOut: () => {
+    if (ownPath(router.state.location.href)) queryClient.setQueryData(sessionEndedQuery.queryKey, true)
+  },
+  // The router leads to its set-up, and back.
+  twoFactorRequired: () => location.reload(),
 })
 const router = createConsoleRouter(queryClient)
 preloadPage(router)

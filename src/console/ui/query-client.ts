@@ -7,12 +7,15 @@ const retriesMax = 2
 /**
  * Retries failures that may be temporary, never an answer of the service.
  *
- * @param onSignedOut called when an answer says that the session has ended, except for queries with the meta `isEarly`,
+ * @param on.signedOut called when an answer says that the session has ended, except for queries with the meta `isEarly`,
  * which are sent before it is known whether anyone is signed in
+ * @param on.twoFactorRequired the same for a person who must set up a second factor first
  */
-export function createQueryClient(onSignedOut: () => void): QueryClient {
+export function createQueryClient(on: { signedOut: () => void; twoFactorRequired: () => void }): QueryClient {
   const judge = (error: unknown) => {
-    if (error instanceof ApiProblem && error.code === 'not_signed_in') onSignedOut()
+    if (!(error instanceof ApiProblem)) return
+    if (error.code === 'not_signed_in') on.signedOut()
+    if (error.code === 'two_factor_required') on.twoFactorRequired()
   }
   return new QueryClient({
     queryCache: new QueryCache({ onError: (error, { meta }) => meta?.isEarly !== true && judge(error) }),
@@ -24,6 +27,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         staleTime: freshForMs,
         retry: (failures, error) => failures < retriesMax && mayPass(error),
         refetchOnWindowFocus: true,
+        refetchOnReconnect: true,
       },
       mutations: { networkMode: 'always', retry: false },
     },

@@ -27,6 +27,8 @@ export const callKeys = {
   /** A person, and what belongs to them. */
   caller: within('calls', 'caller'),
   facets: within('calls', 'facets'),
+  /** Of the command palette. The same below. */
+  found: within('calls', 'found'),
   live: within('calls', 'live'),
   /** The newest call there is, or of a source. */
   newest: within('calls', 'newest'),
@@ -69,14 +71,21 @@ export const knowledgeKeys = {
   item: within('knowledge', 'item'),
   chunks: (project: string, id: string) => [...knowledgeKeys.item(project, id), 'chunks'],
   preview: within('knowledge', 'preview'),
+  found: within('knowledge', 'found'),
   textHits: within('knowledge', 'items', 'text-hits'),
   /** Of the playground. */
   answers: within('knowledge', 'ask'),
 }
 
 export const questionKeys = {
+  all: within('questions'),
   counts: within('questions', 'counts'),
   asked: within('questions', 'asked'),
+  one: within('questions', 'one'),
+  golden: within('questions', 'golden'),
+  people: within('questions', 'people'),
+  ofCall: within('questions', 'of call'),
+  timesFound: within('questions', 'times found'),
 }
 
 export const settingsKeys = {
@@ -114,4 +123,7 @@ export const personKeys = {
   sessions: ['sessions'],
   twoFactor: ['two-factor'],
   accounts: ['accounts'],
+  /** Of the whole service, for the console's owner. */
+  service: ['service'],
+  twoFactorRule: ['two-factor-rule'],
 }

@@ -52,9 +52,10 @@ const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: async ({ context: { queryClient } }) => {
-    const { person, projects, isSetUp } = await queryClient.ensureQueryData(sessionQuery)
+    const { person, projects, isSetUp, mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
     if (!isSetUp) throw redirect({ to: '/setup', replace: true })
     if (!person) throw redirect({ to: '/sign-in', replace: true })
+    if (mustSetUpTwoFactor) throw redirect({ to: '/second-factor', replace: true })
     const last = lastProject.read()
     const project = projects.find(({ id }) => id === last) ?? projects[0]
     if (project)
@@ -63,13 +64,16 @@ const startRoute = createRoute({
   component: lazyView(() => import('./views/entry/first-project-view.tsx'), 'FirstProjectView'),
 })
 
+/** Where a person goes on after they have entered. */
+function readFrom(search: Record<string, unknown>): { from?: string } {
+  const from = ownPath(search.from)
+  return from ? { from } : {}
+}
+
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { from?: string } => {
-    const from = ownPath(search.from)
-    return from ? { from } : {}
-  },
+  validateSearch: readFrom,
   beforeLoad: async ({ context: { queryClient } }) => {
     const { person } = await queryClient.ensureQueryData(sessionQuery)
     if (person) throw redirect({ to: '/', replace: true })
@@ -102,13 +106,26 @@ const resetRoute = createRoute({
   component: lazyView(() => import('./views/entry/reset-view.tsx'), 'ResetView'),
 })
 
+const secondFactorRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/second-factor',
+  validateSearch: readFrom,
+  beforeLoad: async ({ context: { queryClient } }) => {
+    const { mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
+    if (!mustSetUpTwoFactor) throw redirect({ to: '/', replace: true })
+  },
+  component: lazyView(() => import('./views/settings/second-factor-view.tsx'), 'SecondFactorView'),
+})
+
 const projectRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/p/$project',
   beforeLoad: async ({ context: { queryClient }, location, params }) => {
-    const { person, projects } = await queryClient.ensureQueryData(sessionQuery)
+    const { person, projects, mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
     const from = ownPath(location.href)
-    if (!person) throw redirect({ to: '/sign-in', search: from ? { from } : {}, replace: true })
+    const search = from ? { from } : {}
+    if (!person) throw redirect({ to: '/sign-in', search, replace: true })
+    if (mustSetUpTwoFactor) throw redirect({ to: '/second-factor', search, replace: true })
     // Another person may have used this browser before.
     dropDrafts({ except: person.id })
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
@@ -354,6 +371,12 @@ const accountRoute = createRoute({
   component: lazyView(() => import('./views/settings/account-view.tsx'), 'AccountView'),
 })
 
+const serviceRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/service',
+  component: lazyView(() => import('./views/settings/service-view.tsx'), 'ServiceView'),
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
@@ -361,6 +384,7 @@ const routeTree = rootRoute.addChildren([
   setupRoute,
   joinRoute,
   resetRoute,
+  secondFactorRoute,
   projectRoute.addChildren([
     projectStartRoute,
     overviewRoute,
@@ -389,6 +413,7 @@ const routeTree = rootRoute.addChildren([
       auditRoute,
       generalRoute,
       accountRoute,
+      serviceRoute,
     ]),
   ]),
 ])

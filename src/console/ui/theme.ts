@@ -62,14 +62,13 @@ const dark: MantineColorsTuple = [
 
 export const colorSchemeManager = localStorageColorSchemeManager({ key: 'callbook-color-scheme' })
 
-/** The console's own typeface, as fonts.css has it; letters that it lacks come from the system. */
+/** The console's own typefaces, as fonts.css has them; letters that they lack come from the system. */
 const ownFont = 'Inter, "Inter fallback", system-ui, sans-serif'
-const systemMono =
-  'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace'
+const ownMono = '"JetBrains Mono", "JetBrains Mono fallback", ui-monospace, monospace'
 
 export const theme = createTheme({
   fontFamily: ownFont,
-  fontFamilyMonospace: systemMono,
+  fontFamilyMonospace: ownMono,
   fontSizes: { xs: '12px', sm: '13px', md: '13px', lg: '15px', xl: '18px' },
   lineHeights: { xs: '1.3334', sm: '1.5385', md: '1.5385', lg: '1.6', xl: '1.5556' },
   headings: {
@@ -117,6 +116,9 @@ export const theme = createTheme({
       },
     },
     Popover: { defaultProps: { transitionProps: { duration: 120 }, shadow: 'sm' } },
+    TextInput: { defaultProps: { dir: 'auto' } },
+    Textarea: { defaultProps: { dir: 'auto' } },
+    TagsInput: { defaultProps: { dir: 'auto' } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
     Tooltip: { defaultProps: { transitionProps: { duration: 120 } } },
     Select: { defaultProps: { comboboxProps: { shadow: 'sm' }, withCheckIcon: false } },

@@ -321,6 +321,33 @@ CREATE TABLE `erasures` (
 --> statement-breakpoint
 CREATE INDEX `erasures_open` ON `erasures` (`requested_at`) WHERE done_at is null;--> statement-breakpoint
 CREATE INDEX `erasures_by_change` ON `erasures` (`project_id`,`change_seq`);--> statement-breakpoint
+CREATE TABLE `golden_questions` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_id` integer NOT NULL,
+	`call_id` text,
+	`wording` text NOT NULL,
+	`query` text NOT NULL,
+	`item_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`created_by`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE set null
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `golden_questions_id_unique` ON `golden_questions` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `golden_questions_by_wording` ON `golden_questions` (`project_id`,`wording`);--> statement-breakpoint
+CREATE INDEX `golden_questions_by_call` ON `golden_questions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE TABLE `golden_runs` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_id` integer NOT NULL,
+	`at` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	`ranks` text NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `golden_runs_by_project` ON `golden_runs` (`project_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `holds` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -454,6 +481,7 @@ CREATE TABLE `projects` (
 	`country` text,
 	`keep_numbers` text DEFAULT 'all' NOT NULL,
 	`keep_questions_days` integer,
+	`gap_coverage` real DEFAULT 0.5 NOT NULL,
 	`notes_reading` integer DEFAULT false NOT NULL,
 	`members_may_delete` integer DEFAULT true NOT NULL,
 	`time_zone` text,
@@ -464,19 +492,37 @@ CREATE TABLE `projects` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `projects_public_id_unique` ON `projects` (`public_id`);--> statement-breakpoint
 CREATE INDEX `projects_by_name` ON `projects` (`name`);--> statement-breakpoint
+CREATE TABLE `question_states` (
+	`project_id` integer NOT NULL,
+	`wording` text NOT NULL,
+	`coverage` real,
+	`hits` text,
+	`since` integer,
+	`mark` text,
+	`marked_at` integer,
+	`marked_by` text,
+	`assignee_id` text,
+	PRIMARY KEY(`project_id`, `wording`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`marked_by`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE set null,
+	FOREIGN KEY (`assignee_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE set null
+);
+--> statement-breakpoint
 CREATE TABLE `questions` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_id` integer NOT NULL,
 	`at` integer NOT NULL,
 	`call_id` text,
+	`wording` text NOT NULL,
 	`query` text NOT NULL,
-	`outcome` text NOT NULL,
-	`item_seq` integer,
+	`coverage` real,
+	`hits` text NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `questions_by_time` ON `questions` (`project_id`,`at`);--> statement-breakpoint
 CREATE INDEX `questions_by_call` ON `questions` (`project_id`,`call_id`);--> statement-breakpoint
+CREATE INDEX `questions_by_wording` ON `questions` (`project_id`,`wording`,`at`,`coverage`);--> statement-breakpoint
 CREATE TABLE `recording_fetches` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
@@ -803,6 +849,11 @@ CREATE TRIGGER `calls_delete_source_data` AFTER DELETE ON `calls` BEGIN
 	DELETE FROM `call_sessions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 	DELETE FROM `source_failures` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
 	DELETE FROM `questions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+	DELETE FROM `golden_questions` WHERE `project_id` = old.`project_id` AND `call_id` = old.`id`;
+END;--> statement-breakpoint
+CREATE TRIGGER `questions_delete` AFTER DELETE ON `questions`
+WHEN NOT EXISTS (SELECT 1 FROM `questions` WHERE `project_id` = old.`project_id` AND `wording` = old.`wording`) BEGIN
+	DELETE FROM `question_states` WHERE `project_id` = old.`project_id` AND `wording` = old.`wording`;
 END;--> statement-breakpoint
 -- The file of a recording outlasts its row until the next erasure: see src/recordings/removed-files.ts.
 CREATE TRIGGER `recordings_delete` AFTER DELETE ON `recordings` BEGIN

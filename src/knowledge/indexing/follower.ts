@@ -31,6 +31,8 @@ interface FollowerOptions {
   erasure: { schedule(): void }
   projectErasure: { schedule(): void }
   erasureRequests: { schedule(): void }
+  /** Asks questions again after a change of a project's knowledge. */
+  questionChecks: { schedule(projectId: number): void }
   log: Pick<Log, 'error' | 'warn'>
   delayMs?: number
 }
@@ -95,13 +97,14 @@ export class Follower {
   }
 
   async #readChanges(): Promise<void> {
-    const { database, indexer } = this.#options
+    const { database, indexer, questionChecks } = this.#options
     const projects = await this.#readVersions()
     this.#dropDeleted(new Set(projects.map(({ id }) => id)))
     for (const { id, version } of projects) {
       if (this.#versions.get(id) === version) continue
       this.#versions.set(id, version)
       this.#changed.add(id)
+      questionChecks.schedule(id)
     }
     for (const projectId of await readPendingProjects(database.read)) indexer.wake(projectId)
     await this.#startRebuilds()

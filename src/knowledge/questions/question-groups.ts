@@ -1,35 +1,86 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import { knowledgeItems, questions } from '../../db/schema.ts'
+import { count, type SQL, sql } from 'drizzle-orm'
+import type { ProjectSettings, SettingsOf } from '../../db/project-settings.ts'
+import { goldenQuestions, knowledgeItems, people, questionStates, questions } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { dayMs, type Outcome } from './questions.ts'
+import { notFound } from '../../errors.ts'
+import { type FoundPassage, firstItem, readPassagesOf } from './hits.ts'
+import { dayMs } from './questions.ts'
 
-const itemsMax = 200
 const questionsMax = 200
+const itemsMax = 200
+const askingsMax = 20
 
-/** How often agents have asked, by what was found. */
-export interface QuestionCounts {
+/** Whether a question is a gap in the knowledge, is answered, or was dismissed by a person. */
+export type QuestionState = 'gap' | 'answered' | 'dismissed'
+
+/** How many different questions agents asked. */
+export interface QuestionCounts extends Record<QuestionState, number> {
   /** For how many days questions are kept; null when they are not. */
   keepDays: 7 | 30 | null
-  found: number
-  weak: number
-  none: number
-  /** The items that were found, the most often found first; at most 200. */
-  items: { id: string; name: string; count: number }[]
+  /** A question whose answer covers less of it is a gap. */
+  gapCoverage: number
 }
 
-/** Questions that are equal but for the case of A to Z and surrounding spaces. */
+export interface TimesFound {
+  /** For how many days questions are kept. */
+  days: number
+  items: { id: string; count: number }[]
+}
+
+/** Questions of one wording. */
 export interface AskedQuestion {
-  /** The latest wording. */
+  /** The wording's. */
+  id: string
+  /** As it was last asked. */
   query: string
   count: number
   /** ISO 8601, UTC. */
   lastAt: string
   /** The call in which it was last asked, if known. */
   callId: string | null
-  /** The item of the first passage; null if nothing was found or the item has been deleted. */
+  state: QuestionState
+  /** How much of it the best passage covers now; null where search does not tell. */
+  coverage: number | null
+  /** The item of the best passage; null if nothing was found or the item has been deleted. */
   item: { id: string; name: string } | null
+  /** ISO 8601, UTC: since when a question that was a gap has an answer. */
+  answeredSince: string | null
+  /** What a person said of it. */
+  mark: 'answered' | 'not_answered' | 'dismissed' | null
+  markedBy: string | null
+  assignee: { id: string; name: string } | null
+  /** Whether it is kept as a golden question. */
+  isGolden: boolean
 }
+
+/** What a gap looks like from near. */
+export interface QuestionDetail extends AskedQuestion {
+  /** What it finds now, best first. */
+  passages: FoundPassage[]
+  /** The last times that it was asked, the newest first. */
+  askings: { at: string; callId: string | null; coverage: number | null }[]
+}
+
+/** Of a wording, as `#judged` makes them. */
+const columns = {
+  id: sql<string>`id`,
+  query: sql<string>`query`,
+  count: sql<number>`asked`,
+  callId: sql<string | null>`callId`,
+  state: sql<QuestionState>`state`,
+  coverage: sql<number | null>`coverage`,
+  lastAt: sql<number>`lastAt`,
+  hits: sql<string>`hits`,
+  itemId: sql<string | null>`itemId`,
+  itemName: sql<string | null>`itemName`,
+  answeredSince: sql<number | null>`answeredSince`,
+  mark: sql<AskedQuestion['mark']>`mark`,
+  markedBy: sql<string | null>`(select name from ${people} as marker where marker.id = markedById)`,
+  assigneeId: sql<string | null>`assigneeId`,
+  assigneeName: sql<string | null>`(select name from ${people} as assignee where assignee.id = assigneeId)`,
+}
+
+type GroupRow = { [Name in keyof typeof columns]: (typeof columns)[Name]['_']['type'] } & { isGolden: 0 | 1 }
 
 interface QuestionGroupsOptions {
   store: StoreOf
@@ -46,55 +97,123 @@ export class QuestionGroups {
   }
 
   async counts(projectId: number): Promise<QuestionCounts> {
-    const { store, settingsOf } = this.#options
-    const { readForConsole } = store(projectId)
-    const { keepQuestionsDays: keepDays } = await settingsOf(projectId)
-    const areKept = await this.#areKept(projectId)
-    const counted = await readForConsole
-      .select({ outcome: questions.outcome, count: sql<number>`count(*)` })
-      .from(questions)
-      .where(areKept)
-      .groupBy(questions.outcome)
-    const items = await readForConsole
-      .select({ id: knowledgeItems.id, name: knowledgeItems.name, count: sql<number>`count(*)` })
-      .from(questions)
-      .innerJoin(knowledgeItems, eq(knowledgeItems.seq, questions.itemSeq))
-      .where(and(areKept, eq(questions.outcome, 'found')))
-      .groupBy(knowledgeItems.seq)
-      .orderBy(sql`count(*) desc, ${knowledgeItems.seq} desc`)
-      .limit(itemsMax)
-    const countOf = (outcome: Outcome) => counted.find((row) => row.outcome === outcome)?.count ?? 0
-    return { keepDays, found: countOf('found'), weak: countOf('weak'), none: countOf('none'), items }
+    const { readForConsole } = this.#options.store(projectId)
+    const { keepQuestionsDays: keepDays, gapCoverage } = await this.#options.settingsOf(projectId)
+    const rows = await readForConsole
+      .select({ state: columns.state, count: count() })
+      .from(await this.#judged(projectId))
+      .groupBy(sql`state`)
+    const countOf = (state: QuestionState) => rows.find((row) => row.state === state)?.count ?? 0
+    return {
+      keepDays,
+      gapCoverage,
+      gap: countOf('gap'),
+      answered: countOf('answered'),
+      dismissed: countOf('dismissed'),
+    }
   }
 
-  /** The most asked questions first, at most 200. @param itemId only questions whose first passage is of this item */
+  /** How often each item's passage was the best one, the most often found first, at most 200; null where questions are not kept. */
+  async timesFound(projectId: number): Promise<TimesFound | null> {
+    const { store, settingsOf } = this.#options
+    const { keepQuestionsDays: days } = await settingsOf(projectId)
+    if (days === null) return null
+    const items = await store(projectId).readForConsole.all<TimesFound['items'][number]>(sql`
+      select items.id as id, asked.count as count from (
+        select ${firstItem(sql`hits`)} as item, count(*) as count from ${questions}
+        where ${await this.#areKept(projectId)} group by item
+      ) as asked
+      join ${knowledgeItems} as items on items.seq = asked.item and items.project_id = ${projectId}
+      order by count desc, items.seq desc limit ${itemsMax}`)
+    return { days, items }
+  }
+
+  /** The most asked questions first, at most 200. @param assignee the id of a person, or `none` */
   async list(
     projectId: number,
-    { outcome, itemId }: { outcome: Outcome; itemId?: string | undefined },
+    { state, assignee }: { state: QuestionState; assignee?: string | undefined },
   ): Promise<AskedQuestion[]> {
-    const { readForConsole } = this.#options.store(projectId)
-    const ofItem = itemId === undefined ? undefined : eq(knowledgeItems.id, itemId)
-    const rows = await readForConsole
-      // SQLite takes the other columns from the row of the maximum: https://www.sqlite.org/lang_select.html#bareagg
-      .select({
-        lastAt: sql<number>`max(${questions.at})`,
-        query: questions.query,
-        count: sql<number>`count(*)`,
-        callId: questions.callId,
-        itemId: knowledgeItems.id,
-        itemName: knowledgeItems.name,
-      })
-      .from(questions)
-      .leftJoin(knowledgeItems, eq(knowledgeItems.seq, questions.itemSeq))
-      .where(and(await this.#areKept(projectId), eq(questions.outcome, outcome), ofItem))
-      .groupBy(sql`lower(trim(${questions.query}))`)
-      .orderBy(sql`count(*) desc, max(${questions.at}) desc`)
+    const isAssigned =
+      assignee === undefined
+        ? sql`true`
+        : assignee === 'none'
+          ? sql`assigneeId is null`
+          : sql`assigneeId = ${assignee}`
+    const rows = await this.#read(projectId, sql`state = ${state} and ${isAssigned}`)
+    return rows.map(toQuestion)
+  }
+
+  /** @throws not_found */
+  async get(projectId: number, id: string): Promise<QuestionDetail> {
+    const { read } = this.#options.store(projectId)
+    const [row] = await this.#read(projectId, sql`id = ${id}`)
+    if (!row) throw noSuchQuestion()
+    const [passages = []] = await readPassagesOf(read, projectId, [row.hits])
+    const askings = await read.all<{ at: number; callId: string | null; coverage: number | null }>(
+      sql`select at, call_id as callId, coverage from ${questions}
+        where ${await this.#areKept(projectId)} and wording = ${id} order by at desc limit ${askingsMax}`,
+    )
+    return {
+      ...toQuestion(row),
+      passages,
+      askings: askings.map(({ at, ...asking }) => ({ at: new Date(at).toISOString(), ...asking })),
+    }
+  }
+
+  /** The questions that the service itself asks after a change of knowledge, the last asked first. */
+  async toAsk(projectId: number, max: number): Promise<{ id: string; query: string }[]> {
+    return await this.#options
+      .store(projectId)
+      .readInBackground.select({ id: columns.id, query: columns.query })
+      .from(await this.#judged(projectId))
+      .where(sql`state = 'gap' or since is not null`)
+      .orderBy(sql`lastAt desc`)
+      .limit(max)
+  }
+
+  async #read(projectId: number, which: SQL): Promise<GroupRow[]> {
+    const isGolden = sql<0 | 1>`exists (
+      select 1 from ${goldenQuestions} as golden where golden.project_id = ${projectId} and golden.wording = judged.id)`
+    return await this.#options
+      .store(projectId)
+      .readForConsole.select({ ...columns, isGolden })
+      .from(await this.#judged(projectId))
+      .where(which)
+      .orderBy(sql`asked desc, lastAt desc`)
       .limit(questionsMax)
-    return rows.map(({ itemId: id, itemName: name, lastAt, ...row }) => ({
-      ...row,
-      lastAt: new Date(lastAt).toISOString(),
-      item: id === null || name === null ? null : { id, name },
-    }))
+  }
+
+  /** Each wording with its state. What the service itself has found last counts. */
+  async #judged(projectId: number): Promise<SQL> {
+    const { gapCoverage } = await this.#options.settingsOf(projectId)
+    return sql`(
+      with asked as (
+        select wording as id, max(seq) as last, count(*) as asked, total(coverage < ${gapCoverage}) > 0 as wasGap
+        from ${questions} indexed by questions_by_wording where ${await this.#areKept(projectId)} group by wording
+      ), found as (
+        select id, last.at as lastAt, query, asked, call_id as callId, wasGap, since, mark, marked_at as markedAt,
+          marked_by as markedById, assignee_id as assigneeId,
+          iif(since is null, last.coverage, known.coverage) as coverage,
+          iif(since is null, last.hits, known.hits) as hits
+        from asked join ${questions} as last on last.seq = asked.last
+        left join ${questionStates} as known on known.project_id = ${projectId} and known.wording = id
+      )
+        select found.*, items.id as itemId, items.name as itemName,
+          case
+            when mark = 'dismissed' then 'dismissed'
+            when mark = 'answered' then 'answered'
+            when ${isGap(sql`hits`, sql`coverage`, gapCoverage)} then 'gap'
+            when mark = 'not_answered' and coalesce(items.updated_at <= markedAt, true) then 'gap'
+            else 'answered'
+          end as state,
+          case
+            when mark = 'answered' then markedAt
+            when mark = 'not_answered' then items.updated_at
+            when wasGap then coalesce(since, lastAt)
+          end as answeredSince
+        from found left join ${knowledgeItems} as items
+          on items.seq = ${firstItem(sql`hits`)} and items.project_id = ${projectId}
+      ) as judged`
   }
 
   /** The condition that a question has not expired. Expired ones are hidden at once and deleted within an hour. */
@@ -102,6 +221,36 @@ export class QuestionGroups {
     const { settingsOf, now } = this.#options
     const { keepQuestionsDays } = await settingsOf(projectId)
     if (keepQuestionsDays === null) return sql`false`
-    return sql`${questions.projectId} = ${projectId} and ${questions.at} >= ${now() - keepQuestionsDays * dayMs}`
+    return sql`project_id = ${projectId} and at >= ${now() - keepQuestionsDays * dayMs}`
+  }
+}
+
+/** SQL: whether what was found leaves a gap. Nothing found is one, and an answer of unknown coverage is none. */
+export function isGap(hits: SQL, coverage: SQL, gapCoverage: ProjectSettings['gapCoverage']): SQL {
+  return sql`(${hits} = '[]' or ifnull(${coverage} < ${gapCoverage}, false))`
+}
+
+export function noSuchQuestion() {
+  return notFound('The project keeps no such question. It may have expired, or gone with its call.')
+}
+
+function toQuestion(row: GroupRow): AskedQuestion {
+  const { lastAt, hits: _, itemId, itemName, answeredSince, assigneeId, assigneeName, isGolden } = row
+  const { id, query, count: asked, callId, state, coverage, mark, markedBy } = row
+  return {
+    id,
+    query,
+    count: asked,
+    callId,
+    state,
+    coverage,
+    mark,
+    markedBy,
+    lastAt: new Date(lastAt).toISOString(),
+    item: itemId === null || itemName === null ? null : { id: itemId, name: itemName },
+    answeredSince:
+      state === 'answered' && answeredSince !== null ? new Date(answeredSince).toISOString() : null,
+    assignee: assigneeId === null ? null : { id: assigneeId, name: assigneeName ?? '' },
+    isGolden: isGolden === 1,
   }
 }

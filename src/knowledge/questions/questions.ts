@@ -13,6 +13,8 @@ import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { SearchAnswer } from '../schemas.ts'
+import { pairsOf, storedHits } from './hits.ts'
+import { wordingOf } from './wording.ts'
 
 const delayMs = 1_000
 const retryMs = 5_000
@@ -24,20 +26,14 @@ const rowsPerDeletionMax = 2_000
 /** Few, so that other writes wait only briefly. */
 const rowsPerWriteMax = 250
 
-/**
- * What a search found: passages with at least one word of the question (`found`), only passages that are near it by
- * vector (`weak`), or nothing (`none`).
- */
-export type Outcome = 'found' | 'weak' | 'none'
-
 interface Question {
   projectId: number
   at: number
   callId: string | null
   query: string
-  outcome: Outcome
-  /** The item of the first passage. */
-  itemId: string | null
+  coverage: number | null
+  /** The passages found, best first. */
+  found: [itemId: string, position: number][]
 }
 
 interface QuestionsOptions {
@@ -90,9 +86,9 @@ export class Questions {
       this.#lost++
       return
     }
-    const itemId = answer.data[0]?.itemId ?? null
     const at = this.#options.now()
-    this.#waiting.push({ projectId, at, callId, query, outcome: outcomeOf(answer), itemId })
+    const { coverage } = answer
+    this.#waiting.push({ projectId, at, callId, query, coverage, found: pairsOf(answer) })
     this.#background.soon()
   }
 
@@ -186,20 +182,21 @@ export class Questions {
     try {
       const kept = await this.#keptOf(waiting)
       if (kept.length === 0) return
-      const rows = kept.map(({ projectId, at, callId, query, outcome, itemId }) => {
+      const rows = kept.map(({ projectId, at, callId, query, coverage, found }) => {
         const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
-        return [projectId, at, callId, query, outcome, itemId, hash]
+        return [projectId, at, callId, wordingOf(recordHash, projectId, query), query, coverage, found, hash]
       })
       await write.run(sql`
-        insert into ${questions} (project_id, at, call_id, query, outcome, item_seq)
-        select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, (
-          select seq from knowledge_items where project_id = value ->> 0 and id = value ->> 5)
-        from json_each(${JSON.stringify(rows)})
+        insert into ${questions} (project_id, at, call_id, wording, query, coverage, hits)
+        select asked.value ->> 0, asked.value ->> 1, asked.value ->> 2, asked.value ->> 3, asked.value ->> 4,
+          asked.value ->> 5, ${storedHits(sql`asked.value ->> 0`, sql`asked.value -> 6`)}
+        from json_each(${JSON.stringify(rows)}) as asked
         where exists (
           select 1 from ${projects}
-          where id = value ->> 0 and deleted_at is null and keep_questions_days is not null)
+          where id = asked.value ->> 0 and deleted_at is null and keep_questions_days is not null)
         and not exists (
-          select 1 from ${erasures} where project_id = value ->> 0 and kind = 'call' and id_hash = value ->> 6)`)
+          select 1 from ${erasures}
+          where project_id = asked.value ->> 0 and kind = 'call' and id_hash = asked.value ->> 7)`)
     } catch (error) {
       this.#waiting = [...waiting, ...this.#waiting].slice(-waitingMax)
       throw error
@@ -234,10 +231,4 @@ function* redactQuestions(
 function nullIfDeleted(error: unknown): null {
   if (error instanceof ProjectWasDeleted) return null
   throw error
-}
-
-function outcomeOf({ data, mode }: SearchAnswer): Outcome {
-  if (data.length === 0) return 'none'
-  // Vector search does not tell whether a passage has the words.
-  return mode === 'vector' || data.some(({ matched }) => matched.keyword) ? 'found' : 'weak'
 }

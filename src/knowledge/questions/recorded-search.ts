@@ -1,4 +1,5 @@
 import { callIdPattern } from '../../ids.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 import type { SearchRequest } from '../schemas.ts'
 import type { SearchResult } from '../search/explain.ts'
 import type { Search } from '../search/search.ts'
@@ -7,14 +8,18 @@ import type { Questions } from './questions.ts'
 /** Vapi sends this header to MCP servers; other platforms can be configured to. */
 const callHeader = 'x-call-id'
 
-/** The search that agents use. It keeps their questions, if the project's settings say so. */
-export class RecordedSearch {
-  readonly #search: Pick<Search, 'search'>
-  readonly #questions: Pick<Questions, 'add'>
+interface RecordedSearchOptions {
+  search: Pick<Search, 'search'>
+  questions: Pick<Questions, 'add'>
+  metrics: Pick<Metrics, 'observeSearch'>
+}
 
-  constructor({ search, questions }: { search: Pick<Search, 'search'>; questions: Pick<Questions, 'add'> }) {
-    this.#search = search
-    this.#questions = questions
+/** The search that agents use. It counts their questions, and keeps them if the project's settings say so. */
+export class RecordedSearch {
+  readonly #options: RecordedSearchOptions
+
+  constructor(options: RecordedSearchOptions) {
+    this.#options = options
   }
 
   /**
@@ -22,9 +27,11 @@ export class RecordedSearch {
    * @throws unavailable when too many searches are under way
    */
   async search(projectId: number, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
-    const result = await this.#search.search(projectId, request)
+    const { search, questions, metrics } = this.#options
+    const result = await search.search(projectId, request)
+    metrics.observeSearch(result.answer)
     const isId = typeof callId === 'string' && callIdPattern.test(callId)
-    this.#questions.add(projectId, request.query, result.answer, isId ? callId : null)
+    questions.add(projectId, request.query, result.answer, isId ? callId : null)
     return result
   }
 }

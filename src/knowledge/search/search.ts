@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import type { StoreOf } from '../../db/store.ts'
 import { type AppError, unavailable } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import type { Metrics } from '../../observability/metrics.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorSearch } from '../indexing/index/indexes.ts'
@@ -40,7 +39,6 @@ interface SearchOptions {
   store: StoreOf
   embedder: Embedder
   index: VectorIndex
-  metrics: Pick<Metrics, 'observeSearch'>
   log: Pick<Log, 'debug'>
 }
 
@@ -72,9 +70,7 @@ export class Search {
     if (this.isFull) throw tooManySearches()
     this.#underWay++
     try {
-      const result = await this.#searchUnchanged(projectId, request)
-      this.#options.metrics.observeSearch(result.answer)
-      return result
+      return await this.#searchUnchanged(projectId, request)
     } finally {
       this.#underWay--
     }

@@ -124,6 +124,7 @@ describe('a step that fails', () => {
       erasure: { schedule: () => erasuresAskedFor++ },
       projectErasure: { schedule: () => undefined },
       erasureRequests: { schedule: () => undefined },
+      questionChecks: { schedule: () => undefined },
       log: logTo(() => failures++),
       delayMs: 10,
     })
@@ -176,6 +177,7 @@ test('closing does not wait for work that the index has started', async () => {
     erasure: { schedule: () => undefined },
     projectErasure: { schedule: () => undefined },
     erasureRequests: { schedule: () => undefined },
+    questionChecks: { schedule: () => undefined },
     log: logTo(() => undefined),
     delayMs: 10,
   })

@@ -87,6 +87,16 @@ describe('callbook person', () => {
     expect((await set.owner.fetch('/sessions')).status).toBe(200)
   })
 
+  test('a second factor is required of everybody, and no longer', async () => {
+    const { twoFactorRule } = service.services.console
+    const rule = (value: string) => callbook.json(['person', 'require-two-factor', value])
+    expect(await rule('on')).toMatchObject({ code: 0, value: { isOn: true } })
+    expect(await twoFactorRule.isOn()).toBe(true)
+    expect(await rule('off')).toMatchObject({ code: 0, value: { isOn: false } })
+    expect(await twoFactorRule.isOn()).toBe(false)
+    expect((await callbook.run(['person', 'require-two-factor', 'maybe'])).code).toBe(1)
+  })
+
   test('two-factor sign-in is reset, and every role can be invited', async () => {
     const project = await set.mintProject()
     const person = await set.join(project, 'member')

@@ -11,6 +11,7 @@ interface ActionFormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   onSubmit: () => void
   /** Shows a Cancel button. */
   onCancel?: (() => void) | undefined
+  cancelLabel?: string
 }
 
 /** A form with its fields above the button that sends it. Enter does nothing while the button is off. */
@@ -21,6 +22,7 @@ export function ActionForm({
   isDanger = false,
   onSubmit,
   onCancel,
+  cancelLabel = 'Cancel',
   children,
   ...form
 }: ActionFormProps) {
@@ -34,7 +36,7 @@ export function ActionForm({
       <Group justify="flex-end" gap="xs">
         {onCancel && (
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            {cancelLabel}
           </Button>
         )}
         <Button type="submit" {...(isDanger ? { color: 'red' } : {})} disabled={!isReady} loading={isPending}>

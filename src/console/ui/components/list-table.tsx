@@ -96,7 +96,8 @@ function ListRow<Row>({
         onKeyDown={onOpen ? openByKey : undefined}
       >
         {columns.map(({ key, render, align, from }) => (
-          <td key={key} data-align={align} data-from={from}>
+          // What people or callers wrote may be written from right to left.
+          <td key={key} data-align={align} data-from={from} dir="auto">
             {render(row)}
           </td>
         ))}
@@ -108,7 +109,12 @@ function ListRow<Row>({
           data-opens={onOpen !== undefined || undefined}
           data-selected={isSelected || undefined}
         >
-          <td colSpan={columns.length}>{below}</td>
+          {/* Not across the columns: some of them may be hidden. */}
+          <td>
+            <div className={classes.below} dir="auto">
+              {below}
+            </div>
+          </td>
         </tr>
       )}
     </>

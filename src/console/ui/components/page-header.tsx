@@ -19,8 +19,14 @@ export function PageHeader({ title, tabTitle = title, description, action }: Pag
   return (
     <header className={classes.pageHeader}>
       <div className={classes.text}>
-        <Title order={1}>{title}</Title>
-        {description && <p className="cb-dimmed">{description}</p>}
+        <Title order={1} dir="auto">
+          {title}
+        </Title>
+        {description && (
+          <p className="cb-dimmed" dir="auto">
+            {description}
+          </p>
+        )}
       </div>
       {action && <div className={classes.action}>{action}</div>}
     </header>

@@ -14,7 +14,7 @@ export function Panel({ title, aside, children }: PanelProps) {
     <section className={classes.panel}>
       {(title || aside) && (
         <header className={classes.header}>
-          {title && <h2>{title}</h2>}
+          {title && <h2 dir="auto">{title}</h2>}
           {aside}
         </header>
       )}

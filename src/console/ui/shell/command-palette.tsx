@@ -13,34 +13,19 @@ import {
   IconSun,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { useProject, useProjects } from '../session.ts'
+import { useOwnsConsole, useProject, useProjects } from '../session.ts'
 import classes from './command-palette.module.css'
+import { type Command, type CommandGroup, matching, useFoundCommands } from './found-commands.tsx'
 import { pages, settingsPage } from './pages.ts'
-import { settingsPages } from './settings-pages.ts'
+import { settingsPagesFor } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
 const iconSize = 16
 /** The form of a call id. */
 const callId = /^[A-Za-z0-9._:-]{1,128}$/
-
-interface Command {
-  id: string
-  label: string
-  icon: ReactNode
-  /** Other words by which it is found. */
-  words?: string[]
-  /** On the right: the keys that do the same. */
-  keys?: string
-  run: () => unknown
-}
-
-interface CommandGroup {
-  title: string
-  commands: Command[]
-}
 
 /**
  * Goes to a page, a call or a project, and offers actions that have no button on every page. It does without the
@@ -75,11 +60,14 @@ function Commands({ onClose }: { onClose: () => void }) {
   const id = useId()
   const [query, setQuery] = useState('')
   const [chosen, setChosen] = useState(0)
+  const wanted = query.trim()
   const fixed = [usePageCommands(), useProjectCommands(), useOtherCommands()]
-  const ofCalls = useCallCommands(query.trim())
-  const groups = [...fixed.map((group) => matching(group, query)), ofCalls].filter(
-    ({ commands }) => commands.length > 0,
-  )
+  // What is found comes last, so that nothing moves under the cursor when it arrives.
+  const groups = [
+    ...fixed.map(({ title, commands }) => ({ title, commands: matching(commands.map(withWords), wanted) })),
+    useCallCommands(wanted),
+    ...useFoundCommands(wanted),
+  ].filter(({ commands }) => commands.length > 0)
   const shown = groups.flatMap(({ commands }) => commands)
   const current = shown[Math.min(chosen, shown.length - 1)]
   const run = (command: Command | undefined) => {
@@ -112,8 +100,9 @@ function Commands({ onClose }: { onClose: () => void }) {
           aria-autocomplete="list"
           aria-controls={`${id}-list`}
           aria-activedescendant={current && optionId(current)}
-          placeholder="Go to a page or project, or find a call by ID or words"
+          placeholder="Find a page, call, item, view or person"
           autoComplete="off"
+          dir="auto"
           spellCheck={false}
           maxLength={500}
           value={query}
@@ -143,7 +132,9 @@ function Commands({ onClose }: { onClose: () => void }) {
                 onClick={() => run(command)}
               >
                 {command.icon}
-                <span className="cb-truncate">{command.label}</span>
+                <span className="cb-truncate" dir="auto">
+                  {command.label}
+                </span>
                 {command.keys && <span className={classes.keys}>{command.keys}</span>}
               </UnstyledButton>
             ))}
@@ -155,24 +146,27 @@ function Commands({ onClose }: { onClose: () => void }) {
   )
 }
 
+/** A command of the palette itself, which is found by its label and other words. */
+interface OwnCommand extends Omit<Command, 'words' | 'label'> {
+  label: string
+  words?: string[]
+}
+
+interface OwnGroup {
+  title: string
+  commands: OwnCommand[]
+}
+
+function withWords({ words = [], ...command }: OwnCommand): Command {
+  return { ...command, words: [command.label, ...words].join(' ') }
+}
+
 function focusIt(field: HTMLElement | null): void {
   field?.focus()
 }
 
 function scrollToIt(option: HTMLElement | null): void {
   option?.scrollIntoView({ block: 'nearest' })
-}
-
-/** The commands of a group that have every word of the query. */
-function matching({ title, commands }: CommandGroup, query: string): CommandGroup {
-  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
-  return {
-    title,
-    commands: commands.filter(({ label, words = [] }) => {
-      const text = [label, ...words].join(' ').toLowerCase()
-      return wanted.every((word) => text.includes(word))
-    }),
-  }
 }
 
 /** The query may be a call's id or words of a call. */
@@ -182,25 +176,27 @@ function useCallCommands(query: string): CommandGroup {
   const open = {
     id: 'open-call',
     label: `Open call ${query}`,
+    words: query,
     icon: <IconPhone size={iconSize} />,
     run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
   }
   const search = {
     id: 'search-calls',
     label: `Find calls with “${query}”`,
+    words: query,
     icon: <IconSearch size={iconSize} />,
     run: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
   }
   const isWord = /[\p{L}\p{N}]/u.test(query)
   // Text with a digit may be an id; a plain word is more likely to be searched for.
   const isId = callId.test(query) && /\d/.test(query)
-  return { title: 'Calls', commands: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
+  return { title: 'Search', commands: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
 }
 
-function usePageCommands(): CommandGroup {
+function usePageCommands(): OwnGroup {
   const navigate = useNavigate()
   const { id: project, role } = useProject()
-  const settings = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
+  const settings = settingsPagesFor({ role, ownsConsole: useOwnsConsole() })
   return {
     title: 'Go to',
     commands: [
@@ -221,7 +217,7 @@ function usePageCommands(): CommandGroup {
   }
 }
 
-function useProjectCommands(): CommandGroup {
+function useProjectCommands(): OwnGroup {
   const navigate = useNavigate()
   const { openNewProject } = useShellActions()
   const { id: open } = useProject()
@@ -246,7 +242,7 @@ function useProjectCommands(): CommandGroup {
   }
 }
 
-function useOtherCommands(): CommandGroup {
+function useOtherCommands(): OwnGroup {
   const navigate = useNavigate()
   const { openShortcuts } = useShellActions()
   const { id: project, role } = useProject()

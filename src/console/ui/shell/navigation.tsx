@@ -1,6 +1,6 @@
 import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { Link, useMatchRoute } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { Avatar } from '../components/avatar.tsx'
 import { ButtonWithPopup } from '../components/popup.tsx'
@@ -60,7 +60,7 @@ function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
         <UnstyledButton className={classes.switcher}>
           <Avatar name={project.name} />
           <span className="cb-hidden">Project </span>
-          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`}>
+          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`} dir="auto">
             {project.name}
           </span>
           <span className="cb-hidden">, switch project</span>
@@ -84,7 +84,9 @@ function PersonButton({ isNarrow, onFollow }: NavigationPart) {
         <UnstyledButton className={classes.switcher}>
           <Avatar name={name} of="person" />
           <span className="cb-hidden">Signed in as </span>
-          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'}>{name}</span>
+          <span className={isNarrow ? 'cb-hidden' : 'cb-truncate'} dir="auto">
+            {name}
+          </span>
         </UnstyledButton>
       }
     >
@@ -113,17 +115,22 @@ function SearchButton({ isNarrow, onFollow }: NavigationPart) {
 }
 
 function PageLink({
-  page: { to, label, icon: Icon },
+  page,
   isNarrow,
   onFollow,
 }: NavigationPart & { page: (typeof pages)[number] | typeof settingsPage }) {
   const { id } = useProject()
+  const matches = useMatchRoute()
+  const { to, label, icon: Icon } = page
+  const isElsewhere =
+    'also' in page && page.also.some((path) => matches({ to: path, params: { project: id } }))
   return (
     <Link
       to={to}
       params={{ project: id }}
       className={classes.link}
       onClick={onFollow}
+      {...(isElsewhere && { 'aria-current': 'page' })}
       {...(isNarrow && hintOf(label))}
     >
       <Icon size={iconSize} stroke={iconStroke} aria-hidden />

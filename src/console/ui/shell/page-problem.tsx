@@ -1,13 +1,24 @@
 import { Button } from '@mantine/core'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { useEffect, useEffectEvent } from 'react'
+import { ApiProblem } from '../api.ts'
 import { Empty } from '../components/empty.tsx'
 import { Problem } from '../components/problem.tsx'
 import classes from './shell.module.css'
 
-/** Shown in place of a page that failed as a whole. */
+const triedEveryMs = 5_000
+
+/** Shown in place of a page that failed as a whole, until the service is back. */
 export function PageProblem({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
-  if (isMissingPart(error)) {
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  const isMissing = isMissingPart(error)
+  const isAway = error instanceof ApiProblem && error.status === 0
+  useReturn(isMissing || isAway, isMissing ? () => location.reload() : retry)
+  if (isMissing) {
     return (
       <div className={classes.alone}>
         <Empty
@@ -19,15 +30,29 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
       </div>
     )
   }
-  const retry = () => {
-    reset()
-    void router.invalidate()
-  }
   return (
     <div className={classes.alone}>
       <Problem error={error} onRetry={retry} />
     </div>
   )
+}
+
+/** Calls `onReturn` when the service answers again after it did not. */
+function useReturn(isOn: boolean, onReturn: () => void): void {
+  const returned = useEffectEvent(onReturn)
+  useEffect(() => {
+    if (!isOn) return
+    let wasAway = false
+    const ask = async () => {
+      const answer = await fetch('/health').catch(() => null)
+      // Otherwise a file that is gone for good would reload the page for ever.
+      if (answer?.ok && wasAway) returned()
+      wasAway ||= !answer?.ok
+    }
+    void ask()
+    const timer = setInterval(() => void ask(), triedEveryMs)
+    return () => clearInterval(timer)
+  }, [isOn])
 }
 
 /** Whether a script could not be fetched; each browser words this differently. */

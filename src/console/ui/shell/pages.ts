@@ -4,7 +4,14 @@ import { IconBook2, IconLayoutDashboard, IconPhone, IconSettings, IconTestPipe }
 export const pages = [
   { to: '/p/$project/overview', label: 'Overview', icon: IconLayoutDashboard, key: 'o' },
   { to: '/p/$project/calls', label: 'Calls', icon: IconPhone, key: 'c' },
-  { to: '/p/$project/knowledge', label: 'Knowledge', icon: IconBook2, key: 'k' },
+  {
+    to: '/p/$project/knowledge',
+    label: 'Knowledge',
+    icon: IconBook2,
+    key: 'k',
+    /** Pages of its own that are not below it. */
+    also: ['/p/$project/questions', '/p/$project/new-item'],
+  },
   { to: '/p/$project/playground', label: 'Playground', icon: IconTestPipe, key: 'p' },
 ] as const
 

@@ -33,7 +33,9 @@ export default function ProjectMenu({ onFollow, target, ...popup }: ProjectMenuP
             leftSection={<Avatar name={name} size="small" />}
             rightSection={id === project.id ? <IconCheck size={14} aria-hidden /> : undefined}
           >
-            <span className="cb-truncate">{name}</span>
+            <span className="cb-truncate" dir="auto">
+              {name}
+            </span>
           </Menu.Item>
         ))}
         <Menu.Divider />

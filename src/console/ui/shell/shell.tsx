@@ -106,7 +106,9 @@ function TopBar() {
       >
         {(popup) => <NavigationDrawer {...popup} />}
       </ButtonWithPopup>
-      <span className={`cb-truncate ${classes.topbarName}`}>{name}</span>
+      <span className={`cb-truncate ${classes.topbarName}`} dir="auto">
+        {name}
+      </span>
       <ActionIcon variant="subtle" color="gray" size={36} aria-label="Search" onClick={openPalette}>
         <IconSearch size={18} />
       </ActionIcon>

@@ -45,6 +45,13 @@ const groups = [
     ],
   },
   {
+    title: 'In an open question',
+    rows: [
+      { keys: ['A'], does: 'Say that it is answered, or is not' },
+      { keys: ['D'], does: 'Dismiss it, or reopen it' },
+    ],
+  },
+  {
     title: 'In the analysis of a call',
     rows: [
       { keys: ['C'], does: 'Next criterion' },

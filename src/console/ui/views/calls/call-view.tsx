@@ -23,6 +23,7 @@ import { useOpenCalls } from './open-calls.ts'
 import { OtherCalls } from './other-calls.tsx'
 import { RawCall } from './raw-call.tsx'
 import { Recording, RecordingState } from './recording.tsx'
+import { RetrievalSection } from './retrieval-section.tsx'
 import { Transcript } from './transcript.tsx'
 import { hashOfTurn, turnOfHash } from './turn-hash.ts'
 import { playFrom } from './use-audio.ts'
@@ -172,6 +173,7 @@ function OpenCall({ call, details, panel }: OpenCallProps) {
         <div className={classes.folds}>
           <MoreFacts call={call} details={details} />
           {number !== null && <OtherCalls id={call.id} number={number} />}
+          <RetrievalSection id={call.id} />
         </div>
         {details && <RecordingState id={call.id} recording={details.recording} />}
         {!isKept && details?.recordingUrl && (

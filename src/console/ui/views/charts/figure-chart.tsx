@@ -101,10 +101,12 @@ function Bars({ groups, written, chart: { of, show } }: BarsProps) {
               preload={false}
               className={`${overview.barLabel} ${overview.barLink}`}
             >
-              {name}
+              <bdi>{name}</bdi>
             </Link>
           ) : (
-            <span className={overview.barLabel}>{name}</span>
+            <span className={overview.barLabel}>
+              <bdi>{name}</bdi>
+            </span>
           )}
           <span className={`${overview.barShare} cb-dimmed`}>{of !== 'calls' && counted(calls, 'call')}</span>
           <span className={overview.barCount}>{written(value)}</span>

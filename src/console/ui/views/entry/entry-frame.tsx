@@ -20,7 +20,7 @@ export function EntryFrame({ title, text, children, footer }: EntryFrameProps) {
       <div className={classes.column}>
         <img src={icon} width={32} height={32} alt="Callbook" />
         <header className={classes.header}>
-          <h1>{title}</h1>
+          <h1 dir="auto">{title}</h1>
           {text && <p className="cb-dimmed">{text}</p>}
         </header>
         {children}

@@ -20,7 +20,7 @@ export function ChunkCard({ position, heading, text, characters, overlapCharacte
   return (
     <Paper withBorder p="sm" component="article" aria-label={`Chunk ${position + 1}`}>
       <Group justify="space-between" gap="xs" mb={6} wrap="nowrap">
-        <Text size="xs" c="dimmed" truncate title={heading ?? undefined}>
+        <Text size="xs" c="dimmed" truncate dir="auto" title={heading ?? undefined}>
           {heading ?? 'Before the first heading'}
         </Text>
         <Group gap={6} wrap="nowrap" style={{ flex: 'none' }}>
@@ -30,7 +30,7 @@ export function ChunkCard({ position, heading, text, characters, overlapCharacte
           </Text>
         </Group>
       </Group>
-      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      <Text size="sm" dir="auto" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {overlap && (
           <Text span inherit c="dimmed" title="Repeats the end of the previous chunk">
             {overlap}

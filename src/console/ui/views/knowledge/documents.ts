@@ -49,8 +49,15 @@ export function failureOf(error: unknown): string {
 
 /** The same error, in words for people where the API counts bytes for programs. */
 export function inWords(error: unknown, what: string, bytes: number): unknown {
-  if (!(error instanceof ApiProblem) || error.code !== 'payload_too_large') return error
-  const detail = `${what} has ${asBytes(bytes)}, more than one item can hold. Split it into several.`
+  if (!(error instanceof ApiProblem)) return error
   const { status, code, requestId } = error
-  return new ApiProblem({ status, code, requestId, title: 'Too large', detail })
+  const told = (title: string, detail: string) => new ApiProblem({ status, code, requestId, title, detail })
+  if (code === 'payload_too_large')
+    return told(
+      'Too large',
+      `${what} has ${asBytes(bytes)}, more than one item can hold. Split it into several.`,
+    )
+  if (code === 'unsupported_media_type')
+    return told('Unknown kind of file', `This kind of file cannot be read. Use ${readableFiles}.`)
+  return error
 }

@@ -55,8 +55,8 @@ export function textHitsQuery(project: string, words: string) {
 /** How many questions of agents each item answered first, where the project keeps questions. */
 export function timesFoundQuery(project: string) {
   return queryOptions({
-    queryKey: questionKeys.counts(project),
-    queryFn: () => unwrap(api.projects({ project }).questions.get()),
+    queryKey: questionKeys.timesFound(project),
+    queryFn: () => unwrap(api.projects({ project }).questions['times-found'].get()),
   })
 }
 

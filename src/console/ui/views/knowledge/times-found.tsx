@@ -6,11 +6,11 @@ const countedMax = 200
 
 /** How often agents found each item; null where the project keeps no questions, and until it is known. */
 export function useTimesFound(project: string) {
-  const { data } = useQuery(timesFoundQuery(project))
-  if (!data || data.keepDays === null) return null
-  const counts = new Map(data.items.map(({ id, count }) => [id, count]))
+  const found = useQuery(timesFoundQuery(project)).data?.data
+  if (!found) return null
+  const counts = new Map(found.items.map(({ id, count }) => [id, count]))
   const isWhole = counts.size < countedMax
-  return { days: data.keepDays, of: (id: string) => counts.get(id) ?? (isWhole ? 0 : null) }
+  return { days: found.days, of: (id: string) => counts.get(id) ?? (isWhole ? 0 : null) }
 }
 
 /** What the column counts. */

@@ -81,10 +81,10 @@ export function Chart({ summary, table: { columns, rows }, isTable, children }: 
                   <th scope="row">
                     {filters ? (
                       <Link to="/p/$project/calls" params={{ project: project.id }} search={filters}>
-                        {name}
+                        <bdi>{name}</bdi>
                       </Link>
                     ) : (
-                      name
+                      <bdi>{name}</bdi>
                     )}
                   </th>
                   {values.map((value, at) => (

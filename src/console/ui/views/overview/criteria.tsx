@@ -73,7 +73,7 @@ function Rows({ rows, period }: { rows: Row[]; period: Period }) {
             preload={false}
             className={`${classes.barLabel} ${classes.barLink}`}
           >
-            {name}
+            <bdi>{name}</bdi>
             <span className="cb-hidden">: calls that failed</span>
           </Link>
           <span className={`${classes.barShare} ${classes.trendChange}`}>

@@ -49,10 +49,12 @@ function Reasons({ reasons, period: { from, to } }: { reasons: FirstValues<EndRe
               search={{ endedReason: value ?? noValue, from, to }}
               className={`${classes.barLabel} ${classes.barLink}`}
             >
-              {value === null ? 'No reason given' : asPhrase(value)}
+              <bdi>{value === null ? 'No reason given' : asPhrase(value)}</bdi>
             </Link>
           ) : (
-            <span className={classes.barLabel}>{asPhrase(value ?? '') || 'Empty'}</span>
+            <span className={classes.barLabel}>
+              <bdi>{asPhrase(value ?? '') || 'Empty'}</bdi>
+            </span>
           )}
           {counts(calls)}
         </li>

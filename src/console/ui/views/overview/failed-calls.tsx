@@ -49,7 +49,7 @@ export function FailedCalls({ period }: { period: Period }) {
                 >
                   {call.callerNumber ? formatNumber(call.callerNumber) : 'Unknown caller'}
                 </Link>
-                <span className={`${classes.failedText} cb-truncate`}>
+                <span className={`${classes.failedText} cb-truncate`} dir="auto">
                   {call.summary ?? (call.endedReason ? asPhrase(call.endedReason) : 'No summary')}
                 </span>
                 <span className="cb-dimmed">

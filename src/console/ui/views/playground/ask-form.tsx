@@ -2,12 +2,14 @@ import { Button, Group, NumberInput, Select, Skeleton, Stack, TextInput } from '
 import { IconMessageQuestion, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
+import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
 import { api, unwrap } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { knowledgeKeys } from '../../query-keys.ts'
+import { KeepButton } from '../questions/keep-button.tsx'
 import { Passages } from './passages.tsx'
 import classes from './playground.module.css'
 import { type AskRequest, toCurl } from './request.ts'
@@ -89,6 +91,11 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
           {options}
           <AskOptions draft={draft} onDraft={setDraft} onAsk={ask} />
           {isAsked && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}
+          {isAsked && (
+            <KeepButton question={{ query: asked.query, item: bestItem(answer.data) }} size="xs">
+              Keep as golden
+            </KeepButton>
+          )}
         </div>
       </form>
       {!isAsked && (
@@ -101,6 +108,12 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
       {answer.data && <Passages project={project} request={request} answer={answer.data} />}
     </Stack>
   )
+}
+
+/** The item of the first passage. */
+function bestItem(answer: ExplainedSearch | undefined): { id: string; name: string } | null {
+  const best = answer?.data[0]
+  return best ? { id: best.itemId, name: best.name } : null
 }
 
 interface AskOptionsProps {

@@ -23,12 +23,13 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
               params={{ project, item: hit.itemId }}
               fw={500}
               truncate
+              dir="auto"
             >
               {hit.name}
             </PageLink>
           </Group>
           {hit.heading && hit.heading !== hit.name && (
-            <Text size="xs" c="dimmed" truncate title={hit.heading}>
+            <Text size="xs" c="dimmed" truncate dir="auto" title={hit.heading}>
               {hit.heading}
             </Text>
           )}
@@ -40,10 +41,10 @@ export function HitCard({ project, rank, hit }: HitCardProps) {
       </Group>
       {hit.terms.length > 0 && (
         <Text size="xs" c="dimmed" mb={4} style={{ overflowWrap: 'anywhere' }}>
-          Matched words: {hit.terms.join(', ')}
+          Matched words: <bdi>{hit.terms.join(', ')}</bdi>
         </Text>
       )}
-      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      <Text size="sm" dir="auto" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {hit.text}
       </Text>
     </Paper>

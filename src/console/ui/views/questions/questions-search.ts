@@ -1,17 +1,23 @@
-import { wordParam } from '../../search-params.ts'
+import { textParam, wordParam } from '../../search-params.ts'
 
-export const outcomes = ['none', 'weak', 'found'] as const
+export const questionTabs = ['gap', 'answered', 'dismissed', 'golden'] as const
+export type QuestionTab = (typeof questionTabs)[number]
 
 /** The parameters of the questions in the address; invalid ones are left out. */
-interface QuestionsSearch {
-  /** What was found; by default nothing, or weak matches where there are only those. */
-  outcome?: (typeof outcomes)[number] | undefined
-  /** Of the questions that were found, only those that this item answered. */
-  item?: string | undefined
+export interface QuestionsSearch {
+  /** Gaps by default. */
+  tab?: QuestionTab | undefined
+  /** The open question. */
+  question?: string | undefined
+  /** The id of a person, or `none`. */
+  assignee?: string | undefined
 }
 
-export function questionsSearch({ outcome, item }: Record<string, unknown>): QuestionsSearch {
-  const found = wordParam(outcome, outcomes)
-  const isId = typeof item === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(item)
-  return { outcome: found, item: found === 'found' && isId ? item : undefined }
+export function questionsSearch({ tab, question, assignee }: Record<string, unknown>): QuestionsSearch {
+  const shown = wordParam(tab, questionTabs)
+  return {
+    tab: shown === 'gap' ? undefined : shown,
+    question: textParam(question),
+    assignee: textParam(assignee),
+  }
 }

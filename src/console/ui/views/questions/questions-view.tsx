@@ -1,198 +1,161 @@
-import { Group, Stack, Tabs, Text } from '@mantine/core'
-import { IconMessageQuestion } from '@tabler/icons-react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Button, Stack, Tabs } from '@mantine/core'
+import { IconMessageQuestion, IconMoodSmile } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import type { AskedQuestion, QuestionCounts } from '../../../../knowledge/questions/question-groups.ts'
-import { api, unwrap } from '../../api.ts'
+import { lazy, type ReactNode } from 'react'
+import type { QuestionCounts, QuestionState } from '../../../../knowledge/questions/question-groups.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { asCount } from '../../components/figures.ts'
-import { Instant } from '../../components/instant.tsx'
+import { asCount, asPercent } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { questionKeys } from '../../query-keys.ts'
-import { outcomes, questionsSearch } from './questions-search.ts'
+import { useProject, useRefusal } from '../../session.ts'
+import { AskedList } from './asked-list.tsx'
+import { GoldenTab } from './golden-tab.tsx'
+import { countsQuery } from './question-queries.ts'
+import { type QuestionsSearch, questionsSearch, questionTabs } from './questions-search.ts'
 
 const route = getRouteApi('/p/$project/questions')
 
+const loadLimit = () => import('./gap-limit.tsx')
+const GapLimit = lazy(loadLimit)
+
 const words = {
-  none: { label: 'Nothing found', means: 'Search found no passage for these questions.' },
-  weak: {
-    label: 'Weak matches',
-    means:
-      'No passage contains a word of these questions. Agents got the nearest vectors, even if they were far off.',
+  gap: {
+    label: 'Gaps',
+    means: 'What agents asked and your knowledge does not answer. A gap closes when an item answers it.',
+    empty: 'Everything that was asked is answered',
   },
-  found: { label: 'Found', means: 'At least one passage contains a word of these questions.' },
+  answered: {
+    label: 'Answered',
+    means: 'What agents asked and found. If a passage is not the answer, say so: the question becomes a gap.',
+    empty: 'No question is answered yet',
+  },
+  dismissed: {
+    label: 'Dismissed',
+    means: 'Questions that need no answer.',
+    empty: 'No question is dismissed',
+  },
+  golden: {
+    label: 'Golden',
+    means: 'Questions with the item that answers them. They are asked again after each change of knowledge.',
+  },
 } as const
 
-/** What agents asked, by what was found, where the project keeps it. */
+/** What agents asked: what the knowledge does not answer, what it does, and what is asked after each change. */
 export function QuestionsView() {
   const { project } = route.useParams()
-  const { outcome: chosen, item } = route.useSearch()
+  const { tab = 'gap', question, assignee } = route.useSearch()
   const navigate = useNavigate()
-  const counts = useQuery({
-    queryKey: questionKeys.counts(project),
-    queryFn: () => unwrap(api.projects({ project }).questions.get()),
-  })
-  const show = (next: { outcome?: string | null; item?: string }) =>
-    void navigate({ to: '/p/$project/questions', params: { project }, search: questionsSearch(next) })
+  const counts = useQuery(countsQuery(project))
+  const show = (next: QuestionsSearch, isStep = true) =>
+    void navigate({
+      to: '/p/$project/questions',
+      params: { project },
+      search: questionsSearch({ ...next }),
+      replace: !isStep,
+      resetScroll: false,
+    })
   if (counts.error && !counts.data)
     return <Problem error={counts.error} onRetry={() => void counts.refetch()} />
   const { data } = counts
-  const isOff = data?.keepDays === null
-  const outcome = chosen ?? (data?.none === 0 && data.weak > 0 ? 'weak' : 'none')
+  const lists = (state: QuestionState) => (
+    <AskedList
+      key={state}
+      project={project}
+      state={state}
+      id={question}
+      assignee={assignee}
+      onShow={(next) => show({ tab: state, ...next }, false)}
+      empty={<Empty icon={<IconMoodSmile size={24} />} title={words[state].empty} />}
+    />
+  )
   return (
     <Stack gap="md">
       <PageHeader
         title="Questions"
         description={
           <>
-            {data && !isOff && `What agents asked in the last ${data.keepDays} days. `}
+            {data?.keepDays && `What agents asked in the last ${data.keepDays} days. `}
             <PageLink to="/p/$project/knowledge" params={{ project }} underline="always">
               All knowledge
             </PageLink>
           </>
         }
+        action={data?.keepDays && <Limit limit={data.gapCoverage} />}
       />
-      {isOff ? (
-        <Empty icon={<IconMessageQuestion size={24} />} title="Questions are not kept">
-          An owner of the project can turn this on in{' '}
-          <PageLink to="/p/$project/settings/privacy" params={{ project }} inherit underline="always">
-            Settings → Privacy
-          </PageLink>
-          . Callbook then keeps what agents ask, and what search found, for 7 or 30 days, so that you can see
-          what is missing.
-        </Empty>
-      ) : (
-        <Tabs value={outcome} onChange={(tab) => show({ outcome: tab })} keepMounted={false}>
-          <Tabs.List mb="md">
-            {outcomes.map((name) => (
-              <Tabs.Tab key={name} value={name}>
-                {words[name].label} {data && <span className="cb-tab-count">{asCount(data[name])}</span>}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-          <Tabs.Panel value={outcome}>
-            <Stack gap="sm">
-              <Text size="sm" c="dimmed">
-                {words[outcome].means}
-              </Text>
-              {outcome === 'found' && item === undefined ? (
-                <FoundItems items={data?.items} onOpen={(id) => show({ outcome, item: id })} />
-              ) : (
-                <Asked key={`${outcome} ${item}`} project={project} outcome={outcome} item={item} />
-              )}
-            </Stack>
-          </Tabs.Panel>
-        </Tabs>
-      )}
+      <Tabs
+        value={tab}
+        onChange={(next) => show({ tab: questionsSearch({ tab: next }).tab })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {questionTabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {words[name].label} <TabCount counts={data} tab={name} />
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab}>
+          <Stack gap="sm">
+            <p className="cb-dimmed">{words[tab].means}</p>
+            {tab === 'golden' ? (
+              <GoldenTab project={project} />
+            ) : data?.keepDays === null ? (
+              <NotKept />
+            ) : (
+              lists(tab)
+            )}
+          </Stack>
+        </Tabs.Panel>
+      </Tabs>
     </Stack>
   )
 }
 
-interface FoundItemsProps {
-  items: QuestionCounts['items'] | undefined
-  onOpen: (id: string) => void
+function TabCount({
+  counts,
+  tab,
+}: {
+  counts: QuestionCounts | undefined
+  tab: keyof typeof words
+}): ReactNode {
+  if (!counts || tab === 'golden' || counts.keepDays === null) return null
+  return <span className="cb-tab-count">{asCount(counts[tab])}</span>
 }
 
-function FoundItems({ items, onOpen }: FoundItemsProps) {
+/** How much of a question has to be covered, which owners can change. */
+function Limit({ limit }: { limit: number }) {
+  const isOwner = useRefusal('manage') === null
+  const sentence = `A gap is below ${asPercent(limit)}`
+  if (!isOwner) return <span className="cb-dimmed">{sentence}</span>
   return (
-    <ListTable
-      label="Items found"
-      rows={items}
-      rowKey={({ id }) => id}
-      onOpen={({ id }) => onOpen(id)}
-      columns={[
-        { key: 'name', header: 'Item of the top passage', render: ({ name }) => name },
-        {
-          key: 'count',
-          header: 'Questions',
-          width: '110px',
-          align: 'right',
-          render: ({ count }) => <span className="cb-figure">{asCount(count)}</span>,
-        },
-      ]}
-      empty={<Empty title="No question has found an item yet" />}
-    />
+    <ButtonWithPopup kind="dialog" load={loadLimit} button={<Button variant="default">{sentence}</Button>}>
+      {(popup) => <GapLimit {...popup} limit={limit} />}
+    </ButtonWithPopup>
   )
 }
 
-interface AskedProps {
-  project: string
-  outcome: (typeof outcomes)[number]
-  item: string | undefined
-}
-
-function Asked({ project, outcome, item }: AskedProps) {
-  const asked = useQuery({
-    queryKey: questionKeys.asked(project, outcome, item),
-    queryFn: () =>
-      unwrap(
-        api
-          .projects({ project })
-          .questions.asked.get({ query: { outcome, ...(item === undefined ? {} : { itemId: item }) } }),
-      ),
-    placeholderData: keepPreviousData,
-  })
-  if (asked.error && !asked.data) return <Problem error={asked.error} onRetry={() => void asked.refetch()} />
+/** How to switch it on. */
+function NotKept() {
+  const { id: project } = useProject()
+  const isOwner = useRefusal('manage') === null
   return (
-    <ListTable
-      label="Questions"
-      rows={asked.data}
-      rowKey={({ query }) => query}
-      columns={columnsOf(project, outcome)}
-      empty={<Empty title="No questions" />}
-    />
+    <Empty
+      icon={<IconMessageQuestion size={24} />}
+      title="Questions are not kept"
+      action={<CodeBlock code={`bun callbook project set ${project} --keep-questions 30`} />}
+    >
+      <p>
+        {isOwner ? 'Turn this on in ' : 'An owner of the project can turn this on in '}
+        <PageLink to="/p/$project/settings/privacy" params={{ project }} inherit underline="always">
+          Settings → Privacy
+        </PageLink>
+        , or on the command line. Callbook then keeps what agents ask, and what search found, for 7 or 30
+        days, so that you can see what is missing.
+      </p>
+    </Empty>
   )
-}
-
-function columnsOf(project: string, outcome: AskedProps['outcome']): Column<AskedQuestion>[] {
-  return [
-    {
-      key: 'query',
-      header: 'Question',
-      render: ({ query, item, callId }) => (
-        <>
-          <Text size="sm" lineClamp={3} style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>
-            {query}
-          </Text>
-          <Group gap="md" mt={2}>
-            {outcome !== 'found' && (
-              <PageLink to="/p/$project/new-item" params={{ project }} search={{ question: query }} size="xs">
-                Write an item
-              </PageLink>
-            )}
-            <PageLink to="/p/$project/playground" params={{ project }} search={{ q: query }} size="xs">
-              Try it
-            </PageLink>
-            {callId !== null && (
-              <PageLink to="/p/$project/calls/$call" params={{ project, call: callId }} size="xs">
-                Last call
-              </PageLink>
-            )}
-            {item && (
-              <PageLink to="/p/$project/knowledge/$item" params={{ project, item: item.id }} size="xs">
-                {outcome === 'weak' ? `Nearest: ${item.name}` : item.name}
-              </PageLink>
-            )}
-          </Group>
-        </>
-      ),
-    },
-    {
-      key: 'count',
-      header: 'Asked',
-      width: '80px',
-      align: 'right',
-      render: ({ count }) => <span className="cb-figure">{asCount(count)}</span>,
-    },
-    {
-      key: 'last',
-      header: 'Last',
-      width: '120px',
-      from: 480,
-      render: ({ lastAt }) => <Instant at={lastAt} />,
-    },
-  ]
 }

@@ -1,13 +1,13 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useProject } from '../../session.ts'
-import { settingsPages } from '../../shell/settings-pages.ts'
+import { useOwnsConsole, useProject } from '../../session.ts'
+import { settingsPagesFor } from '../../shell/settings-pages.ts'
 import classes from './settings.module.css'
 
 /** Tabs for the settings pages that the person may open. */
 export function SettingsView() {
   const { id, role } = useProject()
-  const open = settingsPages.filter(({ ownersOnly }) => role === 'owner' || !ownersOnly)
+  const open = settingsPagesFor({ role, ownsConsole: useOwnsConsole() })
   const tabs = useRef<HTMLElement>(null)
   const path = useLocation({ select: ({ pathname }) => pathname })
   useEffect(() => {

@@ -46,19 +46,8 @@ export function TwoFactorPanel() {
           onRetry={() => void refetch()}
         />
       )
-    if (step?.name === 'codes') return <BackupCodes codes={step.backupCodes} onDone={close} />
-    if (step?.name === 'app') {
-      const { made } = step
-      return (
-        <App
-          made={made}
-          onCancel={close}
-          onDone={() => setStep({ name: 'codes', backupCodes: made.backupCodes })}
-        />
-      )
-    }
-    if (step?.name === 'asked') return <Asked what={step.for} onStep={setStep} onClose={close} />
-    return <State isOn={data?.isOn} ask={(what) => setStep({ name: 'asked', for: what })} />
+    if (step) return <Steps step={step} onStep={setStep} onDone={close} onCancel={close} />
+    return <State state={data} ask={(what) => setStep({ name: 'asked', for: what })} />
   }
   return (
     <Panel title="Two-factor sign-in" aside={aside}>
@@ -67,18 +56,52 @@ export function TwoFactorPanel() {
   )
 }
 
+interface TwoFactorStepsProps {
+  onDone: () => void
+  onCancel: () => void
+  cancelLabel: string
+}
+
+/** Sets the second factor up, from the password to the backup codes. */
+export function TwoFactorSteps(props: TwoFactorStepsProps) {
+  const [step, setStep] = useState<Step>({ name: 'asked', for: 'setUp' })
+  return <Steps step={step} onStep={setStep} {...props} />
+}
+
+interface StepsProps {
+  step: Step
+  onStep: (step: Step) => void
+  onDone: () => void
+  onCancel: () => void
+  cancelLabel?: string
+}
+
+function Steps({ step, onStep, onDone, ...cancelling }: StepsProps) {
+  if (step.name === 'codes') return <BackupCodes codes={step.backupCodes} onDone={onDone} />
+  if (step.name === 'asked') return <Asked what={step.for} onStep={onStep} onDone={onDone} {...cancelling} />
+  const { made } = step
+  return (
+    <App
+      made={made}
+      onDone={() => onStep({ name: 'codes', backupCodes: made.backupCodes })}
+      {...cancelling}
+    />
+  )
+}
+
 interface StateProps {
   /** Undefined while it loads. */
-  isOn: boolean | undefined
+  state: { isOn: boolean; isRequired: boolean } | undefined
   ask: (what: 'setUp' | 'codes' | 'off') => void
 }
 
-function State({ isOn, ask }: StateProps) {
+function State({ state, ask }: StateProps) {
+  const isOn = state?.isOn
   return (
     <div className={classes.dangerRow}>
       <p className="cb-dimmed">
         {isOn
-          ? 'After your password, sign-in asks for a code from your authenticator app or a backup code.'
+          ? `After your password, sign-in asks for a code from your authenticator app or a backup code.${state?.isRequired ? ' The owner of this console requires it.' : ''}`
           : 'When on, sign-in also asks for a code from your authenticator app.'}
       </p>
       {isOn ? (
@@ -86,9 +109,11 @@ function State({ isOn, ask }: StateProps) {
           <Button variant="default" onClick={() => ask('codes')}>
             New backup codes
           </Button>
-          <Button variant="default" onClick={() => ask('off')}>
-            Turn off
-          </Button>
+          {!state?.isRequired && (
+            <Button variant="default" onClick={() => ask('off')}>
+              Turn off
+            </Button>
+          )}
         </Group>
       ) : (
         <Button variant="default" disabled={isOn === undefined} onClick={() => ask('setUp')}>
@@ -111,14 +136,12 @@ const askedFor = {
   },
 }
 
-interface AskedProps {
+interface AskedProps extends Omit<StepsProps, 'step'> {
   what: keyof typeof askedFor
-  onStep: (step: Step) => void
-  onClose: () => void
 }
 
 /** Asks for the password and, if two-factor sign-in is on, a code first, then does what was chosen. */
-function Asked({ what, onStep, onClose }: AskedProps) {
+function Asked({ what, onStep, onDone, ...cancelling }: AskedProps) {
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
   const asksForCode = what !== 'setUp'
@@ -134,7 +157,7 @@ function Asked({ what, onStep, onClose }: AskedProps) {
       } else {
         await unwrap(api['two-factor']['turn-off'].post({ password, code }))
         notifications.show({ message: 'Two-factor sign-in is off.' })
-        onClose()
+        onDone()
       }
     },
   })
@@ -146,7 +169,7 @@ function Asked({ what, onStep, onClose }: AskedProps) {
       isReady={password !== '' && !(asksForCode && code.trim() === '')}
       label={label}
       onSubmit={mutate}
-      onCancel={onClose}
+      {...cancelling}
     >
       <p>{text}</p>
       <PasswordInput
@@ -166,13 +189,11 @@ function Asked({ what, onStep, onClose }: AskedProps) {
   )
 }
 
-interface AppProps {
+interface AppProps extends Pick<StepsProps, 'onDone' | 'onCancel' | 'cancelLabel'> {
   made: TwoFactorSetUp
-  onDone: () => void
-  onCancel: () => void
 }
 
-function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
+function App({ made: { secret, qr }, onDone, ...cancelling }: AppProps) {
   const [code, setCode] = useState('')
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => unwrap(api['two-factor']['turn-on'].post({ code })),
@@ -185,7 +206,7 @@ function App({ made: { secret, qr }, onDone, onCancel }: AppProps) {
       isReady={code.trim() !== ''}
       label="Turn on"
       onSubmit={mutate}
-      onCancel={onCancel}
+      {...cancelling}
     >
       <p>Scan this with your authenticator app, then enter the code that it shows.</p>
       <svg

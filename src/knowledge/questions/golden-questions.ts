@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { type SQL, sql } from 'drizzle-orm'
+import { erasing } from '../../db/erasing.ts'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { RecordHash } from '../../db/record-hash.ts'
+import { goldenQuestions, knowledgeItems, people, questions } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { AppError, forbidden, notFound } from '../../errors.ts'
+import { redactor } from '../../redaction/settings.ts'
+import { TimeSlices } from '../../threads/time-slices.ts'
+import { wordingOf } from './wording.ts'
+
+/** Each of them is asked after every change of knowledge. */
+const goldenMax = 200
+
+/** A question to keep, with the item that answers it. */
+export interface NewGolden {
+  query: string
+  itemId: string
+  /** The call in which it was asked, if the person saw it there. */
+  callId?: string
+  /** Whether the person agrees to keep a caller's words. */
+  keepsWordsOfCall?: boolean
+  /** The golden question whose place it takes. */
+  replaces?: string
+}
+
+export interface GoldenQuestion {
+  /** `gq_…`. */
+  id: string
+  query: string
+  /** Null once it is deleted. */
+  item: { id: string; name: string } | null
+  /** The call whose caller's words these are: they are erased with it. Null for a person's own words. */
+  callId: string | null
+  /** ISO 8601, UTC. */
+  createdAt: string
+  createdBy: string | null
+}
+
+interface GoldenOptions {
+  store: StoreOf
+  recordHash: RecordHash
+  settingsOf: SettingsOf
+  /** Erases what a committed deletion leaves in free pages and logs. */
+  erasure: { schedule(projectId: number): void }
+  /** Questions that wait to be written are among those that a text is compared with. */
+  questions: { flush(): Promise<void> }
+  now: () => number
+}
+
+/** Questions that people saved with the item that answers them. */
+export class GoldenQuestions {
+  readonly #options: GoldenOptions
+  readonly #slices = new TimeSlices()
+
+  constructor(options: GoldenOptions) {
+    this.#options = options
+  }
+
+  /** All of them, the newest first. `seq` is the row number. */
+  async list(projectId: number): Promise<(GoldenQuestion & { seq: number })[]> {
+    const rows = await this.#options.store(projectId).read.all<{
+      seq: number
+      id: string
+      query: string
+      callId: string | null
+      createdAt: number
+      createdBy: string | null
+      itemId: string | null
+      itemName: string | null
+    }>(sql`
+      select golden.seq, golden.id, query, call_id as callId, golden.created_at as createdAt,
+        ${people}.name as createdBy, items.id as itemId, items.name as itemName
+      from ${goldenQuestions} as golden
+      left join ${knowledgeItems} as items on items.seq = item_seq and items.project_id = golden.project_id
+      left join ${people} on ${people}.id = golden.created_by
+      where golden.project_id = ${projectId} order by golden.seq desc limit ${goldenMax}`)
+    return rows.map(({ itemId, itemName, createdAt, ...row }) => ({
+      ...row,
+      item: itemId === null || itemName === null ? null : { id: itemId, name: itemName },
+      createdAt: new Date(createdAt).toISOString(),
+    }))
+  }
+
+  /**
+   * Keeps a question; of one that is kept already, only the item is changed. A text that was asked in a call stays bound
+   * to it, unless it was reworded. Returns the text as it is stored: redacted as the project says.
+   * @throws words_of_a_call unless the person agrees to that; not_found for an unknown item, question or call; forbidden
+   * for too many
+   */
+  async keep(projectId: number, golden: NewGolden, personId: string): Promise<{ query: string }> {
+    const { recordHash, questions: asked, erasure } = this.#options
+    const { write } = this.#options.store(projectId)
+    await asked.flush()
+    const query = await this.#redacted(projectId, golden.query)
+    const kept: Kept = { ...golden, query, projectId, wording: wordingOf(recordHash, projectId, query) }
+    const id = `gq_${randomBytes(12).toString('hex')}`
+    const { replaces = '' } = golden
+    const isOther = sql`project_id = ${projectId} and id = ${replaces} and wording <> ${kept.wording}`
+    const { removed } = await write.batchIf(requirementsOf(kept), {
+      ledger: this.#erasing(projectId, sql`exists (select 1 from ${goldenQuestions} where ${isOther})`),
+      removed: sql`delete from ${goldenQuestions} where ${isOther}`,
+      inserted: sql`
+        insert into ${goldenQuestions} (id, project_id, call_id, wording, query, item_seq, created_at, created_by)
+        select ${id}, ${projectId}, ${callOf(kept)}, ${kept.wording}, ${query}, ${itemOf(kept)},
+          ${this.#options.now()}, ${personId}
+        where true
+        on conflict (project_id, wording) do update set item_seq = excluded.item_seq`,
+    })
+    if (removed.rowsAffected > 0) erasure.schedule(projectId)
+    return { query }
+  }
+
+  /** @throws not_found */
+  async delete(projectId: number, id: string): Promise<{ id: string; deleted: true }> {
+    const { store, erasure } = this.#options
+    const isThis = sql`project_id = ${projectId} and id = ${id}`
+    const { deleted } = await store(projectId).writeWhenFull.batch({
+      ledger: this.#erasing(projectId, sql`exists (select 1 from ${goldenQuestions} where ${isThis})`),
+      deleted: sql`delete from ${goldenQuestions} where ${isThis}`,
+    })
+    if (deleted.rowsAffected === 0) throw notFound('There is no such golden question.')
+    erasure.schedule(projectId)
+    return { id, deleted: true }
+  }
+
+  #erasing(projectId: number, condition: SQL): SQL {
+    return erasing(this.#options, { projectId, kind: 'questions', id: '' }, condition)
+  }
+
+  async #redacted(projectId: number, query: string): Promise<string> {
+    const redact = await redactor(await this.#options.settingsOf(projectId))
+    return (await this.#slices.run(redact(query, '', {}))).trim()
+  }
+}
+
+interface Kept extends NewGolden {
+  projectId: number
+  wording: string
+}
+
+const askedInCall = ({ projectId, wording }: Kept) => sql`
+  from ${questions} where project_id = ${projectId} and wording = ${wording} and call_id is not null`
+
+/** SQL: the call whose words these are: that in which the person saw them, or the last one. */
+function callOf(kept: Kept): SQL {
+  return sql`(select call_id ${askedInCall(kept)} order by call_id = ${kept.callId ?? ''} desc, at desc limit 1)`
+}
+
+/** SQL: the row number of the item. */
+function itemOf({ projectId, itemId }: Kept): SQL {
+  return sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${itemId})`
+}
+
+/** Within the transaction, since a call and its questions may be erased at any moment. */
+function requirementsOf(kept: Kept) {
+  const { projectId, wording, callId = null, keepsWordsOfCall = false } = kept
+  const ofProject = sql`select 1 from ${goldenQuestions} where project_id = ${projectId}`
+  return [
+    { condition: sql`${itemOf(kept)} is not null`, otherwise: () => notFound('There is no such item.') },
+    {
+      condition: sql`(${callId} is null or exists (select 1 ${askedInCall(kept)} and call_id = ${callId}))`,
+      otherwise: () => notFound('The question is gone with its call, or was never asked in it.'),
+    },
+    {
+      condition: sql`(${keepsWordsOfCall ? 1 : 0} or not exists (select 1 ${askedInCall(kept)}))`,
+      otherwise: wordsOfCall,
+    },
+    {
+      condition: sql`(exists (${ofProject} and wording = ${wording})
+        or (select count(*) from (${ofProject})) < ${goldenMax})`,
+      otherwise: () => forbidden(`A project keeps at most ${goldenMax} golden questions. Delete one first.`),
+    },
+  ]
+}
+
+function wordsOfCall(): AppError {
+  return new AppError('words_of_a_call', 'These words were said in a call', {
+    detail:
+      'Kept as they are, they are erased with the call. Reword the question to keep it longer, or agree to that.',
+  })
+}

@@ -1,0 +1,98 @@
+import { sql } from 'drizzle-orm'
+import { goldenRuns } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { unavailable } from '../../errors.ts'
+import type { Search } from '../search/search.ts'
+import { askGolden, sharesOf } from './golden-check.ts'
+import type { GoldenQuestion, GoldenQuestions } from './golden-questions.ts'
+
+/** Older results are dropped. */
+const runsMax = 50
+
+/** What all golden questions found together. */
+export interface GoldenRun {
+  /** ISO 8601, UTC: when this was first found, and when last. */
+  at: string
+  lastAt: string
+  questions: number
+  /** The shares whose item is that of the first passage, or of one of the first five, from 0 to 1. */
+  hit1: number
+  hit5: number
+}
+
+/** The golden questions of a project, and what they found. */
+export interface GoldenHistory {
+  questions: (GoldenQuestion & {
+    /** Its rank in each of the runs, 1 to 5; 0 where its item was not found, null where it was not asked. */
+    ranks: (number | null)[]
+  })[]
+  /** The oldest first, at most 50. */
+  runs: GoldenRun[]
+}
+
+interface GoldenRunsOptions {
+  store: StoreOf
+  search: Pick<Search, 'search'>
+  golden: Pick<GoldenQuestions, 'list'>
+  now: () => number
+}
+
+/** Asks a project's golden questions, and keeps what they found, each time that it differs from before. */
+export class GoldenRuns {
+  readonly #options: GoldenRunsOptions
+
+  constructor(options: GoldenRunsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * @param pause waits between two questions
+   * @throws unavailable when the embedding provider does not answer
+   */
+  async run(projectId: number, pause: () => Promise<void> = async () => undefined): Promise<void> {
+    const { search, golden, store, now } = this.#options
+    const ranks: Record<string, number> = {}
+    for (const { seq, query, item } of await golden.list(projectId)) {
+      await pause()
+      const { rank, isByWordsAlone } = await askGolden(search, projectId, {
+        query,
+        itemIds: item ? [item.id] : [],
+      })
+      if (isByWordsAlone) throw unavailable('The embedding provider does not answer.')
+      ranks[seq] = rank
+    }
+    if (Object.keys(ranks).length === 0) return
+    const [at, found] = [now(), JSON.stringify(ranks)]
+    const newest = sql`select seq from ${goldenRuns} where project_id = ${projectId} order by seq desc limit 1`
+    await store(projectId).write.batch({
+      same: sql`update ${goldenRuns} set last_at = ${at} where seq = (${newest}) and ranks = ${found}`,
+      other: sql`insert into ${goldenRuns} (project_id, at, last_at, ranks)
+        select ${projectId}, ${at}, ${at}, ${found} where changes() = 0`,
+      dropped: sql`delete from ${goldenRuns} where project_id = ${projectId} and seq <= (
+        select seq from ${goldenRuns} where project_id = ${projectId} order by seq desc limit 1 offset ${runsMax})`,
+    })
+  }
+
+  async history(projectId: number): Promise<GoldenHistory> {
+    const { store, golden } = this.#options
+    const stored = await store(projectId)
+      .read.select()
+      .from(goldenRuns)
+      .where(sql`project_id = ${projectId}`)
+      .orderBy(goldenRuns.seq)
+    const runs = stored.map(({ at, lastAt, ranks }) => {
+      const found = Object.values(ranks)
+      return {
+        at: new Date(at).toISOString(),
+        lastAt: new Date(lastAt).toISOString(),
+        questions: found.length,
+        ...sharesOf(found),
+      }
+    })
+    const questions = (await golden.list(projectId)).map(({ seq, ...question }) => ({
+      ...question,
+      ranks: stored.map(({ ranks }) => ranks[seq] ?? null),
+    }))
+    return { questions, runs }
+  }
+}

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import type { Lease } from '../../db/lease.ts'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
+import { goldenQuestions, questionStates, questions } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { ProjectWasDeleted, unavailable } from '../../errors.ts'
+import type { Log } from '../../observability/log.ts'
+import { Background } from '../../threads/background.ts'
+import type { Search } from '../search/search.ts'
+import type { GoldenRuns } from './golden-runs.ts'
+import { pairsOf, storedHits } from './hits.ts'
+import { isGap, type QuestionGroups } from './question-groups.ts'
+
+/** Changes of knowledge close together share a run. */
+const delayMs = 5_000
+const retryMs = 60_000
+const retryMsMax = 3_600_000
+/** Long enough for a model that has just started. */
+const timeoutMs = 10_000
+/** Of one project, the last asked ones. For the others, what agents found last counts. */
+const questionsMax = 200
+
+interface QuestionChecksOptions {
+  /** Only the process that owns the folder asks. */
+  owner: { readonly isOwner: boolean }
+  read: ReadDatabase
+  store: StoreOf
+  search: Pick<Search, 'search'>
+  settingsOf: SettingsOf
+  groups: Pick<QuestionGroups, 'toAsk'>
+  goldenRuns: Pick<GoldenRuns, 'run'>
+  lease: Pick<Lease, 'take' | 'release'>
+  now: () => number
+  log: Pick<Log, 'warn'>
+}
+
+/**
+ * Asks gaps and golden questions again after each change of knowledge, in the background: a gap that an item answers
+ * now closes, and golden questions show what the change did.
+ */
+export class QuestionChecks {
+  readonly #options: QuestionChecksOptions
+  readonly #background: Background
+  /** Projects whose knowledge has changed. */
+  readonly #changed = new Set<number>()
+
+  constructor(options: QuestionChecksOptions) {
+    this.#options = options
+    this.#background = new Background({
+      work: (signal) => this.#run(signal),
+      delayMs,
+      retryMs,
+      retryMsMax,
+      onFailure: (error) => options.log.warn({ error }, 'Questions were not asked and will be tried again'),
+    })
+  }
+
+  /** What has changed while no process ran is not known. */
+  async start(): Promise<void> {
+    const rows = await this.#options.read.all<{ projectId: number }>(sql`
+      select project_id as projectId from ${goldenQuestions}
+      union select project_id from ${questionStates} where since is not null`)
+    for (const { projectId } of rows) this.schedule(projectId)
+  }
+
+  /** Call it after each change of a project's knowledge. */
+  schedule(projectId: number): void {
+    if (!this.#options.owner.isOwner) return
+    this.#changed.add(projectId)
+    this.#background.soon()
+  }
+
+  /** Asks what is scheduled at once. */
+  async finish(): Promise<void> {
+    await this.#background.now()
+  }
+
+  async close(): Promise<void> {
+    await this.#background.close()
+    await this.#options.lease.release().catch(() => undefined)
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    for (const projectId of [...this.#changed]) {
+      if (!(await this.#options.lease.take())) return this.#changed.clear()
+      // A change from here on needs another run.
+      this.#changed.delete(projectId)
+      try {
+        await this.#askGaps(projectId, signal)
+        await this.#options.goldenRuns.run(projectId, pauses(signal))
+      } catch (error) {
+        if (error instanceof ProjectWasDeleted) continue
+        this.#changed.add(projectId)
+        throw error
+      }
+    }
+  }
+
+  async #askGaps(projectId: number, signal: AbortSignal): Promise<void> {
+    const { search, groups, store, settingsOf, now } = this.#options
+    const { gapCoverage } = await settingsOf(projectId)
+    const pause = pauses(signal)
+    const found: unknown[] = []
+    for (const { id, query } of await groups.toAsk(projectId, questionsMax)) {
+      await pause()
+      const { answer } = await search.search(projectId, { query, timeoutMs })
+      if (answer.mode === 'keyword') throw unavailable('The embedding provider does not answer.')
+      found.push([id, answer.coverage, pairsOf(answer)])
+    }
+    if (found.length === 0) return
+    const rows = JSON.stringify(found)
+    const before = isGap(sql`question_states.hits`, sql`question_states.coverage`, gapCoverage)
+    const after = isGap(sql`excluded.hits`, sql`excluded.coverage`, gapCoverage)
+    await store(projectId).write.batch({
+      asked: sql`
+        insert into ${questionStates} (project_id, wording, coverage, hits, since)
+        select ${projectId}, asked.value ->> 0, asked.value ->> 1,
+          ${storedHits(projectId, sql`asked.value -> 2`)}, ${now()}
+        from json_each(${rows}) as asked
+        where exists (select 1 from ${questions} where project_id = ${projectId} and wording = asked.value ->> 0)
+        on conflict (project_id, wording) do update set coverage = excluded.coverage, hits = excluded.hits,
+          since = iif(question_states.since is not null and ${before} = ${after}, question_states.since, excluded.since)`,
+      others: sql`
+        update ${questionStates} set coverage = null, hits = null, since = null
+        where project_id = ${projectId} and since is not null
+          and wording not in (select value ->> 0 from json_each(${rows}))`,
+    })
+  }
+}
+
+/** Waits as long as the work since the last pause took, so that it never takes more than half of a core. */
+function pauses(signal: AbortSignal): () => Promise<void> {
+  let last = performance.now()
+  return async () => {
+    await sleep(performance.now() - last, undefined, { signal })
+    last = performance.now()
+  }
+}

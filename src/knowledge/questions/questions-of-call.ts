@@ -1,0 +1,70 @@
+import { sql } from 'drizzle-orm'
+import type { SettingsOf } from '../../db/project-settings.ts'
+import { goldenQuestions, questionStates, questions } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { type FoundPassage, readPassagesOf } from './hits.ts'
+import { dayMs } from './questions.ts'
+
+const questionsMax = 100
+
+/** A question that was asked during a call, and what it found then. */
+export interface QuestionOfCall {
+  /** The wording's. */
+  id: string
+  query: string
+  /** ISO 8601, UTC. */
+  at: string
+  coverage: number | null
+  mark: 'answered' | 'not_answered' | 'dismissed' | null
+  isGolden: boolean
+  passages: FoundPassage[]
+}
+
+export interface QuestionsOfCall {
+  data: QuestionOfCall[]
+  /** A question whose answer covers less of it is a gap. */
+  gapCoverage: number
+}
+
+interface Row extends Pick<QuestionOfCall, 'id' | 'query' | 'coverage' | 'mark'> {
+  at: number
+  hits: string
+  isGolden: 0 | 1
+}
+
+interface Options {
+  store: StoreOf
+  settingsOf: SettingsOf
+  now: () => number
+}
+
+/** The first hundred questions asked during a call, in their order; none unless the project keeps questions. */
+export async function questionsOfCall(
+  { store, settingsOf, now }: Options,
+  projectId: number,
+  callId: string,
+): Promise<QuestionsOfCall> {
+  const { keepQuestionsDays, gapCoverage } = await settingsOf(projectId)
+  if (keepQuestionsDays === null) return { data: [], gapCoverage }
+  const { read } = store(projectId)
+  const rows = await read.all<Row>(sql`
+    select asked.wording as id, query, at, asked.coverage, asked.hits, mark,
+      exists (select 1 from ${goldenQuestions} as golden
+        where golden.project_id = ${projectId} and golden.wording = asked.wording) as isGolden
+    from ${questions} as asked indexed by questions_by_call
+    left join ${questionStates} as known using (project_id, wording)
+    where asked.project_id = ${projectId} and call_id = ${callId} and at >= ${now() - keepQuestionsDays * dayMs}
+    order by asked.seq limit ${questionsMax}`)
+  const passages = await readPassagesOf(
+    read,
+    projectId,
+    rows.map(({ hits }) => hits),
+  )
+  const data = rows.map(({ hits: _, at, isGolden, ...row }, place) => ({
+    ...row,
+    at: new Date(at).toISOString(),
+    isGolden: isGolden === 1,
+    passages: passages[place] ?? [],
+  }))
+  return { data, gapCoverage }
+}

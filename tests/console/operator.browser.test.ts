@@ -1,0 +1,78 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { findings, sidewaysOverflow } from '../support/accessibility.ts'
+import { browserPath } from '../support/browser.ts'
+import type { TestConsole } from '../support/console.ts'
+import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject, TestService } from '../support/service.ts'
+import { totp } from '../support/totp.ts'
+
+setDefaultTimeout(90_000)
+
+describe.if(browserPath !== null)('the operator’s page, in a browser', () => {
+  let service: TestService
+  let set: TestConsole
+  let project: TestProject
+  let tabs: ConsoleTabs
+
+  beforeAll(async () => {
+    ;({ service, set, project, tabs } = await startConsoleInBrowser())
+  })
+  afterEach(async () => expect(await tabs.close()).toEqual([]))
+  afterAll(() => tabs.end())
+
+  test('shows the service, in light and dark, on a wide and a narrow screen, and to its owner alone', async () => {
+    await project.fetch('/v1/calls')
+    for (const [colorScheme, width] of [
+      ['light', 1440],
+      ['dark', 375],
+    ] as const) {
+      const { page, open } = await tabs.open({ person: set.owner, colorScheme, width })
+      await open(`/p/${project.id}/settings/service`)
+      await page.getByText('A file on this machine').waitFor()
+      await page.getByText('None from this folder yet').waitFor()
+      await page
+        .getByRole('table', { name: 'Projects' })
+        .getByText('test', { exact: false })
+        .first()
+        .waitFor()
+      await page.getByRole('table', { name: 'Second factors' }).getByText('None').first().waitFor()
+      expect(await findings(page)).toEqual([])
+      expect(await sidewaysOverflow(page)).toEqual([])
+    }
+    const other = await set.join(project, 'owner')
+    const theirs = await tabs.open({ person: other })
+    await theirs.open(`/p/${project.id}/settings/general`)
+    await theirs.page.getByRole('link', { name: 'Audit trail' }).waitFor()
+    expect(await theirs.page.getByRole('link', { name: 'Service' }).count()).toBe(0)
+    await theirs.open(`/p/${project.id}/settings/service`)
+    await theirs.page.getByText('Only the owner of the console can see this').waitFor()
+  })
+
+  test('a rule that is refused says why', async () => {
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/settings/service`)
+    await page.getByLabel('Require a second factor of everybody').click()
+    await page.getByText('of your own first').waitFor()
+    expect(await page.getByLabel('Require a second factor of everybody').isChecked()).toBe(false)
+  })
+
+  test('a person without a second factor sets it up before anything else, and goes on where they were', async () => {
+    const member = await set.join(project, 'member')
+    const { page, open } = await tabs.open({ person: member })
+    await open(`/p/${project.id}/knowledge`)
+    await page.getByRole('heading', { name: 'Knowledge' }).waitFor()
+    await service.services.console.twoFactorRule.change(true)
+    await page.getByRole('link', { name: 'Playground' }).click()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Set up two-factor sign-in' }).waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.getByLabel('Your password').fill(member.password)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    const secret = await page.getByText(/^[A-Z2-7]{16,}$/).textContent()
+    await page.getByRole('textbox', { name: 'Code' }).fill(totp(secret ?? ''))
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByRole('button', { name: 'I have stored them' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await service.services.console.twoFactorRule.change(false)
+  })
+})

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { AskedQuestion } from '../../src/knowledge/questions/question-groups.ts'
+import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { startService, type TestProject, type TestService } from '../support/service.ts'
+
+let service: TestService
+let set: TestConsole
+beforeAll(async () => {
+  service = await startService()
+  set = await startConsole(service)
+})
+afterAll(() => service.stop())
+
+const refunds = { name: 'Refunds', text: 'We refund any order within thirty days.' }
+const parking = { name: 'Parking', text: 'Is there parking? Yes, there is free parking behind the house.' }
+
+async function projectWith(...items: { name: string; text: string }[]): Promise<TestProject> {
+  const project = await set.mintProject()
+  await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+  for (const item of items) await project.send('POST', '/v1/knowledge', item)
+  return project
+}
+
+async function ask(project: TestProject, query: string, callId?: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', ...(callId && { 'x-call-id': callId }) }
+  const body = JSON.stringify({ query, timeoutMs: 10_000 })
+  await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
+  await service.services.questions.flush()
+}
+
+async function api<Answer>(
+  project: TestProject,
+  path = '',
+  { person = set.owner, method = 'GET', body }: { person?: TestPerson; method?: string; body?: object } = {},
+): Promise<Answer> {
+  const answer = await person.send(method, `/projects/${project.id}/questions${path}`, body)
+  return await answer.json()
+}
+
+const list = (project: TestProject, state: string, more = '') =>
+  api<AskedQuestion[]>(project, `/asked?state=${state}${more}`)
+
+const queries = async (project: TestProject, state: string, more = '') =>
+  (await list(project, state, more)).map(({ query }) => query)
+
+const mark = (project: TestProject, id: string, body: object) =>
+  api<{ id: string }>(project, `/asked/${id}`, { method: 'PATCH', body })
+
+async function first(project: TestProject, state: string): Promise<AskedQuestion> {
+  const [question] = await list(project, state)
+  if (!question) throw new Error(`no question is ${state}`)
+  return question
+}
+
+describe('a question', () => {
+  test('is a gap where its answer covers too little of it, also if it shares a word with a passage', async () => {
+    const project = await projectWith(refunds)
+    await ask(project, 'Which order of monks founded this abbey in Burgundy?')
+    await ask(project, 'zyxwv')
+    await ask(project, 'Do you refund any order?', 'call-1')
+    await ask(project, ' do you refund any ORDER', 'call-2')
+    expect(await queries(project, 'gap')).toEqual([
+      'zyxwv',
+      'Which order of monks founded this abbey in Burgundy?',
+    ])
+    expect(await list(project, 'answered')).toEqual([
+      {
+        id: expect.any(String),
+        query: ' do you refund any ORDER',
+        count: 2,
+        lastAt: expect.stringMatching(/Z$/),
+        callId: 'call-2',
+        state: 'answered',
+        coverage: expect.any(Number),
+        item: { id: expect.any(String), name: 'Refunds' },
+        answeredSince: null,
+        mark: null,
+        markedBy: null,
+        assignee: null,
+        isGolden: false,
+      },
+    ])
+    expect(await api<object>(project)).toMatchObject({ gap: 2, answered: 1, dismissed: 0 })
+    // The limit is the project's.
+    await service.services.settings.change(project.projectId, { gapCoverage: 0.05 })
+    expect(await queries(project, 'gap')).toEqual(['zyxwv'])
+    expect((await list(await projectWith(), 'gap')).length).toBe(0)
+    const bad = await set.owner.fetch(`/projects/${project.id}/questions/asked?state=other`)
+    expect(bad.status).toBe(400)
+  })
+
+  test('closes when an item answers it, says since when, and is a gap again when the item is gone', async () => {
+    const project = await projectWith(refunds)
+    await ask(project, 'Is there free parking?')
+    expect((await first(project, 'gap')).answeredSince).toBeNull()
+    const { id } = await (await project.send('POST', '/v1/knowledge', parking)).json()
+    const changedAt = Date.now()
+    await checked(project)
+    expect(await queries(project, 'gap')).toEqual([])
+    const { answeredSince, item, coverage } = await first(project, 'answered')
+    expect(Date.parse(answeredSince ?? '')).toBeGreaterThanOrEqual(changedAt - 1_000)
+    expect([item?.id, Number(coverage) >= 0.5]).toEqual([id, true])
+    // Another change that answers it too does not move the time.
+    await project.send('POST', '/v1/knowledge', { ...parking, name: 'Parking again' })
+    await checked(project)
+    expect((await first(project, 'answered')).answeredSince).toBe(answeredSince)
+    for (const each of await (await project.fetch('/v1/knowledge')).json())
+      if (each.name !== 'Refunds') await project.fetch(`/v1/knowledge/${each.id}`, { method: 'DELETE' })
+    await checked(project)
+    expect(await first(project, 'gap')).toMatchObject({
+      query: 'Is there free parking?',
+      answeredSince: null,
+    })
+  })
+
+  test('is what people say of it, until it is taken back', async () => {
+    const project = await projectWith(refunds)
+    await ask(project, 'Tell me about zyxwv')
+    const { id } = await first(project, 'gap')
+    await mark(project, id, { mark: 'dismissed' })
+    expect(await first(project, 'dismissed')).toMatchObject({ mark: 'dismissed', markedBy: set.owner.name })
+    await mark(project, id, { mark: 'answered' })
+    expect((await first(project, 'answered')).answeredSince).toMatch(/Z$/)
+    await mark(project, id, { mark: null })
+    expect(await first(project, 'gap')).toMatchObject({ mark: null, markedBy: null })
+  })
+
+  test('that is not answered is a gap until the item that it finds was changed', async () => {
+    const project = await projectWith()
+    await project.send('PUT', '/v1/knowledge/refunds', refunds)
+    await ask(project, 'Do you refund any order?')
+    const { id } = await first(project, 'answered')
+    await mark(project, id, { mark: 'not_answered' })
+    await checked(project)
+    expect(await queries(project, 'gap')).toEqual(['Do you refund any order?'])
+    await Bun.sleep(2)
+    await project.send('PUT', '/v1/knowledge/refunds', { ...refunds, text: `${refunds.text} Do ask.` })
+    await checked(project)
+    expect((await first(project, 'answered')).answeredSince).toMatch(/Z$/)
+  })
+
+  test('is assigned to a person of the project, and to nobody else', async () => {
+    const project = await projectWith()
+    const member = await set.join(project, 'member')
+    const stranger = await set.join(await set.mintProject(), 'member')
+    for (const query of ['zyxwv', 'qrstu']) await ask(project, query)
+    expect(await api<object>(project, '/people')).toEqual([
+      { id: set.owner.personId, name: set.owner.name },
+      { id: member.personId, name: member.name },
+    ])
+    const { id } = await first(project, 'gap')
+    const refused = await set.owner.send('PATCH', `/projects/${project.id}/questions/asked/${id}`, {
+      assignee: stranger.personId,
+    })
+    expect([refused.status, (await refused.json()).errors[0].field]).toEqual([400, 'assignee'])
+    await mark(project, id, { assignee: member.personId })
+    await mark(project, id, { mark: 'not_answered' })
+    expect(await queries(project, 'gap', `&assignee=${member.personId}`)).toEqual(['qrstu'])
+    expect(await queries(project, 'gap', '&assignee=none')).toEqual(['zyxwv'])
+    expect((await first(project, 'gap')).assignee).toEqual({ id: member.personId, name: member.name })
+    await mark(project, id, { assignee: null })
+    expect(await first(project, 'gap')).toMatchObject({ assignee: null, mark: 'not_answered' })
+  })
+
+  test('is seen from near with its passages and calls, and by its project alone', async () => {
+    const project = await projectWith(refunds)
+    await ask(project, 'refund any order', 'call-1')
+    await ask(project, 'Refund any order?')
+    const { id } = await first(project, 'answered')
+    const detail = await api<object>(project, `/asked/${id}`)
+    expect(detail).toMatchObject({
+      query: 'Refund any order?',
+      passages: [
+        {
+          rank: 1,
+          position: 0,
+          item: { name: 'Refunds' },
+          text: refunds.text,
+          changedAt: expect.any(String),
+        },
+      ],
+      askings: [{ callId: null }, { callId: 'call-1' }],
+    })
+    const other = await projectWith()
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['PATCH', { mark: 'answered' }],
+    ] as const)
+      expect((await set.owner.send(method, `/projects/${other.id}/questions/asked/${id}`, body)).status).toBe(
+        404,
+      )
+  })
+
+  test('takes what was said of it along when it goes', async () => {
+    const project = await projectWith()
+    await project.send('PUT', '/ingest/calls/mine', {})
+    await ask(project, 'zyxwv', 'mine')
+    const { id } = await first(project, 'gap')
+    await mark(project, id, { mark: 'dismissed' })
+    await project.fetch('/v1/calls/mine', { method: 'DELETE' })
+    const states = await service.services.database.read.all(
+      sql`select 1 from question_states where project_id = ${project.projectId}`,
+    )
+    expect(states).toEqual([])
+  })
+
+  test('during a call is listed with what it found, and whether the item was changed since', async () => {
+    const project = await projectWith()
+    await project.send('PUT', '/v1/knowledge/refunds', refunds)
+    await ask(project, 'Do you refund any order?', 'mine')
+    await ask(project, 'zyxwv', 'mine')
+    await ask(project, 'another', 'theirs')
+    const read = () => api<{ data: unknown[]; gapCoverage: number }>(project, '/calls/mine')
+    const passages = [{ rank: 1, item: { id: 'refunds', name: 'Refunds' }, text: refunds.text }]
+    expect(await read()).toMatchObject({
+      gapCoverage: 0.5,
+      data: [
+        { query: 'Do you refund any order?', passages, mark: null, isGolden: false },
+        { query: 'zyxwv', coverage: 0 },
+      ],
+    })
+    expect((await read()).data).toHaveLength(2)
+    await project.fetch('/v1/knowledge/refunds', { method: 'DELETE' })
+    const gone = [{ rank: 1, item: null, text: null, changedAt: null }]
+    expect((await read()).data[0]).toMatchObject({ passages: gone })
+    expect(await api<object>(await projectWith(), '/calls/mine')).toMatchObject({ data: [] })
+    await service.services.settings.change(project.projectId, { keepQuestionsDays: null })
+    expect((await read()).data).toEqual([])
+  })
+})
+
+/** Asks again as after a change of knowledge, at once. */
+async function checked({ projectId }: TestProject): Promise<void> {
+  service.services.questionChecks.schedule(projectId)
+  await service.services.questionChecks.finish()
+}
