@@ -62,7 +62,7 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
     await page.getByRole('button', { name: 'Open the person' }).click()
     await page.getByRole('heading', { name: '+1 555 729 4053' }).waitFor()
     await page.getByText('3 calls from or to this number', { exact: false }).waitFor()
-    expect(await page.getByRole('table', { name: 'Calls' }).getByRole('link').count()).toBe(3)
+    await page.getByRole('table', { name: 'Calls' }).getByRole('link').nth(2).waitFor()
     const erasure = page.getByRole('button', { name: 'Erase 2 calls' })
     await erasure.waitFor()
     // The address and the title are in the history of the browser.
@@ -98,7 +98,7 @@ describe.if(browserPath !== null)('erasing a person, in a browser', () => {
     expect(await page.getByRole('main').textContent()).toMatch(/Calls erased2Calls kept on hold1/)
     expect(await findings(page)).toEqual([])
     await page.getByRole('link', { name: 'All receipts' }).click()
-    expect(await page.getByRole('table', { name: 'Erasure receipts' }).getByRole('link').count()).toBe(1)
+    await page.getByRole('table', { name: 'Erasure receipts' }).getByRole('link').waitFor()
     await page.getByRole('link', { name: 'Privacy', exact: true }).last().click()
     await page.getByRole('button', { name: 'Lift the hold on c' }).click()
     await page.getByRole('button', { name: 'Lift hold' }).click()
