@@ -238,7 +238,7 @@ const settings: ConsoleState[] = [
   state('webhooks', 'settings/webhooks'),
   repeat('no-webhooks', '/p/:empty/settings/webhooks'),
   repeat('webhook-menu', 'settings/webhooks', click(/^Actions for/)),
-  state('webhook-attempts', 'settings/webhooks?webhook=:webhook'),
+  state('webhook', 'settings/webhooks/:webhook'),
   repeat('new-webhook', 'settings/webhooks?create=webhook'),
   state('analysis', 'settings/analysis'),
   repeat('analysis-viewer', 'settings/analysis', nothing, { as: 'viewer' }),

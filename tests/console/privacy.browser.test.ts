@@ -57,7 +57,7 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await page.getByRole('table', { name: 'Audit trail' }).getByText('Calls deleted by retention').waitFor()
     expect(new URL(page.url()).searchParams.get('action')).toBe('calls_expired')
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByText('redact: phone; country: US', { exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'redact: phone; country: US', exact: true }).waitFor()
     await page.getByText('endSilentAfter: 7d', { exact: true }).waitFor()
     expect(tab.complaints.filter((line) => !/400/.test(line))).toEqual([])
   })
