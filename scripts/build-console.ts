@@ -51,8 +51,13 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
-  // Of the list of calls, the audit trail and the analysis of past calls.
-  { name: 'filters', test: /ui\/views\/calls\/(call-filters|date-filter|date-range|pill)\.tsx?$/ },
+  // Of the list of calls, the audit trail and the analysis of past calls, with the link to a person that privacy has, too.
+  {
+    name: 'filters',
+    test: /ui\/views\/(calls\/(call-filters|date-filter|date-range|pill)|callers\/(caller-link|use-open-caller))\.tsx?$/,
+  },
+  // Of the first steps, apart from the keys that settings make.
+  { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import type { CallerRecord } from '../../../../calls/keeping/callers.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -8,8 +8,9 @@ import { counted } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { callKeys, settingsKeys } from '../../query-keys.ts'
-import { ReceiptProgress } from '../settings/receipt-progress.tsx'
 import { callerQuery } from './caller-queries.ts'
+
+const ReceiptProgress = lazy(() => import('../settings/receipt-progress.tsx'))
 
 /** Erases the person's calls for good, and follows that until the last byte is gone. */
 export function CallerErasure({ caller, project }: { caller: CallerRecord; project: string }) {
@@ -48,7 +49,11 @@ export function CallerErasure({ caller, project }: { caller: CallerRecord; proje
             Erase {counted(left, 'call')}
           </Button>
         )}
-        {request && <ReceiptProgress id={request} onDone={refresh} />}
+        {request && (
+          <Suspense>
+            <ReceiptProgress id={request} onDone={refresh} />
+          </Suspense>
+        )}
       </div>
       <ConfirmDialog
         opened={isAsking}

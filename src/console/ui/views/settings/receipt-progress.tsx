@@ -9,7 +9,7 @@ import { receiptQuery } from './receipt-queries.ts'
 import classes from './settings.module.css'
 
 /** How far an erasure is, and its receipt once no byte is left. */
-export function ReceiptProgress({ id, onDone }: { id: string; onDone?: () => void }) {
+export default function ReceiptProgress({ id, onDone }: { id: string; onDone?: () => void }) {
   const { id: project } = useProject()
   const { data, error } = useQuery(receiptQuery(project, id))
   const isDone = data?.status === 'done'
