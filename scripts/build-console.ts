@@ -30,9 +30,11 @@ const coreModules = [
   /@mantine\/(hooks|core\/esm\/core|core\/.*\/(PasswordInput|Tabs))\//,
   /@tanstack\/(query-core|react-query|react-router)\/|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!calendar|confirm|day-field|hints|notices|shown)/,
+  /ui\/components\/(?!calendar|confirm|day-field|hints|json-tree|notices|shown)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /\.module\.css$|sources\/catalog/,
+  // The links to a new alert, on the list of calls and on the overview.
+  /ui\/views\/alerts\/alert-link/,
 ]
 
 /**
@@ -51,13 +53,15 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
+  // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
+  { name: 'new-project', test: /ui\/shell\/new-project-form/ },
+  { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
+  { name: 'metrics', test: /ui\/views\/(charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
   // Of the list of calls, the audit trail and the analysis of past calls, with the link to a person that privacy has, too.
   {
     name: 'filters',
     test: /ui\/views\/(calls\/(call-filters|date-filter|date-range|pill)|callers\/(caller-link|use-open-caller))\.tsx?$/,
   },
-  // Of the first steps, apart from the keys that settings make.
-  { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,
@@ -68,7 +72,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
 ]
 
 /** The views of these folders share a file. The list of calls does not wait for the call's page. */
-const foldersOfViews = /ui\/views\/(analysis|entry|knowledge|playground|questions|settings)\//
+const foldersOfViews = /ui\/views\/(alerts|analysis|entry|knowledge|playground|questions|settings)\//
 
 /** Level 11 takes four times as long and saves 2 % of the bytes. */
 const brotliQuality = 10

@@ -11,7 +11,8 @@ export async function readDocument() {
   const dataDir = mkdtempSync(join(tmpdir(), 'callbook-document-'))
   try {
     const config = loadConfig({ DATA_DIR: dataDir }, false)
-    const services = await openServices({ config, log: pino({ level: 'silent' }), role: 'command' })
+    const log = pino({ level: 'silent' })
+    const services = await openServices({ config, log, role: 'command', createsDatabase: true })
     const app = createServer(services, () => null)
     const answer = await app.handle(new Request('http://localhost/docs/json'))
     const document = await answer.json()

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { distance } from 'fastest-levenshtein'
 import ipaddr from 'ipaddr.js'
 
 const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
@@ -66,7 +67,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads everything that the environment decides, validated and deeply frozen. Relative paths start at the working
- * directory. Empty variables count as unset, unknown ones are ignored.
+ * directory. Empty variables count as unset, unknown ones are ignored, though `slips` has those that may be meant as known ones.
  * @param isTerminal whether the log is pretty by default
  * @throws ConfigError with every problem
  */
@@ -111,18 +112,21 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     metricsToken: read.secret('METRICS_TOKEN'),
     /** The model that analyzes calls; null analyzes none. */
     analysis: read.analysis(),
+    /** From when a request is logged as slow; 0 is off. */
+    slowRequestMs: read.integer('SLOW_REQUEST_MS', 1_000, [0, 3_600_000]),
     /** Where people can sign in instead of with a password; null for nowhere. */
     oidc: read.oidc(),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
     logFormat: read.choice('LOG_FORMAT', logFormats) ?? (isTerminal ? 'pretty' : 'json'),
   }
   if (read.problems.length > 0) throw new ConfigError(read.problems)
-  return Object.freeze(config)
+  return Object.freeze({ ...config, slips: read.slips() })
 }
 
 /** Reads one variable at a time and collects the problems, so that one start shows them all. */
 class Reader {
   readonly problems: string[] = []
+  private readonly known = new Set<string>()
   private readonly env: Record<string, string | undefined>
 
   constructor(env: Record<string, string | undefined>) {
@@ -130,7 +134,19 @@ class Reader {
   }
 
   text(name: string): string | null {
+    this.known.add(name)
     return this.env[name] || null
+  }
+
+  /** The variables whose name is one slip away from one that is read, in sentences. */
+  slips(): readonly string[] {
+    const unknown = Object.keys(this.env).filter((name) => this.env[name] && !this.known.has(name))
+    return Object.freeze(
+      unknown.flatMap((name) => {
+        const meant = [...this.known].find((known) => isOneSlip(name, known))
+        return meant ? [`${name} is not known and has no effect: did you mean ${meant}?`] : []
+      }),
+    )
   }
 
   /** `range` includes both ends. */
@@ -400,6 +416,17 @@ function isAddressOrRange(entry: string): boolean {
   const bitsMin = family === 6 && ipaddr.IPv6.parse(address).isIPv4MappedAddress() ? 96 : 0
   return (
     /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) >= bitsMin && Number(bits) <= (family === 4 ? 32 : 128)
+  )
+}
+
+/** Whether a letter was added, left out or mistaken, or two were exchanged. */
+function isOneSlip(name: string, known: string): boolean {
+  if (Math.abs(name.length - known.length) > 1) return false
+  const letters = distance(name, known)
+  if (letters !== 2 || name.length !== known.length) return letters === 1
+  const at = [...name].findIndex((letter, place) => letter !== known[place])
+  return (
+    name[at] === known[at + 1] && name[at + 1] === known[at] && name.slice(at + 2) === known.slice(at + 2)
   )
 }
 

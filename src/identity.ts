@@ -28,6 +28,8 @@ export function scopeAllows(held: KeyScope | null, needed: KeyScope): boolean {
 /** The key of a request, and its project. */
 export interface Caller {
   readonly projectId: number
+  /** The project's public id. */
+  readonly project: string
   readonly keyId: string
   /** Null for an ingest key. */
   readonly scope: KeyScope | null

@@ -49,7 +49,7 @@ import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
-import type { RequestRecord } from './observability/log.ts'
+import { type RequestRecord, requestLines } from './observability/log.ts'
 import { consoleRecordingRoutes, recordingRoutes, recordingUploadRoutes } from './recordings/routes.ts'
 import type { Services } from './services/services.ts'
 import { livekitProtocol, livekitRoutes } from './sources/otel/livekit-routes.ts'
@@ -65,7 +65,7 @@ const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
 export function createServer(
   services: Services,
   peerAddress: PeerAddress,
-  recordRequest: (record: RequestRecord) => void = (record) => services.log.info(record, 'request'),
+  recordRequest: (record: RequestRecord) => void = requestLines(services.log),
   keepOpen: (request: Request) => void = () => undefined,
 ) {
   const { config, log, metrics, database, recordedSearch, changeTags } = services
@@ -82,7 +82,7 @@ export function createServer(
     recordRequest(request)
   }
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
-  const answerError = errorAnswers({ contexts, routes, onUnexpected })
+  const answerError = errorAnswers({ contexts, routes, answerTo: database.answerTo, onUnexpected })
   /** The parts that routes choose from. */
   const parts = {
     ...services,
@@ -94,7 +94,11 @@ export function createServer(
     callAnswers,
     onUnexpected,
     onFailure: logFailure('internal'),
-    keepOpen: (request: Request) => keepOpen(contexts.of(request).received),
+    keepOpen: (request: Request) => {
+      const context = contexts.of(request)
+      context.isWaiting = true
+      keepOpen(context.received)
+    },
   }
 
   // By default, Elysia reads a host name of fewer than four characters, such as `api`, as part of the path.
@@ -104,6 +108,7 @@ export function createServer(
         ...authentication,
         routes,
         record,
+        slowMs: config.slowRequestMs,
         now: () => performance.now(),
         begin: () => metrics.probeLag(),
         answerDirectly: directRead({

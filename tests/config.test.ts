@@ -55,6 +55,7 @@ const variables = [
   'KEEP_ALIVE_SECONDS',
   'WEBHOOK_ALLOW_PRIVATE',
   'LOG_LEVEL',
+  'SLOW_REQUEST_MS',
   'LOG_FORMAT',
 ]
 
@@ -101,9 +102,11 @@ describe('defaults', () => {
       rateLimitPerMinute: 0,
       metricsToken: null,
       analysis: null,
+      slowRequestMs: 1000,
       oidc: null,
       logLevel: 'info',
       logFormat: 'json',
+      slips: [],
     })
   })
 
@@ -127,6 +130,35 @@ describe('defaults', () => {
     expect(entries.map(([name]) => name).sort()).toEqual([...variables].sort())
     expect(load(Object.fromEntries(entries))).toEqual(load({}))
     expect(example.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([])
+  })
+})
+
+describe('a variable whose name is one slip from a known one', () => {
+  test.each([
+    ['DATADIR', 'DATA_DIR'],
+    ['DATA_DIRR', 'DATA_DIR'],
+    ['DATA_DIT', 'DATA_DIR'],
+    ['ADTA_DIR', 'DATA_DIR'],
+    ['PROT', 'PORT'],
+    ['METRICS_TOKNE', 'METRICS_TOKEN'],
+    ['HF_TOKENS', 'HF_TOKEN'],
+  ])('is named with the one that was meant: %s', (name, meant) => {
+    expect(load({ [name]: 'x' }).slips).toEqual([
+      `${name} is not known and has no effect: did you mean ${meant}?`,
+    ])
+  })
+
+  test('is none with two slips, in other letters, or without a value', () => {
+    const others = {
+      DATADIRR: 'x',
+      data_dir: 'x',
+      PRTO_: 'x',
+      HOME: 'x',
+      PATH: 'x',
+      DATADIR: '',
+      DARA_DIT: 'x',
+    }
+    expect(load(others).slips).toEqual([])
   })
 })
 

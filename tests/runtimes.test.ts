@@ -158,7 +158,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
   test('/health, /ready and /metrics answer', async () => {
     const health = await send('GET', '/health')
     expect(await health.json()).toEqual({ status: 'ok' })
-    expect(health.headers.get('content-type')).toStartWith('application/json')
+    expect(health.headers.get('content-type')).toBe('application/json')
     expect(await (await send('GET', '/ready')).json()).toEqual({
       status: 'ready',
       version: packageJson.version,

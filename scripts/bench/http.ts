@@ -3,6 +3,7 @@ import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
 import { benchFind } from './find.ts'
 import { benchMetrics } from './metrics.ts'
+import { benchOverview } from './overview.ts'
 import { benchPlayer } from './player.ts'
 import { benchRecordings } from './recordings.ts'
 import { benchRedaction } from './redaction.ts'
@@ -25,5 +26,6 @@ await runSuite({
     { name: 'redaction', run: benchRedaction },
     { name: 'find', run: benchFind, isLarge: true },
     { name: 'metrics', run: benchMetrics, isLarge: true },
+    { name: 'overview', run: benchOverview, isLarge: true },
   ],
 })

@@ -85,7 +85,7 @@ export async function benchMetrics({ start, calls }: Options): Promise<Row[]> {
 }
 
 /** A project with that many calls without transcripts, spread evenly over a year. */
-function metricsDataset(count: number): Promise<Dataset> {
+export function metricsDataset(count: number): Promise<Dataset> {
   return cachedDataset(`metrics-${count}`, async ({ ingest }, projectId) => {
     for (let start = 0; start < count; start += callsPerBatch) {
       const length = Math.min(callsPerBatch, count - start)

@@ -3,8 +3,9 @@ import { sql } from 'drizzle-orm'
 import { recount, wrongCounts } from '../../src/calls/finding/counts.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
+import { troubleOf } from '../../src/db/damage.ts'
 import { litestreamProblem } from '../../src/db/litestream.ts'
-import { OtherSchema } from '../../src/db/migrate.ts'
+import { UnusableDatabase } from '../../src/db/unusable.ts'
 import { loadAddon } from '../../src/knowledge/indexing/index/addon.ts'
 import { compareFiles } from '../../src/recordings/comparison.ts'
 import { isWritable } from '../../src/services/folder.ts'
@@ -119,9 +120,7 @@ async function checkFile(services: Services, repair: boolean): Promise<Check> {
   const damage = broken.map(({ quick_check: line }) => line).filter((line) => line !== 'ok')
   const [applied] = await write.all<{ n: number }>(sql`select count(*) as n from __drizzle_migrations`)
   if (damage.length > 0) {
-    const detail = `the file is damaged: ${damage.join('; ')}`
-    const advice = 'Stop the service, keep a copy of the file, and restore the newest backup.'
-    return fault('database', detail, advice)
+    return damaged(`the file is damaged: ${damage.join('; ')}`)
   }
   if (faults.length > 0) {
     const advice = 'Move DATA_DIR to a local disk: network file systems lack what the database needs.'
@@ -175,13 +174,26 @@ async function findMiscounted({ read, write }: Services['database'], repair: boo
 }
 
 function databaseFault({ databaseUrl, databaseFile, databaseSyncUrl }: Config, error: unknown): Check {
-  const usual =
-    databaseFile && databaseSyncUrl === null
-      ? `Check that this user may read and write ${databaseFile} and its folder, and that the disk is not full. ` +
-        'If the file is not a database, restore a backup.'
-      : 'Check the address, DATABASE_AUTH_TOKEN and that the server can be reached.'
-  const advice = error instanceof OtherSchema ? error.advice : usual
+  if (error instanceof UnusableDatabase) return fault('database', error.reason, error.advice)
   const detail = `${databaseSyncUrl ?? databaseUrl} cannot be used: ${sentenceOf(error)}`
+  if (databaseFile === null || databaseSyncUrl !== null)
+    return fault(
+      'database',
+      detail,
+      'Check the address, DATABASE_AUTH_TOKEN and that the server can be reached.',
+    )
+  if (troubleOf(error)?.trouble === 'damaged')
+    return damaged(`${databaseFile} is damaged: ${sentenceOf(error)}`)
+  return fault(
+    'database',
+    detail,
+    `Check that this user may read and write ${databaseFile} and its folder, and that the disk is not full.`,
+  )
+}
+
+function damaged(detail: string): Check {
+  const advice =
+    'Stop the service, keep a copy of the file, and restore the newest backup into a new DATA_DIR: bun callbook restore FOLDER'
   return fault('database', detail, advice)
 }
 

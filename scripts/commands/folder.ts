@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../src/config.ts'
 import { FolderLock } from '../../src/db/folder-lock.ts'
@@ -6,6 +6,8 @@ import { addressFileName } from '../../src/db/folder-owner.ts'
 
 /** Whether a service runs on the folder. It then embeds, indexes and erases there. */
 export function hasOwner({ dataDir }: Config): boolean {
+  // Looking for it must make nothing in a folder that may be the wrong one.
+  if (!existsSync(join(dataDir, 'owner.lock'))) return false
   const lock = FolderLock.tryAcquire(dataDir, 'owner')
   lock?.release()
   return lock === null

@@ -26,7 +26,7 @@ function addList(person: Command, shell: Shell): void {
   person
     .command('list')
     .description('List the people with their projects, and who owns the console.')
-    .option('--json', 'print an array of {"id","name","email","ownsConsole","projects"}')
+    .option('--json', 'print an array of {"id","name","email","ownsConsole","hasTwoFactor","projects"}')
     .action(async ({ json }: { json?: true }) => {
       const all = await shell.withServices(({ console }) => console.people.list())
       const rows = all.map(({ name, email, ownsConsole, projects }) => [

@@ -19,6 +19,7 @@ export class Shell {
   exitCode: 0 | 1 = 0
   readonly #env: Record<string, string | undefined>
   #isStdoutClosed = false
+  #isConfigured = false
 
   constructor(env: Record<string, string | undefined>) {
     this.#env = env
@@ -43,7 +44,10 @@ export class Shell {
   }
 
   loadConfig() {
-    return loadConfig(this.#env, this.isTerminal)
+    const config = loadConfig(this.#env, this.isTerminal)
+    for (const slip of this.#isConfigured ? [] : config.slips) this.say(slip)
+    this.#isConfigured = true
+    return config
   }
 
   /** Opens the services for `action` and closes them after it. */

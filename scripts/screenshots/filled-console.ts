@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm'
+import { alertChanges, alerts } from '../../src/db/schema.ts'
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
@@ -41,7 +43,7 @@ export async function fillConsole(
   const calls = madeCalls(Date.now()).slice(-callsMax)
   for (const result of await service.services.ingest.putAll(
     project.projectId,
-    calls.map(({ id, call, source }) => ({ id, change: call, own: { source } })),
+    calls.map(({ id, call, source }) => ({ id, change: call, own: { source }, isImport: true })),
   ))
     if (result instanceof Error) throw result
   const isWorkedOn = ({ call }: (typeof calls)[number]) =>
@@ -67,6 +69,7 @@ export async function fillConsole(
   const hooks = await ask<{ id: string }>('POST', `${of}/webhooks`, {
     url: 'https://example.com/hooks/callbook',
   })
+  const alert = await addAlerts(service, ask, of, hooks.id)
   const { link } = await ask<{ link: string }>('POST', `${of}/invitations`, { role: 'member' })
   await analyze(project, ask, calls.slice(-40))
   const item = await addKnowledge(service, project, owner)
@@ -84,9 +87,51 @@ export async function fillConsole(
       held: calls[0]?.id ?? '',
       key: project.keyId,
       webhook: hooks.id,
+      alert,
       invitation: new URL(link).hash.slice(1),
     },
   }
+}
+
+/** Three alerts, of which one has fired twice and fires now. @returns its id */
+async function addAlerts({ services }: TestService, ask: Ask, of: string, webhook: string): Promise<string> {
+  const add = (rule: object) => ask<{ id: string }>('POST', `${of}/alerts`, rule)
+  const filters = { agentId: 'agent_front_desk' }
+  const { id } = await add({
+    name: 'Bookings fail',
+    filters,
+    of: 'success',
+    windowMinutes: 1_440,
+    below: { warn: 0.75, alert: 0.6 },
+    minCalls: 3,
+    to: [{ webhook }, { pagerDuty: '0123456789abcdef0123456789abcdef' }],
+  })
+  await add({ name: 'The line is quiet', windowMinutes: 720, below: { alert: 1 }, repeatMinutes: 240 })
+  const slow = { of: 'latencyMs', show: 'p95', windowMinutes: 60, above: { alert: 800 }, minCalls: 10 }
+  const { id: paused } = await add({ name: 'Slow answers', ...slow })
+  await ask('POST', `${of}/alerts/${paused}/pause`, { paused: true })
+  const changes = [
+    { state: 'alert', value: 0.5, hoursAgo: 77 },
+    { state: 'ok', value: 0.8, hoursAgo: 75 },
+    { state: 'warning', value: 0.7, hoursAgo: 30 },
+    { state: 'ok', value: 0.8, hoursAgo: 29 },
+    { state: 'alert', value: 0.55, hoursAgo: 2 },
+  ]
+  const now = Date.now()
+  for (const { state, value, hoursAgo } of changes) {
+    const at = now - hoursAgo * 3_600_000
+    const [from, to] = [at - 86_400_000, at].map((time) => new Date(time).toISOString())
+    const query = new URLSearchParams({ ...filters, completedFrom: from ?? '', completedTo: to ?? '' })
+    const limit = state === 'alert' ? 0.6 : 0.75
+    const url = `${services.config.publicUrl ?? ''}/console/p/any/calls?${query}`
+    const message = { id, name: 'Bookings fail', state, value, limit, calls: 11, from, to, url }
+    await services.database.write.run(sql`
+      insert into ${alertChanges} (alert_seq, at, message)
+      select seq, ${at}, ${JSON.stringify(message)} from ${alerts} where id = ${id}`)
+    await services.database.write.run(sql`
+      update ${alerts} set state = ${state}, since = ${at}, value = ${value}, calls = 11 where id = ${id}`)
+  }
+  return id
 }
 
 /** Two versions of a rubric, a run over the newest calls, and what people say of some of them. */

@@ -9,7 +9,7 @@ import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { compileCheck } from '../validation.ts'
 import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
-import type { Destinations } from './destinations.ts'
+import type { Destinations, OfferedDestination } from './destinations.ts'
 import { type Preview, previewOf } from './preview.ts'
 import {
   type Alert,
@@ -81,6 +81,11 @@ export class Alerts {
     const found = (await this.list(projectId)).find((alert) => alert.id === id)
     if (!found) throw noAlert()
     return found
+  }
+
+  /** Where rules can be sent. */
+  destinations(projectId: number): Promise<OfferedDestination[]> {
+    return this.#options.destinations.offered(projectId)
   }
 
   /** @throws invalid_request naming each bad field */

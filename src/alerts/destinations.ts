@@ -1,4 +1,4 @@
-import { inArray, type SQL, sql } from 'drizzle-orm'
+import { eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -12,6 +12,14 @@ const shownChars = 4
 
 /** A row of `webhooks` that alerts are sent to. */
 type Row = Pick<typeof webhooks.$inferSelect, 'id' | 'kind' | 'url' | 'secret'>
+
+/** A destination without its secrets. */
+export interface OfferedDestination {
+  id: string
+  kind: Row['kind']
+  /** `…90ab`; of a webhook with its host: `example.com …hook` */
+  name: string
+}
 
 interface DestinationsOptions {
   read: ReadDatabase
@@ -33,6 +41,16 @@ export class Destinations {
   /** As people see them, in the order of each rule. Deleted webhooks are left out. */
   async shown(ids: readonly string[]): Promise<Map<string, Destination>> {
     return new Map((await this.#rowsOf(ids)).map((row) => [row.id, toShown(row)]))
+  }
+
+  /** All that rules of the project can name, in the order in which they were made. */
+  async offered(projectId: number): Promise<OfferedDestination[]> {
+    const rows = await this.#options.read
+      .select()
+      .from(webhooks)
+      .where(eq(webhooks.projectId, projectId))
+      .orderBy(webhooks.createdAt, webhooks.id)
+    return rows.map((row) => ({ id: row.id, kind: row.kind, name: nameOf(row) }))
   }
 
   /**
@@ -84,11 +102,10 @@ export class Destinations {
     ])
   }
 
-  /** A new row, or the known one of a webhook. @returns a string that says what is wrong */
+  /** A new row, or the known one of an id: of a webhook, or of an address or key that another rule has. @returns a string that says what is wrong */
   async #read(kind: Row['kind'], text: string, known: readonly Row[]): Promise<Row | string> {
     const { addresses, pagerDutyUrl } = this.#options
-    if (kind === 'webhook')
-      return known.find((row) => row.kind === kind && row.id === text) ?? 'is no webhook of this project'
+    if (kind === 'webhook') return known.find((row) => row.id === text) ?? 'is no webhook of this project'
     const row = { id: newId('wh'), kind }
     if (kind === 'slack') return (await addresses.problemOf(text)) ?? { ...row, url: text, secret: '' }
     if (keyPattern.test(text)) return { ...row, url: pagerDutyUrl, secret: text }
@@ -117,6 +134,10 @@ function isSame(a: Row, b: Row): boolean {
 
 function toShown(row: Row): Destination {
   return row.kind === 'webhook' ? { webhook: row.id } : { [row.kind]: masked(textOf(row)) }
+}
+
+function nameOf(row: Row): string {
+  return row.kind === 'webhook' ? `${new URL(row.url).host} ${masked(row.url)}` : masked(textOf(row))
 }
 
 function textOf({ kind, url, secret }: Row): string {

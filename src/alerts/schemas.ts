@@ -23,7 +23,9 @@ const Limits = named(
 const Destination = named(
   'AlertDestination',
   {
-    webhook: Type.Optional(Type.String({ description: 'The id of a webhook.', maxLength: 100 })),
+    webhook: Type.Optional(
+      Type.String({ description: 'The id of a webhook of the project.', maxLength: 100 }),
+    ),
     slack: Type.Optional(
       Type.String({
         maxLength: destinationCharsMax,

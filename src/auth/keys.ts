@@ -57,6 +57,8 @@ type KeyRow = Pick<
   typeof keys.$inferSelect,
   'id' | 'projectId' | 'scope' | 'allowedOrigins' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
 > & {
+  /** The project's public id. */
+  project: string
   /** JSON. */
   allowedIps: string
 }
@@ -66,6 +68,7 @@ const queries = preparedQueries((db) => ({
     .select({
       id: keys.id,
       projectId: keys.projectId,
+      project: projects.publicId,
       scope: keys.scope,
       allowedIps: sql<string>`${keys.allowedIps}`,
       allowedOrigins: keys.allowedOrigins,
@@ -169,9 +172,9 @@ export class Keys {
     const hasRules = row.allowedIps !== '[]'
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
-    const { id: keyId, projectId, scope, allowedOrigins } = row
+    const { id: keyId, projectId, project, scope, allowedOrigins } = row
     const check = () => this.#verify(kind, authorization, clientAddress)
-    return { projectId, keyId, scope, allowedOrigins, clientAddress, check }
+    return { projectId, project, keyId, scope, allowedOrigins, clientAddress, check }
   }
 
   /** What the holder of a key may know of it. @throws unavailable if its project has just been deleted */

@@ -172,7 +172,7 @@ export function consoleExportRoutes({ calls, buffers, reading, sessions }: Conso
       const query = readParameters(request.url)
       const search = await calls.readBox(projectId, query)
       const check = () => sessions.check(projectId, person.sessionId)
-      const answer = await exportCalls(calls, projectId, search, { type, isDetailed: false, buffers, check })
+      const answer = await exportCalls(calls, projectId, search, { type, isDetailed: true, buffers, check })
       answer.headers.set('Content-Disposition', `attachment; filename="${name}"`)
       void reading.exported(projectId, byPerson(person, address), { type, parameters: knownNames(query) })
       return answer

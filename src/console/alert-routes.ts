@@ -19,6 +19,7 @@ export function alertRoutes({ alerts }: { alerts: Alerts }) {
         }),
       { query: bodyOf(ChangesRequest) },
     )
+    .get('/destinations', async ({ member }) => ({ data: await alerts.destinations(member.projectId) }))
     .get('/:id', ({ member, params }) => alerts.get(member.projectId, params.id))
     .put(
       '/:id',

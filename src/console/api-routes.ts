@@ -37,9 +37,9 @@ export interface ConsoleParts {
   readonly people: People
   readonly views: Views
   readonly twoFactor: TwoFactor
-  readonly providerSignIn: ProviderSignIn
   readonly twoFactorRule: TwoFactorRule
   readonly serviceState: ServiceState
+  readonly providerSignIn: ProviderSignIn
 }
 
 interface ConsoleApiOptions

@@ -14,7 +14,7 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import { CallsToDelete, ComparedPeriod, NewView, NumberToFind, Period } from './schemas.ts'
+import { CallsToDelete, ComparedPeriod, NewName, NewView, NumberToFind, Period } from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
@@ -121,5 +121,10 @@ export function viewRoutes(views: Views) {
   return consoleRoutes('/console/api/projects/:project/views')
     .get('', async ({ member, person }) => ({ data: await views.list(member, person.personId) }))
     .post('', ({ member, person, body }) => views.create(member, person.personId, body), jsonBody(NewView))
+    .patch(
+      '/:id',
+      ({ member, person, params, body }) => views.rename(member, person.personId, params.id, body.name),
+      jsonBody(NewName),
+    )
     .delete('/:id', ({ member, person, params }) => views.delete(member, person.personId, params.id))
 }

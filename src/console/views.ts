@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, not, or, type SQL, sql } from 'drizzle-orm'
 import { callViews } from '../db/schema.ts'
-import { forbidden, notFound, refuseFields } from '../errors.ts'
+import { type AppError, forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
 import type { PeopleOptions } from './people/options.ts'
@@ -38,8 +38,8 @@ export class Views {
       /** The query string of the page's URL. */
       query,
       isShared,
-      /** Whether the person who asks may delete it. */
-      canDelete: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
+      /** Whether the person who asks may rename and delete it. */
+      canChange: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
     }))
   }
 
@@ -56,25 +56,47 @@ export class Views {
       select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${page}, ${query}
       where (select count(*) from ${callViews}
         where project_id = ${projectId} and person_id = ${personId}) < ${viewsMax}`)
-    if (rowsAffected > 0) return { id, name: name.trim(), page, query, isShared, canDelete: true }
+    if (rowsAffected > 0) return { id, name: name.trim(), page, query, isShared, canChange: true }
     throw forbidden(
       `You already have ${viewsMax} views and charts of this project, the most that one person can save. Delete one first.`,
     )
   }
 
-  /** @throws not_found unless the person sees it and may delete it */
-  async delete(member: Membership, personId: string, id: string): Promise<{ id: string; deleted: true }> {
-    const { projectId, role } = member
-    const isOwn = eq(callViews.personId, personId)
-    const mayDelete: Record<Role, SQL | undefined> = {
-      owner: or(isOwn, callViews.isShared),
-      member: isOwn,
-      viewer: and(isOwn, not(callViews.isShared)),
-    }
+  /** @throws invalid_request for a bad name; not_found unless the person sees it and may change it */
+  async rename(
+    member: Membership,
+    personId: string,
+    id: string,
+    name: string,
+  ): Promise<{ id: string; name: string }> {
+    refuseFields({ name: nameProblem(name) })
     const { rowsAffected } = await this.#options.write
-      .delete(callViews)
-      .where(and(eq(callViews.projectId, projectId), eq(callViews.id, id), mayDelete[role]))
-    if (rowsAffected > 0) return { id, deleted: true }
-    throw notFound('There is no such view, or it is not yours.')
+      .update(callViews)
+      .set({ name: name.trim() })
+      .where(ownView(member, personId, id))
+    if (rowsAffected > 0) return { id, name: name.trim() }
+    throw noView()
   }
+
+  /** @throws not_found unless the person sees it and may change it */
+  async delete(member: Membership, personId: string, id: string): Promise<{ id: string; deleted: true }> {
+    const { rowsAffected } = await this.#options.write.delete(callViews).where(ownView(member, personId, id))
+    if (rowsAffected > 0) return { id, deleted: true }
+    throw noView()
+  }
+}
+
+/** A view that the person may rename and delete. */
+function ownView({ projectId, role }: Membership, personId: string, id: string): SQL | undefined {
+  const isOwn = eq(callViews.personId, personId)
+  const mayChange: Record<Role, SQL | undefined> = {
+    owner: or(isOwn, callViews.isShared),
+    member: isOwn,
+    viewer: and(isOwn, not(callViews.isShared)),
+  }
+  return and(eq(callViews.projectId, projectId), eq(callViews.id, id), mayChange[role])
+}
+
+function noView(): AppError {
+  return notFound('There is no such view, or it is not yours.')
 }

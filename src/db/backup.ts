@@ -20,6 +20,7 @@ import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { refuseOthers } from './migrate.ts'
 import { type LeftOut, leaveOutErased } from './restore-erasures.ts'
+import { isEmptyFile, noDatabase } from './unusable.ts'
 
 // A backup is a folder: a snapshot of the database, a manifest, and the encrypted files of recordings, whose keys are in the
 // database. Index files are rebuilt from the rows.
@@ -60,7 +61,7 @@ interface BackupOptions {
  */
 export async function backUp(options: BackupOptions): Promise<BackupManifest> {
   const { source, dataDir, version, now, signal } = options
-  if (!existsSync(source)) throw new Error(`There is no database at ${source}.`)
+  if (isEmptyFile(source)) throw noDatabase(source)
   const folder = resolve(options.folder)
   const isNew = (await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty. Choose another folder.`)
@@ -278,7 +279,7 @@ function refuseToOverwrite(target: string): void {
   )
 }
 
-/** @returns whether the console has an owner @throws OtherSchema */
+/** @returns whether the console has an owner @throws UnusableDatabase if another version has written it */
 function beginGeneration(file: string, setupHash: string): boolean {
   const connection = new Database(file)
   try {

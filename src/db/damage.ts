@@ -1,4 +1,5 @@
 import { openReadOnly } from './read-only.ts'
+import { type DiskTrouble, toDiskTrouble } from './writer-messages.ts'
 
 const busyTimeoutMs = 5_000
 
@@ -21,8 +22,16 @@ export function findDamage(file: string, tables: readonly string[] = []): string
       connection.close()
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     // Any other failure, such as a lock, says nothing about the file and shows when the file is used.
-    return error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? error.message : null
+    return error instanceof Error && troubleOf(error)?.trouble === 'damaged' ? error.message : null
   }
+}
+
+/** What a failed query or write says of the disk or the file, and which of its causes does; null for anything else. */
+export function troubleOf(error: unknown): { trouble: DiskTrouble; cause: Error } | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const trouble = 'code' in cause ? toDiskTrouble(String(cause.code)) : null
+    if (trouble) return { trouble, cause }
+  }
+  return null
 }

@@ -7,7 +7,7 @@ const tryEveryMs = 1_000
 const problems: Record<DiskTrouble, string> = {
   full: 'The disk that holds the database is full: writes that do not fit are refused. Reads and deletions work.',
   refused: 'The disk refuses writes to the database. Reads work.',
-  damaged: 'The database is damaged: writes are refused. Restore a backup.',
+  damaged: 'The database is damaged. Stop the service and restore a backup.',
 }
 
 interface DiskWatchOptions {
@@ -29,7 +29,8 @@ export class DiskWatch {
     this.#log = log
     this.#trying = new Background({
       work: async () => {
-        if (this.#trouble === null) return null
+        // Damage stays, even if it is not met again.
+        if (this.#trouble === null || this.#trouble === 'damaged') return null
         if (!(await tryDisk())) return tryEveryMs
         this.#end()
         return null
@@ -57,13 +58,25 @@ export class DiskWatch {
   noteRefused(trouble: DiskTrouble, { frees, error }: { frees: boolean; error: Error }): void {
     this.refused[trouble]++
     if (frees) this.#refusesDeletions = true
-    if (this.#trouble === trouble) return
+    this.note(trouble, error)
+  }
+
+  /** The same for a query that failed. */
+  note(trouble: DiskTrouble, error: Error): void {
+    if (this.#trouble === trouble || this.#trouble === 'damaged') return
     this.#trouble = trouble
     if (trouble === 'full')
       this.#log.warn({ error }, 'The disk is full, so writes that do not fit are answered with 507')
     else if (trouble === 'damaged')
-      this.#log.error({ error }, 'The database is damaged, so writes are answered with 503')
-    else this.#log.error({ error }, 'The disk refuses writes to the database, so they are answered with 503')
+      this.#log.error(
+        { error },
+        'The database is damaged, so requests that meet the damage are answered with 503',
+      )
+    else
+      this.#log.error(
+        { error },
+        'The disk does not let the database be read or written, so requests are answered with 503',
+      )
     this.#trying.soon()
   }
 

@@ -7,12 +7,12 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { FolderLock } from './folder-lock.ts'
 import type { ReadDatabase } from './reader.ts'
 import { retry } from './retry.ts'
+import { UnusableDatabase } from './unusable.ts'
 import type { WriteDatabase } from './write-database.ts'
 
 const lockTimeoutMs = 60_000
 const leaseMs = 60_000
 const leaseRetryMs = 200
-const otherSchemaAdvice = 'Start that version, or point DATA_DIR or DATABASE_URL at another database.'
 const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /**
@@ -40,45 +40,41 @@ export async function migrateRemotely(db: WriteDatabase): Promise<void> {
   }
 }
 
-/** Whether the database has this version's schema. @throws OtherSchema */
-export async function isMigrated(db: ReadDatabase): Promise<boolean> {
+/** How far the database has this version's schema. @throws UnusableDatabase if another version, or program, has written it */
+export async function schemaOf(db: ReadDatabase): Promise<'none' | 'older' | 'current'> {
   const tables = await db.all<{ name: string }>(
     sql`select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'
       and name not like 'libsql\\_%' escape '\\' and name <> '__callbook_leases'`,
   )
-  if (tables.length === 0) return false
-  if (!tables.some(({ name }) => name === '__drizzle_migrations')) throw new OtherSchema('another program')
+  if (tables.length === 0) return 'none'
+  if (!tables.some(({ name }) => name === '__drizzle_migrations')) throw writtenBy('another program')
   const applied = await db.all<{ hash: string; at: number }>(
     sql`select hash, created_at as at from __drizzle_migrations`,
   )
   refuseOthers(applied)
-  return applied.length === readMigrationFiles({ migrationsFolder }).length
+  const isCurrent = applied.length === readMigrationFiles({ migrationsFolder }).length
+  return isCurrent ? 'current' : 'older'
 }
 
-/** @throws OtherSchema if any of these migrations is not one of this version's */
+/** @throws UnusableDatabase if any of these migrations is not one of this version's */
 export function refuseOthers(applied: readonly { hash: string; at: number }[]): void {
   const known = readMigrationFiles({ migrationsFolder })
   const newest = Math.max(...known.map(({ folderMillis }) => folderMillis))
-  if (applied.some(({ at }) => at > newest))
-    throw new OtherSchema('a newer version of Callbook than this one')
+  if (applied.some(({ at }) => at > newest)) throw writtenBy('a newer version of Callbook than this one')
   if (applied.some(({ hash }) => !known.some((one) => one.hash === hash)))
-    throw new OtherSchema(
-      'an earlier development version of Callbook, whose tables differ from those of this one',
-    )
+    throw writtenBy('an earlier development version of Callbook, whose tables differ from those of this one')
 }
 
-/** Another version has written the database, and this one cannot bring it to its schema. */
-export class OtherSchema extends Error {
-  readonly advice = otherSchemaAdvice
-
-  /** @param version the version that has written it */
-  constructor(version: string) {
-    super(`The database was written by ${version}. ${otherSchemaAdvice}`)
-  }
+/** @param version the version that has written it */
+function writtenBy(version: string): UnusableDatabase {
+  return new UnusableDatabase(
+    `The database was written by ${version}.`,
+    'Start that version, or point DATA_DIR or DATABASE_URL at another database.',
+  )
 }
 
 async function migrateAlone(db: WriteDatabase): Promise<void> {
-  if (await isMigrated(db)) return
+  if ((await schemaOf(db)) === 'current') return
   // The migrator calls nothing but what Drizzle's class and ours have in common.
   await applyMigrations(db as unknown as LibSQLDatabase, { migrationsFolder })
 }

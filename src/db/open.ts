@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import type { AppError } from '../errors.ts'
 import { freeBytesAround } from './ballast-file.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { litestreamProblem } from './litestream.ts'
@@ -14,11 +15,13 @@ import {
   type ReplicaLocation,
 } from './location.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
-import { isMigrated, migrate, migrateRemotely } from './migrate.ts'
+import { migrate, migrateRemotely, schemaOf } from './migrate.ts'
 import { openReader, type ReadDatabase, type Reader } from './reader.ts'
+import { asUnusable } from './remote-failure.ts'
 import { isReplica, Replica, type ReplicationStatus } from './replica.ts'
 import { SideReader } from './side-reader.ts'
 import type { Store, StoreOf } from './store.ts'
+import { isEmptyFile, type UnusableDatabase } from './unusable.ts'
 import { Writer, type WriterOptions } from './writer.ts'
 import type { DiskTrouble } from './writer-messages.ts'
 
@@ -53,6 +56,8 @@ export interface OpenDatabase extends Store, ForFiles {
   freeBytes(): number | null
   /** Writes that the disk has refused, by the reason. */
   refusedWrites(): Record<DiskTrouble, number>
+  /** See Writer.answerTo. */
+  answerTo(error: unknown): AppError | null
   /** See Writer.isSwept. */
   isSwept(): boolean
   /** Null unless the database is a replica. */
@@ -67,6 +72,8 @@ interface OpenDatabaseOptions {
   ownsFolder?: boolean
   /** Writes to a file wait for it: see soundness.ts. */
   untilSound?: Promise<unknown> | undefined
+  /** Why no database may be made where there is none; null when one may. */
+  refusesNew?: UnusableDatabase | null
   /** How often a server's database is asked for what other nodes have written. */
   remotePollMs?: number
   /** Milliseconds since 1970. */
@@ -83,22 +90,35 @@ export async function openDatabase(
   {
     ownsFolder = true,
     untilSound,
+    refusesNew = null,
     remotePollMs = 1_000,
     now = Date.now,
     log = silentLog,
   }: OpenDatabaseOptions = {},
 ): Promise<OpenDatabase> {
   const location: DatabaseLocation = typeof at === 'string' ? { kind: 'file', file: at } : at
-  if (location.kind === 'remote') return await openRemote(location, log, remotePollMs)
+  const admitsNew = () => {
+    if (refusesNew !== null) throw refusesNew
+  }
+  if (location.kind === 'remote') return await openRemote(location, { log, pollMs: remotePollMs, admitsNew })
+  if (isEmptyFile(location.file)) admitsNew()
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (location.kind === 'file') return await openFile(location, { log, untilSound })
+  if (location.kind === 'file') return await openFile(location, { log, untilSound, admitsNew })
   const replica = new Replica({ location, folder, now, log })
   if (ownsFolder) replica.own()
   return await openReplica(location, replica, log)
 }
 
-async function openFile(location: FileLocation, options: WriterOptions): Promise<OpenDatabase> {
+interface Opening {
+  /** Throws unless a database may be made. */
+  admitsNew: () => void
+}
+
+async function openFile(
+  location: FileLocation,
+  { admitsNew, ...options }: WriterOptions & Opening,
+): Promise<OpenDatabase> {
   const { file } = location
   if (isReplica(file)) {
     throw new Error(
@@ -109,7 +129,9 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
   const reader = openReader(file)
   try {
     // Through the reader, so that the start of a migrated database need not wait for the writer.
-    if (!(await isMigrated(reader.db))) await migrate(writer.db, dirname(file))
+    const schema = await schemaOf(reader.db)
+    if (schema === 'none') admitsNew()
+    if (schema !== 'current') await migrate(writer.db, dirname(file))
     return toDatabase(location, { reader, writer, log: options.log ?? silentLog, sides: sideReaders(file) })
   } catch (error) {
     reader.close()
@@ -118,18 +140,23 @@ async function openFile(location: FileLocation, options: WriterOptions): Promise
   }
 }
 
-async function openRemote(location: RemoteLocation, log: DatabaseLog, pollMs: number): Promise<OpenDatabase> {
+async function openRemote(
+  location: RemoteLocation,
+  { log, pollMs, admitsNew }: { log: DatabaseLog; pollMs: number } & Opening,
+): Promise<OpenDatabase> {
   const { openRemoteReader } = await import('./remote-reader.ts')
   const writer = new Writer(location, { log })
   const reader = openRemoteReader(location)
   try {
     await refuseWithoutForeignKeys(reader.db)
-    if (!(await isMigrated(reader.db))) await migrateRemotely(writer.db)
+    const schema = await schemaOf(reader.db)
+    if (schema === 'none') admitsNew()
+    if (schema !== 'current') await migrateRemotely(writer.db)
     return toDatabase(location, { reader, writer, log, pollMs })
   } catch (error) {
     reader.close()
     await writer.close()
-    throw error
+    throw asUnusable(error, location.url)
   }
 }
 
@@ -164,7 +191,7 @@ async function openReplicaReader(
 ): Promise<Reader> {
   const reader = openReader(file)
   try {
-    if (await isMigrated(reader.db)) return reader
+    if ((await schemaOf(reader.db)) === 'current') return reader
     if (failure !== undefined) {
       throw new Error(`${primary.url} cannot be reached, and there is no replica of it here yet`, {
         cause: failure,
@@ -238,6 +265,8 @@ function toDatabase(
     problem: () => writer.disk.problem ?? (writer.isSwept ? litestreamProblem(file) : unswept),
     freeBytes: () => (location.kind === 'remote' ? null : freeBytesAround(location.file)),
     refusedWrites: () => writer.disk.refused,
+    // A damaged replica is fetched again, and a server's disk is the server's concern.
+    answerTo: (error) => (location.kind === 'file' ? writer.answerTo(error) : null),
     keepBallast: (bytes) => writer.keepBallast(bytes),
     clearStalePages: (pages) => writer.clearStalePages(pages),
     emptyLog: (holdUpMs) => writer.emptyLog(holdUpMs),

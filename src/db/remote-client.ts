@@ -1,11 +1,15 @@
 import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { connectionProblem, networkCode } from '../text/connection-problem.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
-import { primaryAwayCode, tokenRefusedCode } from './remote-failure.ts'
+import { primaryAwayCode, primaryUnreachedCode, tokenRefusedCode } from './remote-failure.ts'
 
 const unauthorized = 401
 const forbidden = 403
 const tooManyRequests = 429
 const serverErrorMin = 500
+
+/** Of an attempt to connect. */
+const withoutConnection = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 interface RemoteClientOptions {
   /** After this time a request fails; the server may still carry it out. */
@@ -36,13 +40,17 @@ async function fetchWhole(request: Request, deadlineMs: number): Promise<Respons
     answer = await fetch(request, { signal: AbortSignal.timeout(deadlineMs) })
     body = await answer.arrayBuffer()
   } catch (error) {
-    throw new LibsqlError(`The primary did not answer: ${String(error)}`, primaryAwayCode)
+    const code = networkCode(error)
+    const why = connectionProblem(Object.assign(new Error(String(error)), code && { code }))
+    if (code !== null && withoutConnection.has(code))
+      throw new LibsqlError(`the server cannot be reached, ${why}`, primaryUnreachedCode)
+    throw new LibsqlError(`the server did not answer, ${why}`, primaryAwayCode)
   }
   if (answer.status === tooManyRequests || answer.status >= serverErrorMin) {
-    throw new LibsqlError(`The primary answered ${answer.status}`, primaryAwayCode)
+    throw new LibsqlError(`the server answered ${answer.status}`, primaryAwayCode)
   }
   if (answer.status === unauthorized || answer.status === forbidden) {
-    throw new LibsqlError(`The primary answered ${answer.status}: see DATABASE_AUTH_TOKEN`, tokenRefusedCode)
+    throw new LibsqlError(`the server answered ${answer.status}`, tokenRefusedCode)
   }
   return new Response(body, { status: answer.status, headers: answer.headers })
 }

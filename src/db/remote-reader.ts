@@ -8,6 +8,11 @@ import { WriteDatabase } from './write-database.ts'
 const deadlineMs = 2_900
 const readsAtOnce = 32
 
+const unanswered = {
+  away: 'The database does not answer.',
+  unreached: 'The database cannot be reached.',
+}
+
 /** Reads over the network: each query is a request. */
 export function openRemoteReader(location: RemoteLocation): Reader {
   const client = openRemoteClient(location, { deadlineMs, concurrency: readsAtOnce })
@@ -26,7 +31,7 @@ function toReadDatabase(client: Client): ReadDatabase {
     try {
       return await client.execute(statement)
     } catch (error) {
-      const detail = unservedDetail(error, 'The database does not answer.')
+      const detail = unservedDetail(error, unanswered)
       throw detail ? primaryUnavailable(detail, error) : error
     }
   }

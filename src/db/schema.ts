@@ -949,6 +949,8 @@ export const questions = sqliteTable(
      * reveals nothing once the item is deleted.
      */
     hits: text({ mode: 'json' }).$type<[itemSeq: number, position: number][]>().notNull(),
+    /** JSON: row numbers of the items that the agent read whole, after this question and before the next of its call. */
+    reads: text({ mode: 'json' }).$type<number[]>().notNull().default([]),
   },
   (table) => [
     index('questions_by_time').on(table.projectId, table.at),

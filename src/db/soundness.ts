@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Thread } from '../threads/thread.ts'
 import { findDamage } from './damage.ts'
 import type { SoundnessApi } from './soundness-worker.ts'
+import { UnusableDatabase } from './unusable.ts'
 
 /** A larger file is checked while the service runs. These tables come first, because every request depends on them. */
 const wholeBytesMax = 16_777_216
@@ -40,8 +41,8 @@ export function refuseDamaged(
 function refuse(file: string, damage: string | null): void {
   if (damage === null) return
   const reason = damage.replace(/\s+/g, ' ').slice(0, 200)
-  throw new Error(
-    `The database ${file} is damaged (${reason}). Nothing was written to it. Keep a copy of it and of the files ` +
-      'beside it, and restore the newest backup: bun callbook restore FOLDER',
+  throw new UnusableDatabase(
+    `The database ${file} is damaged (${reason}). Nothing was written to it.`,
+    'Keep a copy of it and of the files beside it, and restore the newest backup into a new DATA_DIR: bun callbook restore FOLDER',
   )
 }

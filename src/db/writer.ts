@@ -3,6 +3,7 @@ import { LibsqlError } from '@libsql/core/api'
 import { AppError, type AppErrorOptions, ProjectWasDeleted } from '../errors.ts'
 import { Thread } from '../threads/thread.ts'
 import { lacksProject } from './constraint.ts'
+import { troubleOf } from './damage.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { type DatabaseLog, silentLog } from './log.ts'
 import { primaryUnavailable, unservedDetail } from './remote-failure.ts'
@@ -35,6 +36,7 @@ const smallWriteCharsMax = 65_536
 const refusedRetrySeconds = 5
 const writeUnanswered =
   'The primary database did not answer in time. The write is either complete or absent, and may still arrive.'
+const writeUnreached = 'The primary database cannot be reached. Nothing was written.'
 
 export interface WriterOptions {
   log?: DatabaseLog
@@ -124,6 +126,16 @@ export class Writer {
   /** Calls `listener` after each write of this process. */
   onWritten(listener: () => void): void {
     this.#onWritten = listener
+  }
+
+  /** The answer to a query that failed because of the disk or damage, which is noted; null for any other failure. */
+  answerTo(error: unknown): AppError | null {
+    const found = troubleOf(error)
+    if (!found) return null
+    this.disk.note(found.trouble, found.cause)
+    const detail =
+      found.trouble === 'damaged' ? 'The database is damaged.' : 'The disk does not let the database be read.'
+    return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause: error })
   }
 
   /** Keeps the ballast file; for the process that owns the folder. */
@@ -235,8 +247,18 @@ export class Writer {
     if (this.#held >= writesQueuedMax)
       throw unavailable('The database is being checked. Nothing was written.')
     this.#held++
-    await untilSound.finally(() => this.#held--)
-    this.#untilSound = undefined
+    try {
+      await untilSound
+      this.#untilSound = undefined
+    } catch (error) {
+      this.disk.note('damaged', error instanceof Error ? error : new Error(String(error)))
+      throw unavailable('The database is damaged. Nothing was written.', {
+        retryAfterSeconds: refusedRetrySeconds,
+        cause: error,
+      })
+    } finally {
+      this.#held--
+    }
   }
 }
 
@@ -290,7 +312,7 @@ function toError(cause: LibsqlError): Error {
     const detail = `${what} This write may or may not have been stored.`
     return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause })
   }
-  const unserved = unservedDetail(cause, writeUnanswered)
+  const unserved = unservedDetail(cause, { away: writeUnanswered, unreached: writeUnreached })
   if (unserved) return primaryUnavailable(unserved, cause)
   if (meansLock(code)) return unavailable('Another process holds the database. Nothing was written.')
   // Another node has deleted the project, and this one has not synced since.

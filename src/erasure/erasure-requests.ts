@@ -36,6 +36,7 @@ interface ErasureRequestsOptions {
   selections: {
     of(db: ReadDatabase, projectId: number, asked: ErasureRequest): Promise<SQL>
     viewsOf(projectId: number, number: string): Promise<string[]>
+    alertsOf(projectId: number, number: string): Promise<string[]>
   }
   holds: { among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> }
   deletion: {
@@ -46,6 +47,8 @@ interface ErasureRequestsOptions {
     ): Promise<unknown>
   }
   erasure: { schedule(projectId: number): void; finish(): Promise<void> }
+  /** With their history and what waits to be sent of them. */
+  alerts: { delete(projectId: number, id: string, by?: ActedBy): Promise<unknown> }
   /** The statement that queues the event. */
   webhooks: { erasureDone(projectId: number, erasure: { id: string; calls: number }): SQL }
   /** Held by the one node that deletes, of several on one database. */
@@ -100,7 +103,7 @@ export class ErasureRequests {
     asked: ErasureRequest,
     by?: ActedBy,
   ): Promise<CountedCalls | AcceptedErasure> {
-    const { database, store, selections, audit, now } = this.#options
+    const { database, store, selections, alerts, audit, now } = this.#options
     const { readInBackground, writeWhenFull: write } = store(projectId)
     // A replica may not have all of the calls yet.
     const db = database.isLocal ? readInBackground : write
@@ -109,6 +112,10 @@ export class ErasureRequests {
     if (asked.dryRun) return counted(calls, onHold)
     // Saved views may contain the number.
     const views = asked.number === undefined ? [] : await selections.viewsOf(projectId, asked.number)
+    // Before the request is accepted, so that none is left if this fails.
+    if (asked.number !== undefined)
+      for (const alert of await selections.alertsOf(projectId, asked.number))
+        await alerts.delete(projectId, alert, by)
     const id = newId('era')
     const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
     await write.batch({

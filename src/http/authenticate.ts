@@ -38,6 +38,7 @@ export function keyAuthentication(options: KeyOptions): AuthenticateKey {
     const authorization = authorizationOf(request.headers, known)
     const caller = await keys.verify(kind, authorization, () => clientAddress(request))
     known.keyId = caller.keyId
+    known.project = caller.project
     known.party = caller.projectId
     allowPage(request, known, caller.allowedOrigins)
     if (rateLimiter) countAgainst(rateLimiter, known, caller.keyId)
@@ -86,7 +87,9 @@ export function authenticate(options: AuthenticateOptions) {
       known.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
       if (person) context.person = person
       else if (changesSomething) admission.enterUnverified(request, 'people', networkOf(context.address))
-      if (member) context.member = member
+      if (!member) return
+      context.member = member
+      known.project = member.publicId
     })
 }
 

@@ -38,7 +38,7 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST callers$/, 'see'],
   [/^POST views$/, 'see'],
-  [/^DELETE views\/[^/]+$/, 'see'],
+  [/^(?:PATCH|DELETE) views\/[^/]+$/, 'see'],
   [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],

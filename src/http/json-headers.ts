@@ -22,6 +22,9 @@ export function headersOfForm(type: string): Headers {
 /** Adds the headers of every answer that are missing. */
 export function completeHeaders(headers: Headers): void {
   if (headers.has('X-Content-Type-Options')) return
+  // JSON has no charset (RFC 8259), but Elysia names one.
+  if (headers.get('Content-Type')?.startsWith('application/json;'))
+    headers.set('Content-Type', 'application/json')
   for (const name in everyAnswer) {
     if (!headers.has(name)) headers.set(name, everyAnswer[name] ?? '')
   }

@@ -7,6 +7,8 @@ import type { Protocol } from './surface.ts'
 interface ProblemsOptions {
   contexts: RequestContexts
   routes: () => RouteTable
+  /** The answer to a failure of the disk or the database; null for any other error. */
+  answerTo: (error: unknown) => AppError | null
   /** Called with every internal error. */
   onUnexpected: (error: unknown, requestId: string) => void
 }
@@ -15,10 +17,12 @@ interface ProblemsOptions {
 export type AnswerError = (error: unknown, request: Request, isNoPath?: boolean) => Response
 
 /** Gives every error one shape, application/problem+json (RFC 9457), or that of its path's protocol. */
-export function errorAnswers({ contexts, routes, onUnexpected }: ProblemsOptions): AnswerError {
+export function errorAnswers({ contexts, routes, answerTo, onUnexpected }: ProblemsOptions): AnswerError {
   return (error, request, isNoPath = false) => {
     const { requestId, path, surface } = contexts.of(request)
-    const problem = isNoPath ? notFound('There is nothing at this path. See /docs.') : asAppError(error)
+    const problem = isNoPath
+      ? notFound('There is nothing at this path. See /docs.')
+      : (asAppError(error) ?? answerTo(error))
     const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
     const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
     if (!known) onUnexpected(error, requestId)

@@ -13,6 +13,10 @@ export interface RequestContext {
   /** Who takes part of the limits that all share, once the sender is known. */
   party: Party
   keyId?: string
+  /** The public id of the project, once it is known. */
+  project?: string
+  /** Whether the request waits for changes, as it was asked to. */
+  isWaiting?: boolean
   /** The request's JSON body, once it is read. */
   body?: unknown
   /** Headers of every answer to the request, such as those of the rate limit. */

@@ -19,6 +19,8 @@ interface RequestLogOptions {
   /** Called when a request arrives. */
   begin: () => void
   record: (record: RequestRecord) => void
+  /** From when a request is slow; 0 for never. */
+  slowMs: number
   /** Whether the service is reached over https, which browsers are then told to require. */
   isSecure: boolean
   /** Milliseconds of a monotonic clock. */
@@ -29,6 +31,7 @@ type Handle = (request: Request) => Response | Promise<Response>
 
 /** For a year, and without subdomains (RFC 6797), which may belong to others. */
 const strictTransport = 'max-age=31536000'
+const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
@@ -42,6 +45,7 @@ export function requestLog({
   answerDirectly,
   begin,
   record,
+  slowMs,
   isSecure,
   now,
 }: RequestLogOptions) {
@@ -66,13 +70,18 @@ export function requestLog({
     }
     finish(response.headers, context)
     if (isSecure) response.headers.set('Strict-Transport-Security', strictTransport)
+    const durationMs = now() - startedAt
     record({
       requestId: context.requestId,
       method: request.method,
       route: routes().patternOf(context.path) ?? 'none',
       status: response.status,
-      durationMs: now() - startedAt,
+      durationMs,
+      isSlow: slowMs > 0 && durationMs >= slowMs && !context.isWaiting,
+      bytes: Number(request.headers.get('content-length') ?? 0) || 0,
       keyId: context.keyId,
+      project: context.project,
+      traceparent: traceparentOf(request),
     })
     return response
   }
@@ -106,6 +115,12 @@ function badHost(): AppError {
 function requestIdOf({ headers }: Request): string {
   const own = headers.get('x-request-id')
   return own && ownRequestId.test(own) ? own : randomUUID()
+}
+
+/** Where the request belongs in its sender's trace: https://www.w3.org/TR/trace-context/#traceparent-header */
+function traceparentOf({ headers }: Request): string | undefined {
+  const sent = headers.get('traceparent')
+  return sent !== null && traceparentPattern.test(sent) ? sent : undefined
 }
 
 function finish(headers: Headers, { requestId, headers: more }: RequestContext): void {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { version } from '../version.ts'
 
@@ -24,10 +25,37 @@ export interface WatchedParts {
     freeBytes(): number | null
     refusedWrites(): Readonly<Record<string, number>>
   }
+  /** Bytes of the database file and of its log; null where there are none. */
+  databaseBytes: () => { file: number; log: number } | null
+  /** Milliseconds since 1970; 0 if there was none. */
+  lastBackupAt: () => Promise<number>
+  /** What waits, fails or is late. */
+  backlog: () => Promise<Backlog>
   changeWatch: { readonly count: number }
   /** Bytes of the recordings of each project. */
   bytesKept: () => Promise<{ project: string; bytes: number }[]>
 }
+
+type Backlog = Record<keyof typeof backlogGauges, number>
+
+/** At most 100,000 of each are counted. */
+const backlogGauges = {
+  webhookEvents: ['callbook_webhook_events_waiting', 'Events that wait to be sent to webhooks.'],
+  webhooksFailing: ['callbook_webhooks_failing', 'Webhooks whose last attempt failed.'],
+  webhooksSwitchedOff: [
+    'callbook_webhooks_switched_off',
+    'Webhooks that were switched off because every attempt failed, or the endpoint said so.',
+  ],
+  unreadableEvents: [
+    'callbook_unreadable_events',
+    'Events of sources that could not be read in the last week.',
+  ],
+  erasures: ['callbook_erasures_waiting', 'Deletions whose bytes are not erased yet.'],
+  lateErasures: ['callbook_erasures_late', 'Those of them that are older than ERASE_WITHIN_MS.'],
+} as const
+
+/** On Linux, the files that this process has open. */
+const openFiles = '/proc/self/fd'
 
 /** Prometheus metrics of prom-client, which takes 50 ms and 8 MB to load. */
 export class Instruments {
@@ -70,8 +98,22 @@ export class Instruments {
     registers: [this.#registry],
   })
 
-  constructor({ countPending, index, database, changeWatch, bytesKept }: WatchedParts) {
+  readonly #readBacklog: () => Promise<void>
+
+  constructor({
+    countPending,
+    index,
+    database,
+    databaseBytes,
+    lastBackupAt,
+    backlog,
+    changeWatch,
+    bytesKept,
+  }: WatchedParts) {
     this.#build.set({ version }, 1)
+    this.#readBacklog = this.#watchBacklog(backlog)
+    this.#watchProcess()
+    if (databaseBytes()) this.#watchDatabase(databaseBytes, lastBackupAt)
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
     this.#gauge('callbook_pending_chunks', 'Chunks that wait to be embedded.', countPending)
@@ -113,8 +155,62 @@ export class Instruments {
   }
 
   /** The Prometheus text format, version 0.0.4. */
-  text(): Promise<string> {
-    return this.#registry.metrics()
+  async text(): Promise<string> {
+    await this.#readBacklog()
+    return await this.#registry.metrics()
+  }
+
+  /** One query for all of these gauges. */
+  #watchBacklog(read: () => Promise<Backlog>): () => Promise<void> {
+    const registers = [this.#registry]
+    const gauges = Object.entries(backlogGauges).map(([key, [name, help]]) => ({
+      // Of an object that is written here.
+      key: key as keyof Backlog,
+      gauge: new Gauge({ name, help, registers }),
+    }))
+    return async () => {
+      const backlog = await read()
+      for (const { key, gauge } of gauges) gauge.set(backlog[key])
+    }
+  }
+
+  /** As https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics names them. */
+  #watchProcess(): void {
+    new Counter({
+      name: 'process_cpu_seconds_total',
+      help: 'Processor time of the process.',
+      registers: [this.#registry],
+      collect() {
+        const { user, system } = process.cpuUsage()
+        this.reset()
+        this.inc((user + system) / 1e6)
+      },
+    })
+    this.#gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss())
+    if (existsSync(openFiles))
+      this.#gauge(
+        'process_open_fds',
+        'Files and connections that are open.',
+        () => readdirSync(openFiles).length,
+      )
+  }
+
+  #watchDatabase(bytes: WatchedParts['databaseBytes'], lastBackupAt: WatchedParts['lastBackupAt']): void {
+    new Gauge({
+      name: 'callbook_database_bytes',
+      help: 'Size of the database file and of its write-ahead log.',
+      labelNames: ['part'],
+      registers: [this.#registry],
+      collect() {
+        for (const [part, size] of Object.entries(bytes() ?? {})) this.set({ part }, size)
+      },
+    })
+    const name = 'callbook_last_backup_timestamp_seconds'
+    this.#gauge(
+      name,
+      'When the newest backup was made; 0 for none.',
+      async () => (await lastBackupAt()) / 1000,
+    )
   }
 
   #watchReplication(read: () => ReplicationTotals | null): void {

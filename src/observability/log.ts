@@ -1,9 +1,12 @@
 import pino from 'pino'
+import { AppError } from '../errors.ts'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = pino.Logger
 
 const stderr = 2
+/** Of a failed query, enough to tell which one it is. */
+const queryCharsMax = 80
 
 /** The log line of a request. */
 export interface RequestRecord {
@@ -13,7 +16,15 @@ export interface RequestRecord {
   route: string
   status: number
   durationMs: number
+  /** A slow request is one warning. */
+  isSlow: boolean
+  /** Of the request's body, as it says. */
+  bytes: number
   keyId: string | undefined
+  /** Its public id. */
+  project: string | undefined
+  /** As W3C Trace Context has it. */
+  traceparent: string | undefined
 }
 
 export interface OpenLog {
@@ -44,37 +55,47 @@ export async function openLog({ level, format }: LogOptions): Promise<OpenLog> {
   if (format === 'pretty') {
     const { default: pretty } = await import('pino-pretty')
     const log = pino(options, pretty({ destination: stderr, sync: true }))
-    return { log, recordRequest: (record) => log.info(record, 'request'), close: async () => undefined }
+    return { log, recordRequest: requestLines(log), close: async () => undefined }
   }
   const lines = new LineWriter(stderr)
   const log = pino(options, lines)
   const recordRequest = (record: RequestRecord) => {
-    if (log.isLevelEnabled('info')) lines.write(requestLine(record))
+    if (log.isLevelEnabled(record.isSlow ? 'warn' : 'info')) lines.write(requestLine(record))
   }
   return { log, recordRequest, close: () => lines.close() }
 }
 
-/** No value needs escaping, since each is made or checked here. */
+/** Logs each request in one line. */
+export function requestLines(log: Pick<Log, 'info' | 'warn'>): (record: RequestRecord) => void {
+  return ({ isSlow, ...record }) => (isSlow ? log.warn(record, 'slow request') : log.info(record, 'request'))
+}
+
+/** The same, with no value that needs escaping, since each is made or checked here. */
 function requestLine(record: RequestRecord): string {
-  const { requestId, method, route, status, durationMs, keyId } = record
-  const key = keyId === undefined ? '' : `"keyId":"${keyId}",`
+  const { requestId, method, route, status, durationMs, isSlow, bytes } = record
+  const ids = (['keyId', 'project', 'traceparent'] as const)
+    .map((name) => (record[name] === undefined ? '' : `"${name}":"${record[name]}",`))
+    .join('')
   const duration = Math.round(durationMs * 1000) / 1000
   const time = new Date().toISOString()
-  return `{"level":"info","time":"${time}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"durationMs":${duration},${key}"msg":"request"}\n`
+  const [level, message] = isSlow ? ['warn', 'slow request'] : ['info', 'request']
+  return `{"level":"${level}","time":"${time}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"durationMs":${duration},"bytes":${bytes},${ids}"msg":"${message}"}\n`
 }
 
 /**
- * An error without people's texts. Drizzle puts a failed query's parameters into its message, so the log gets the query
- * and the causes instead.
+ * An error without people's texts, and without whole statements. Drizzle puts a failed query's parameters into its
+ * message, so the log gets the causes instead, and how the query begins.
  */
 function describeError(error: unknown): unknown {
   // Workers pass on only the message.
-  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : typeof error }
+  if (!(error instanceof Error)) return { message: String(error) }
   const query = 'query' in error && typeof error.query === 'string' ? error.query : undefined
+  // Such a cause is a sentence that says all.
+  if (query !== undefined && error.cause instanceof AppError) return describeError(error.cause)
   return {
     name: error.name,
     message: query === undefined ? error.message : 'Failed query',
-    query,
+    query: query?.trim().replace(/\s+/g, ' ').slice(0, queryCharsMax),
     code: 'code' in error ? error.code : undefined,
     stack: query === undefined ? error.stack : undefined,
     cause: error.cause === undefined ? undefined : describeError(error.cause),

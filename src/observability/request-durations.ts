@@ -1,6 +1,7 @@
 /** Upper bounds in seconds (`le` in Prometheus); above the last is `+Inf`. */
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const name = 'callbook_http_request_duration_seconds'
+const refusedName = 'callbook_requests_refused_total'
 
 interface Series {
   /** Requests of each bucket, not cumulated. */
@@ -29,11 +30,26 @@ export class RequestDurations {
     series.sumSeconds += seconds
   }
 
-  /** In the Prometheus text format. */
+  /** In the Prometheus text format, with the requests beyond a limit. */
   text(): string {
     const lines = [`# HELP ${name} Time from a request to its answer, by route.`, `# TYPE ${name} histogram`]
     for (const [labels, series] of this.#series) lines.push(...linesOf(labels, series))
+    lines.push(...this.#refused())
     return `${lines.join('\n')}\n`
+  }
+
+  #refused(): string[] {
+    const lines = [
+      `# HELP ${refusedName} Requests beyond a limit, or that came at a bad time.`,
+      `# TYPE ${refusedName} counter`,
+    ]
+    for (const status of [429, 503]) {
+      let count = 0
+      for (const [labels, { counts }] of this.#series)
+        if (labels.endsWith(`status="${status}"`)) count += counts.reduce((sum, own) => sum + own, 0)
+      lines.push(`${refusedName}{status="${status}"} ${count}`)
+    }
+    return lines
   }
 }
 

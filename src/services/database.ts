@@ -1,14 +1,18 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { DatabaseLocation } from '../db/location.ts'
 import { type OpenDatabase, openDatabase } from '../db/open.ts'
 import { refuseDamaged } from '../db/soundness.ts'
+import { isEmptyFile, noDatabase, UnusableDatabase } from '../db/unusable.ts'
 import type { Log } from '../observability/log.ts'
 
 interface OpeningOptions {
   config: Config
   /** A command shares the folder with a running service, which owns it. */
   role: 'service' | 'command'
+  createsDatabase: boolean
   /** Released when the database cannot be opened. */
   owner: FolderOwner
   log: Log
@@ -20,6 +24,7 @@ interface OpeningOptions {
 export async function openConfigured({
   config,
   role,
+  createsDatabase,
   owner,
   log,
   onDamage,
@@ -31,6 +36,7 @@ export async function openConfigured({
     const untilSound = isChecked ? refuseDamaged(location.file, onDamage) : undefined
     return await openDatabase(location, {
       ownsFolder: owner.isOwner,
+      refusesNew: createsDatabase ? leftIndexes(config) : noDatabase(placeOf(config)),
       untilSound,
       remotePollMs: config.databaseSyncIntervalMs,
       now,
@@ -40,6 +46,26 @@ export async function openConfigured({
     owner.release()
     throw error
   }
+}
+
+/** Before anything is made in a folder that may be the wrong one. @throws where the configuration names a file that is not there */
+export function refuseMissing({ databaseFile, databaseSyncUrl }: Config): void {
+  if (databaseFile !== null && databaseSyncUrl === null && isEmptyFile(databaseFile))
+    throw noDatabase(databaseFile)
+}
+
+function placeOf({ databaseFile, databaseUrl, databaseSyncUrl }: Config): string {
+  return databaseSyncUrl ?? databaseFile ?? databaseUrl
+}
+
+/** Why a new database would be a mistake: it would drop the indexes of the one that was here. */
+function leftIndexes({ dataDir, databaseFile, databaseSyncUrl }: Config): UnusableDatabase | null {
+  const folder = join(dataDir, 'indexes')
+  if (databaseFile === null || databaseSyncUrl !== null || readdirSync(folder).length === 0) return null
+  return new UnusableDatabase(
+    `The database ${databaseFile} is empty or missing, but ${folder} holds indexes of one. Nothing was changed.`,
+    `Bring the database back, or restore a backup into a new DATA_DIR: bun callbook restore FOLDER. To begin anew, remove ${folder}.`,
+  )
 }
 
 /** A command talks to the primary: only one process may sync a replica, and the service may be running. */

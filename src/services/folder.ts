@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { FolderOwner } from '../db/folder-owner.ts'
 
@@ -37,4 +37,10 @@ export function isWritable(path: string): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ENOENT'
   }
+}
+
+/** Bytes of a database file and of its log; null for a database on a server. */
+export function sizesOf(file: string): { file: number; log: number } | null {
+  const bytesOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return file === '' ? null : { file: bytesOf(file), log: bytesOf(`${file}-wal`) }
 }

@@ -64,9 +64,11 @@ export class Lifecycle {
     const refusal = database.refusesWritesBecause()
     if (refusal) return refusal
     try {
-      await database.read.all(sql`select 1`)
+      await database.read.all(sql`select 1 from meta limit 1`)
       return null
     } catch (error) {
+      const answer = database.answerTo(error)
+      if (answer) return answer.detail
       log.error({ error }, 'The database does not answer')
       return 'The database does not answer.'
     }

@@ -36,6 +36,7 @@ import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
+import { readLastBackup } from '../db/backup-note.ts'
 import { ChangeTags } from '../db/change-tags.ts'
 import { Lease, noLease } from '../db/lease.ts'
 import { readSecrets } from '../db/meta.ts'
@@ -95,10 +96,11 @@ import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
 import { WebhookSender } from '../webhooks/sender.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
+import { readBacklog } from './backlog.ts'
 import { createChatModel } from './chat-model.ts'
-import { openConfigured } from './database.ts'
+import { openConfigured, refuseMissing } from './database.ts'
 import { createEmbedder } from './embedder.ts'
-import { openFolder, refuseReadOnly } from './folder.ts'
+import { openFolder, refuseReadOnly, sizesOf } from './folder.ts'
 
 const ownerWaitMsDefault = 2_000
 const expireEveryMs = 3_600_000
@@ -112,6 +114,8 @@ export interface ServicesOptions {
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does. By default a service does and a command does not. */
   takesFolder?: boolean
+  /** Whether to make a database where there is none. By default a service does and a command does not. */
+  createsDatabase?: boolean
   /** How long to wait for a folder that another process owns. After that, the service takes it once it is free. */
   ownerWaitMs?: number
   /** Called when damage to the database is found after the start: the process should end. */
@@ -137,14 +141,16 @@ export async function openCommon({
   log,
   role,
   takesFolder,
+  createsDatabase = role === 'service',
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
   now = Date.now,
   pagerDutyUrl = pagerDutyUrlDefault,
 }: ServicesOptions & { takesFolder: boolean }) {
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
+  if (!createsDatabase) refuseMissing(config)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const database = await openConfigured({ config, log, role, owner, onDamage, now })
+  const database = await openConfigured({ config, log, role, createsDatabase, owner, onDamage, now })
   const { read, write, writeWhenFull, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
@@ -211,11 +217,26 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofAlerts,
   })
   const ofAnalysis = createAnalysis(common, { ...indexing, ...ofCalls, ...ofWebhooks })
-  const { changeWatch, erasureRequests } = ofWebhooks
+  const erasureRequests = createErasureRequests(common, {
+    ...erasers,
+    ...ofCalls,
+    ...ofWebhooks,
+    ...ofAlerts,
+  })
+  const { changeWatch } = ofWebhooks
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
   const bytesKept = () => ofCalls.recordings.bytesKept()
-  metrics.watch({ countPending: () => countPending(read), index, database, changeWatch, bytesKept })
+  metrics.watch({
+    countPending: () => countPending(read),
+    index,
+    database,
+    databaseBytes: () => sizesOf(database.file),
+    lastBackupAt: async () => Date.parse((await readLastBackup(config.dataDir))?.at ?? '') || 0,
+    backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
+    changeWatch,
+    bytesKept,
+  })
   return {
     ...indexing,
     ...erasers,
@@ -225,6 +246,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     ...ofAlerts,
     ...ofSources,
     ...ofAnalysis,
+    erasureRequests,
     follower: new Follower({
       config,
       owner,
@@ -473,11 +495,8 @@ function createKnowledge(
 }
 
 /** What tells others of changes and of erasures. */
-function createWebhooks(
-  common: Common,
-  { erasure, selections, holds, deletion, calls, knowledge }: Erasers & OfCalls & OfKnowledge,
-) {
-  const { config, owner, database, read, write, store, audit, recordHash, leaseOf, now, log } = common
+function createWebhooks(common: Common, { erasure, calls, knowledge }: Erasers & OfCalls & OfKnowledge) {
+  const { config, database, read, write, audit, recordHash, leaseOf, now, log } = common
   const allowPrivate = config.webhookAllowPrivate
   const addresses = new Addresses({ listed: allowPrivate.length > 0 ? compileIpRules(allowPrivate) : null })
   const queue = new WebhookQueue({ read, write })
@@ -498,20 +517,6 @@ function createWebhooks(
       now,
       log,
     }),
-    erasureRequests: new ErasureRequests({
-      owner,
-      database,
-      store,
-      selections,
-      holds,
-      deletion,
-      erasure,
-      webhooks,
-      lease: leaseOf('erasures'),
-      audit,
-      now,
-      log,
-    }),
   }
 }
 
@@ -527,6 +532,28 @@ function createAlerts(
     alerts: new Alerts({ read, store, write, figures, destinations, messages, audit, erasure, now }),
     alertWatch: new AlertWatch({ read, write, figures, messages, lease: leaseOf('alerts'), now, log }),
   }
+}
+
+function createErasureRequests(
+  common: Common,
+  { erasure, selections, holds, deletion, webhooks, alerts }: Erasers & OfCalls & OfWebhooks & OfAlerts,
+) {
+  const { owner, database, store, audit, leaseOf, now, log } = common
+  return new ErasureRequests({
+    owner,
+    database,
+    store,
+    selections,
+    holds,
+    deletion,
+    erasure,
+    webhooks,
+    alerts,
+    lease: leaseOf('erasures'),
+    audit,
+    now,
+    log,
+  })
 }
 
 /** What asks a model about calls. Without a model, it only reads. */

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import type { PeerAddress } from '../http/client-address.ts'
 import { type OpenLog, openLog } from '../observability/log.ts'
 import { openServices, type Services } from '../services/services.ts'
+import { networkCode } from '../text/connection-problem.ts'
 import { version } from '../version.ts'
 import { bootstrap, type FirstStart } from './bootstrap.ts'
 import type { WorkerListens } from './supervisor.ts'
@@ -52,6 +53,7 @@ export async function start(runtime: Runtime, worker: number | null = null): Pro
     process.umask(0o077)
     const config = loadConfig(process.env, process.stdout.isTTY === true)
     const opened = await openLog({ level: config.logLevel, format: config.logFormat })
+    if (worker === null || worker === 0) for (const slip of config.slips) opened.log.warn(slip)
     await run(runtime, { config, worker, opened }).catch(async (error) => {
       await opened.close()
       throw error
@@ -112,12 +114,10 @@ async function run(
   started.catch(() => undefined)
   const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
   const app = createServer(services, peerAddress, recordRequest, keepOpen)
-  const server = await listen({
-    port: config.port,
-    host: config.host,
-    sharesPort: worker !== null,
-    keepAliveSeconds: config.keepAliveSeconds,
-    fetch: app.fetch,
+  const { port, host, keepAliveSeconds } = config
+  const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch: app.fetch }
+  const server = await listen(options).catch((error) => {
+    throw new Error(listenProblem(options, error), { cause: error })
   })
   services.listensAt(config.publicUrl ?? server.origin)
   // Last, when nothing can fail any more: the start that makes the key must also print it.
@@ -154,6 +154,25 @@ async function run(
   } catch (error) {
     // A signal may have closed the parts while they were starting.
     if (!isStopping) throw error
+  }
+}
+
+/** Why no connections can be accepted, in a sentence. */
+function listenProblem({ port, host }: Pick<ListenOptions, 'port' | 'host'>, error: unknown): string {
+  const code = networkCode(error)
+  switch (code) {
+    case 'EADDRINUSE':
+      return `PORT is ${port}, where another program listens already on ${host}. Stop it, or choose another PORT.`
+    case 'EADDRNOTAVAIL':
+      return `HOST is ${host}, which is no address of this machine. 127.0.0.1 is this machine alone, 0.0.0.0 all of its networks.`
+    case 'EACCES':
+      return `PORT is ${port}, which this user may not listen on. Choose one above 1023.`
+    case 'ENOENT':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST is ${host}, a name for which no address is found.`
+    default:
+      return `It cannot listen on HOST ${host} and PORT ${port}: ${messageOf(error)}`
   }
 }
 

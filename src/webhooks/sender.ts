@@ -248,7 +248,10 @@ export class WebhookSender {
     lane.notBefore = lane.failuresInRow < failuresInRowMax ? 0 : now() + pauseMs
     const { status, error } = result
     if (isFailure && endpoint.failures === 0)
-      log.warn({ webhook: endpoint.id, status, error }, 'A webhook was not accepted and will be sent again')
+      log.warn(
+        { webhook: endpoint.id, reason: error ?? `The endpoint answered ${status}` },
+        'A webhook was not accepted and will be sent again',
+      )
     this.#ended({ endpoint, row, result: { messageId, at, bytes: Buffer.byteLength(body), ...result } })
     // A failure is met again, and reported, when the queue is read.
     await this.#sendNext(endpoint, lane).catch(() => undefined)

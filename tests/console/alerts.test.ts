@@ -42,3 +42,25 @@ test('members make alerts, viewers see them, and the audit trail says who change
   )
   expect(ofAlerts[0]?.target).toBe(`Silent (${id})`)
 })
+
+test('a destination that one rule has can be named by another, without anyone seeing its address', async () => {
+  const project = await console.mintProject()
+  const member = await console.join(project, 'member')
+  const path = `/projects/${project.id}/alerts`
+  const hook = { url: 'https://93.184.216.34/hooks/secret-hook', events: ['alert.changed'] }
+  await console.owner.send('POST', `/projects/${project.id}/webhooks`, hook)
+  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
+  const to = [{ slack: 'https://93.184.216.34/services/T0/B0/Wz4q' }]
+  expect((await member.send('POST', path, { ...rule, to })).status).toBe(200)
+  const { data: offered } = await (await member.fetch(`${path}/destinations`)).json()
+  expect(offered).toEqual([
+    { id: expect.any(String), kind: 'webhook', name: '93.184.216.34 …hook' },
+    { id: expect.any(String), kind: 'slack', name: '…Wz4q' },
+  ])
+  const all = offered.map(({ id }: { id: string }) => ({ webhook: id }))
+  const second = await (await member.send('POST', path, { ...rule, to: all })).json()
+  expect(second.to).toEqual([all[0], { slack: '…Wz4q' }])
+  const elsewhere = await console.mintProject()
+  const stolen = await console.owner.send('POST', `/projects/${elsewhere.id}/alerts`, { ...rule, to: all })
+  expect(stolen.status).toBe(400)
+})

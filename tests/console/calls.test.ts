@@ -57,6 +57,22 @@ describe('/console/api/projects/:project/calls', () => {
     }
   })
 
+  test('hands out the whole of each call as a file: its document and its details', async () => {
+    const project = await projectWithCall()
+    await project.send('PUT', '/ingest/calls/a', {
+      details: { costUsd: 0.5 },
+      metadata: { campaign: 'winter' },
+    })
+    const [document, details] = await Promise.all(
+      ['', '/details'].map(async (part) => (await project.fetch(`/v1/calls/a${part}`)).json()),
+    )
+    const file = (name: string) => people.owner.fetch(`/projects/${project.id}/exports/${name}`)
+    const lines = (await (await file('calls.jsonl')).text()).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([{ ...document, details }])
+    const [head = '', row = ''] = (await (await file('calls.csv')).text()).split('\r\n')
+    expect(row.split(',')[head.split(',').indexOf('details.costUsd')]).toBe('0.5')
+  })
+
   test('finds by filters in the query, and says which of them cannot be read', async () => {
     const project = await projectWithCall()
     const find = async (query: string): Promise<CallRows> =>

@@ -53,7 +53,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
   const search = (page: Page) => new URL(page.url()).searchParams
   const failedShare = 'overview/chart?of=success&show=failed&by=agentId&date=last-14-days'
 
-  test('a chart is made, kept, shown on the overview and deleted; a click on a bar opens exactly its calls', async () => {
+  test('a chart is made, kept, renamed, shown on the overview and deleted; a click on a bar opens exactly its calls', async () => {
     const project = await projectWithCalls()
     const { page, open } = await tabs.open({ person: set.owner })
     await open(`/p/${project.id}/overview`)
@@ -67,9 +67,16 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     await page.getByRole('button', { name: 'Keep chart' }).press('Enter')
     const name = page.getByLabel('Put it on the overview as')
     expect(await name.inputValue()).toBe('Failed share by agent, last 14 days')
-    await name.fill('Who fails')
+    await name.fill('Who')
     await name.press('Enter')
+    await page.getByRole('heading', { name: 'Who', level: 1, exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Rename' }).click()
+    const renamed = page.getByRole('dialog').getByLabel('Name')
+    expect(await renamed.inputValue()).toBe('Who')
+    await renamed.fill('Who fails')
+    await renamed.press('Enter')
     await page.getByRole('heading', { name: 'Who fails', level: 1 }).waitFor()
+    expect(await findings(page, 'moderate')).toEqual([])
     await page.goBack()
     const kept = page.getByRole('region', { name: 'Kept charts' })
     await kept.getByRole('heading', { name: 'Who fails' }).waitFor()
@@ -126,6 +133,16 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     await page.getByText('more than 1,000 groups').waitFor()
   })
 
+  test('the calls of a list are charted with their filters', async () => {
+    const project = await projectWithCalls()
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/calls?agentId=desk&date=last-7-days&order=duration`)
+    await page.getByRole('link', { name: 'Chart these calls' }).click()
+    await page.getByRole('heading', { name: 'Calls by day', level: 1 }).waitFor()
+    await page.getByRole('link', { name: '3 calls', exact: true }).waitFor()
+    expect(Object.fromEntries(search(page))).toEqual({ agentId: 'desk', date: 'last-7-days' })
+  })
+
   test('a viewer sees the charts that are shared, keeps one for themselves, and deletes no other', async () => {
     const project = await projectWithCalls()
     const view = { page: 'chart', query: '?of=calls&by=source' }
@@ -147,7 +164,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     expect(await findings(page)).toEqual([])
     await kept.getByRole('link', { name: 'Open the chart Ours' }).click()
     await page.getByRole('heading', { name: 'Ours', level: 1 }).waitFor()
-    expect(await page.getByRole('button', { name: 'Delete chart' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /Delete chart|Rename/ }).count()).toBe(0)
 
     await open(`/p/${project.id}/${failedShare}`)
     await page.getByRole('button', { name: 'Keep chart' }).click()
@@ -172,6 +189,15 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     await card('Cost').getByText('was $4.00').waitFor()
     await card('Latency').getByText('803 ms', { exact: true }).waitFor()
     await card('Criteria passed').getByRole('link', { name: 'Write a rubric' }).waitFor()
+    await card('Latency').getByText('was 840 ms, now 801 ms').waitFor()
+    await card('Cost').getByText('was $2.00, now $1.00').waitFor()
+    // All calls ended for one reason, which explains nothing.
+    expect(await card('Cost').getByText('End reason').count()).toBe(0)
+    await card('Cost').getByRole('link', { name: 'desk' }).click()
+    await page.getByText('3 calls', { exact: true }).waitFor()
+    expect(await ids(page)).toEqual(['d1', 'd2', 'd3'])
+    await page.goBack()
+    await card('Cost').getByText('was $2.00, now $1.00').waitFor()
     expect(await findings(page, 'moderate')).toEqual([])
 
     const criteria = [{ id: 'price', name: 'Named the price', question: 'Did the agent say what it costs?' }]
@@ -230,4 +256,41 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     await page.getByText('“soon” is not').waitFor()
     expect(await ids(page)).toEqual([])
   })
+
+  test.each([
+    { whose: 'the browser', timeZone: null, first: 'a,b', second: 'c' },
+    { whose: 'the project', timeZone: 'Pacific/Kiritimati', first: 'b,c', second: 'd' },
+  ])(
+    'a view of yesterday shows another day tomorrow, in the zone of $whose',
+    async ({ timeZone, first, second }) => {
+      const project = await set.mintProject()
+      const at = (hour: number) => new Date(Date.UTC(2026, 5, 9, hour)).toISOString()
+      const calls = { a: 8, b: 12, c: 33, d: 57 }
+      await putCalls(
+        service.services,
+        project.projectId,
+        Object.entries(calls).map(([id, hour]) => ({ id, createdAt: at(hour) })),
+      )
+      await service.services.settings.change(project.projectId, { timeZone })
+      const { page, open } = await tabs.open({ person: set.owner, timezoneId: 'Europe/Berlin' })
+      const dated = page.getByRole('button', { name: /^Date\s*Yesterday/ })
+      await page.clock.setFixedTime(at(39))
+      await open(`/p/${project.id}/calls`)
+      await page.getByRole('button', { name: 'Date', exact: true }).click()
+      await page.getByRole('button', { name: 'Yesterday' }).click()
+      await dated.waitFor()
+      await until(async () => (await ids(page)).join() === first, 'calls of yesterday')
+      await page.getByRole('button', { name: 'Views' }).click()
+      await page.getByLabel('Save these filters as').fill('The day before')
+      await page.getByRole('button', { name: 'Save view' }).click()
+      await page.getByText('Saved the view').waitFor()
+
+      await page.clock.setFixedTime(at(63))
+      await open(`/p/${project.id}/calls`)
+      await page.getByRole('button', { name: 'Views' }).click()
+      await page.getByRole('button', { name: 'The day before', exact: true }).click()
+      await dated.waitFor()
+      await until(async () => (await ids(page)).join() === second, 'calls of another day')
+    },
+  )
 })

@@ -80,7 +80,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   async function openCall(id: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })
     await tab.open(`/p/${project.id}/calls/${id}`)
-    await tab.page.getByText('Duration', { exact: true }).last().waitFor()
+    await tab.page.getByRole('region', { name: 'Review' }).waitFor()
     return tab.page
   }
 
@@ -90,16 +90,16 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
 
   test('tell who the agent was, the direction, the cost and the latency', async () => {
     const page = await openCall('call-1042')
-    const names = ['Agent', 'Direction', 'Source', 'Cost', 'Latency']
-    const facts = await Promise.all(names.map((name) => factOf(page, name)))
-    expect(facts).toEqual(['Front desk', 'Inbound', 'Vapi', '$0.1234', '640 ms'])
     const started = page.getByText('Started', { exact: true })
     expect(await started.isVisible()).toBe(false)
     await page.getByText('All details').click()
-    await started.waitFor()
+    const names = ['Agent', 'Direction', 'Source', 'Cost', 'Latency']
+    const facts = await Promise.all(names.map((name) => factOf(page, name)))
+    expect(facts).toEqual(['Front desk', 'Inbound', 'Vapi', '$0.1234', '640 ms'])
     await page.reload()
     await started.waitFor()
     const plain = await openCall('plain')
+    await plain.getByText('All details').click()
     expect(await plain.locator('dt', { hasText: /Agent|Direction|Source|Cost|Latency/ }).count()).toBe(0)
     expect(await plain.locator('audio, li[data-index]:not([data-role])').count()).toBe(0)
     expect(await plain.getByText(/^at \d/).count()).toBe(0)
@@ -110,23 +110,26 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     const lines = await page.locator('#call li[data-index]').evaluateAll((items) =>
       items.map((item) => ({
         isSteps: !item.hasAttribute('data-role'),
-        at: /at (\d+:\d\d)/.exec(item.textContent)?.[1],
+        at: /at (\d+:\d\d\.\d)/.exec(item.textContent)?.[1],
       })),
     )
     const spoken = (at: string) => ({ isSteps: false, at })
     expect(lines).toEqual([
-      ...['0:00', '0:05', '0:09'].map(spoken),
-      { isSteps: true, at: '0:10' },
-      ...['0:14', '0:22', '0:32'].map(spoken),
-      { isSteps: true, at: '0:33' },
+      ...['0:00.4', '0:05.1', '0:08.8'].map(spoken),
+      { isSteps: true, at: '0:09.6' },
+      ...['0:14.2', '0:22.0', '0:31.5'].map(spoken),
+      { isSteps: true, at: '0:33.0' },
     ])
-    const tools = page.getByText('find_booking, free_tables')
-    expect(await page.getByText('"Lovelace"').count()).toBe(0)
-    await tools.click()
-    await page.getByText('"name": "Lovelace"').waitFor()
-    await page.getByText('friday, seven').waitFor()
-    await tools.click()
-    await page.getByText('"name": "Lovelace"').waitFor({ state: 'detached' })
+    const tool = page.getByText('find_booking')
+    const received = page.getByRole('region', { name: 'Received' })
+    expect(await received.count()).toBe(0)
+    await tool.click()
+    await received.getByText('Lovelace').waitFor()
+    await page.getByRole('region', { name: 'Returned' }).getByText('42').waitFor()
+    await tool.click()
+    await received.waitFor({ state: 'detached' })
+    await page.getByText('free_tables').click()
+    await received.getByText('friday, seven').waitFor()
     await page.getByText('Transferred to Billing').waitFor()
 
     await page.getByRole('searchbox', { name: 'Search this transcript' }).fill('transferring')
@@ -141,8 +144,8 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
       asked.push(route.request().url())
       await route.fulfill({ contentType: 'audio/wav', body: silence() })
     })
-    const audio = page.getByLabel('Recording')
-    await audio.scrollIntoViewIfNeeded()
+    const audio = page.locator('audio')
+    await audio.waitFor({ state: 'attached' })
     await page.waitForLoadState('networkidle')
     expect(asked).toEqual([])
     await audio.evaluate(async (element) => await (element as HTMLAudioElement).play())
@@ -154,10 +157,8 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     elsewhere.add(recordingUrl)
     const page = await openCall('call-1042')
     await page.route('https://recordings.example/**', (route) => route.fulfill({ status: 404 }))
-    await page.getByLabel('Recording').evaluate((element) => {
-      void (element as HTMLAudioElement).play().catch(() => undefined)
-    })
-    await page.getByText('The recording cannot be played').waitFor()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.getByText('The recording could not be played').waitFor()
     expect(await page.getByRole('link', { name: 'Open the recording' }).getAttribute('href')).toBe(
       recordingUrl,
     )
@@ -174,7 +175,8 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     ]
     for (const [name, options] of looks) {
       const page = await openCall('call-1042', options)
-      await page.getByText('find_booking, free_tables').click()
+      await page.getByText('find_booking').click()
+      await page.getByText('free_tables').click()
       await page.getByText('friday, seven').waitFor()
       expect([name, await findings(page)]).toEqual([name, []])
       const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)

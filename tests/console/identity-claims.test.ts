@@ -18,16 +18,12 @@ test.each([
   expect(email).toBe(isVerified ? 'ada@example.com' : null)
 })
 
-test.each([
-  'ada',
-  'a@b',
-  'ada@example.com, eve@example.com',
-  `${'a'.repeat(250)}@example.com`,
-  7,
-  ['a@b.co'],
-])('%j is no address', (email) => {
-  expect(read({ email, email_verified: true }).email).toBeNull()
-})
+test.each(['ada', 'a@b', 'ada@example.com, eve@example.com', `${'a'.repeat(250)}@example.com`, 7, null])(
+  '%j is no address',
+  (email) => {
+    expect(read({ email, email_verified: true }).email).toBeNull()
+  },
+)
 
 test('groups are texts, and a single one may stand alone', () => {
   expect(read({ groups: ['a', 1, null, 'b'] }).groups).toEqual(['a', 'b'])

@@ -171,6 +171,13 @@ describe('two-factor sign-in for everybody', () => {
     await expectProblem(await again.send('POST', '/two-factor/turn-off', off), 'forbidden', 'Forbidden')
 
     expect((await late.fetch(calls)).status).toBe(403)
+    // As a session that began at the sign-in provider.
+    const { write } = service.services.database
+    await write.run(sql`update sessions set ends_at = expires_at where user_id = ${late.personId}`)
+    expect((await late.fetch(calls)).status).toBe(200)
+    expect(await (await late.fetch('/session')).json()).toMatchObject({ mustSetUpTwoFactor: false })
+    await write.run(sql`update sessions set ends_at = null where user_id = ${late.personId}`)
+    expect((await late.fetch(calls)).status).toBe(403)
     // As the command line does.
     await service.services.console.twoFactorRule.change(false)
     expect((await late.fetch(calls)).status).toBe(200)

@@ -124,7 +124,7 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
   test('a turn plays from there, the transcript follows, and keys play, pause and move', async () => {
     const page = await openCall('kept')
     await strip(page).waitFor()
-    await page.getByRole('link', { name: '0:09' }).click()
+    await page.getByRole('link', { name: '0:09.0' }).click()
     await until(async () => (await timeOf(page)) > 9)
     expect(await heardOf(page)).toContain('table 2')
     await until(() => /[?&]t=\d/.test(page.url()))
@@ -145,7 +145,7 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
     await page.keyboard.press('Home')
     await page.keyboard.press('PageUp')
     await until(async () => (await timeOf(page)) === 30)
-    expect(await strip(page).getAttribute('aria-valuetext')).toBe('0:30 of 1:00')
+    expect(await strip(page).getAttribute('aria-valuetext')).toBe('0:30.0 of 1:00.0')
   })
 
   test('silence is skipped on wish', async () => {

@@ -123,9 +123,13 @@ describe.if(browserPath !== null)('questions, in a browser', () => {
     const { page, open } = tab
     await project.send('PUT', '/ingest/calls/mine', { status: 'completed' })
     await ask('Do you refund my order from abroad?', 'mine')
+    service.services.recordedSearch.noteRead(project.projectId, 'parking', 'mine')
+    await service.services.questions.flush()
     await open(`/p/${project.id}/calls/mine`)
+    await button('All details').click()
     await page.getByText('Knowledge: 1 question').click()
     await page.getByText('We refund any order.').waitFor()
+    await page.getByText('Read whole: Parking').waitFor()
     expect(await findings(page)).toEqual([])
     await button('Wrong answer').click()
     await page.getByText('These words were said in a call').waitFor()

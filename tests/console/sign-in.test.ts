@@ -69,6 +69,7 @@ describe('signing in', () => {
       needsCode: false,
       provider: null,
       hasPassword: true,
+      mustSetUpTwoFactor: false,
     }
     expect([answer.status, await answer.json()]).toEqual([200, shown])
     const later = await browserOf(service, cookieOf(answer)).fetch('/session')
@@ -87,6 +88,7 @@ describe('signing in', () => {
         needsCode: false,
         provider: null,
         hasPassword: false,
+        mustSetUpTwoFactor: false,
       },
     ])
   })

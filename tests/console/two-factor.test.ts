@@ -21,11 +21,11 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const nobody = {
-  mustSetUpTwoFactor: false,
   person: null,
   projects: [],
   isSetUp: true,
   ownsConsole: false,
+  mustSetUpTwoFactor: false,
   provider: null,
   hasPassword: false,
 }

@@ -21,9 +21,9 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   const keep = async (name: string, isShared: boolean) =>
     await (await ada.send('POST', path, { name, query: '?evaluation=fail', isShared })).json()
   const namesOf = async (person: TestPerson) =>
-    (await (await person.fetch(path)).json()).data.map(({ name, canDelete }: Record<string, unknown>) => [
+    (await (await person.fetch(path)).json()).data.map(({ name, canChange }: Record<string, unknown>) => [
       name,
-      canDelete,
+      canChange,
     ])
   const mine = await keep('Mine', false)
   const ours = await keep('ours', true)
@@ -33,7 +33,7 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
     page: 'calls',
     query: '?evaluation=fail',
     isShared: false,
-    canDelete: true,
+    canChange: true,
   })
   expect(await namesOf(ada)).toEqual([
     ['Mine', true],
@@ -62,6 +62,35 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   const stranger = await people.join(await people.mintProject(), 'owner')
   await expectProblem(await stranger.fetch(path), 'not_found', 'Not found')
   expect((await people.nobody.fetch(path)).status).toBe(401)
+})
+
+test('a person renames the views that they may delete, and no others', async () => {
+  const project = await people.mintProject()
+  const path = `/projects/${project.id}/views`
+  const [ada, viewer] = [await people.join(project, 'member'), await people.join(project, 'viewer')]
+  const keep = async (person: TestPerson, isShared: boolean) =>
+    await (await person.send('POST', path, { name: 'Kept', page: 'chart', query: '', isShared })).json()
+  const [mine, ours] = [await keep(ada, false), await keep(ada, true)]
+  const rename = (person: TestPerson, { id }: { id: string }, name: string, at = path) =>
+    person.send('PATCH', `${at}/${id}`, { name })
+  expect(await (await rename(ada, mine, ' Who fails ')).json()).toEqual({ id: mine.id, name: 'Who fails' })
+  expect((await rename(people.owner, ours, 'Ours')).status).toBe(200)
+  const own = await keep(viewer, false)
+  expect((await rename(viewer, own, 'My own')).status).toBe(200)
+  for (const [person, view] of [
+    [people.owner, mine],
+    [viewer, ours],
+  ] as const)
+    await expectProblem(await rename(person, view, 'Theirs'), 'not_found', 'Not found')
+  const elsewhere = `/projects/${(await people.mintProject()).id}/views`
+  await expectProblem(await rename(people.owner, ours, 'Theirs', elsewhere), 'not_found', 'Not found')
+  const { errors } = await expectProblem(await rename(ada, mine, ' '), 'invalid_request', 'Invalid request')
+  expect(errors).toEqual([{ field: 'name', message: 'must not be blank' }])
+  const { data } = await (await ada.fetch(path)).json()
+  expect(data.map(({ name, query }: Record<string, unknown>) => [name, query])).toEqual([
+    ['Ours', ''],
+    ['Who fails', ''],
+  ])
 })
 
 test('an erasure by number deletes the views that name the number, and no others', async () => {
@@ -113,7 +142,7 @@ test('a viewer keeps views for themselves, of which nobody keeps more than a hun
   )
   const own = await (await keep(false)).json()
   const { data } = await (await person.fetch(path)).json()
-  expect(data.map(({ id, canDelete }: Record<string, unknown>) => [id, canDelete]).sort()).toEqual(
+  expect(data.map(({ id, canChange }: Record<string, unknown>) => [id, canChange]).sort()).toEqual(
     [
       [shared.id, false],
       [own.id, true],

@@ -47,7 +47,8 @@ describe('writes to a file that is being checked', () => {
       { untilSound: Promise.reject(new Error('is damaged')) },
     )
     const written = held.client.execute("insert into notes (note) values ('held')")
-    expect(await written.catch(String)).toContain('is damaged')
+    expect(await written.catch((error) => error)).toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 })
+    expect(held.refusesBecause()).toContain('is damaged')
     expect(await count('notes')).toBe(0)
     await held.close()
   })

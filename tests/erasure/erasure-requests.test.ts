@@ -122,6 +122,30 @@ describe('by number', () => {
     ])
   })
 
+  test('takes the alerts that watch the number, with what they told of it', async () => {
+    const project = await service.mintProject()
+    const digits = `49${String(Math.random()).slice(2, 12).padEnd(10, '7')}`
+    const add = async (name: string, callerNumber: string) => {
+      const rule = { name, filters: { callerNumber: [callerNumber] }, windowMinutes: 5, above: { alert: 0 } }
+      expect((await project.send('POST', '/v1/alerts', rule)).status).toBe(201)
+    }
+    const namesOf = async () =>
+      (await (await project.fetch('/v1/alerts')).json()).data.map(({ name }: { name: string }) => name)
+    await add('Watched', `+${digits}`)
+    await add('Longer', `+${digits}5`)
+    await put(project, 'a', { callerNumber: `+${digits}` })
+    const url = `https://example.com/console/p/x/calls?callerNumber=%2B${digits}`
+    await service.services.database.write.run(sql`
+      insert into alert_changes (alert_seq, at, message) select seq, ${Date.now()}, ${JSON.stringify({ url })}
+      from alerts where project_id = ${project.projectId} and rule ->> '$.name' = 'Watched'`)
+    await ask(project, { number: `+${digits}`, dryRun: true })
+    expect(await namesOf()).toEqual(['Watched', 'Longer'])
+    await done(project, await erase(project, { number: `+${digits}` }))
+    expect(await namesOf()).toEqual(['Longer'])
+    const traces = [`"+${digits}"`, `%2B${digits}`].map((text) => ({ name: text, bytes: Buffer.from(text) }))
+    if (!ofFilesOnly) expect(await findTraces(service.dataDir, traces)).toEqual([])
+  })
+
   test('the feed has each deletion under a number of its own', async () => {
     const project = await service.mintProject()
     for (const id of ['a', 'b', 'c']) await put(project, id, { callerNumber: '+15557294053' })

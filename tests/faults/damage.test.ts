@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { freshFolder } from '../support/script.ts'
@@ -67,6 +67,60 @@ describe('a damaged database stops the start with a sentence, and is not changed
     expect((await fetch(`${service.url}/health`)).status).toBe(200)
     expect(await service.stop()).toBe(0)
   })
+})
+
+test('a request that meets damage is 503, as is readiness from then on', async () => {
+  const folder = damaged((bytes) => bytes)
+  const service = await startService({ dataDir: folder })
+  const project = await service.mintProject()
+  await project.send('PUT', '/ingest/calls/c', { summary: 'before' })
+  const file = join(folder, 'callbook.db')
+  const connection = new Database(file)
+  const roots = connection
+    .prepare("select rootpage from sqlite_schema where name in ('calls', 'calls_by_id')")
+    .pluck()
+    .all()
+    .map(Number)
+  connection.exec('pragma wal_checkpoint(truncate)')
+  connection.close()
+  expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+  const bytes = readFileSync(file)
+  for (const root of roots) filled((root - 1) * pageBytes, root * pageBytes)(bytes)
+  writeFileSync(file, bytes)
+  const read = await project.fetch('/v1/calls/c')
+  expect([read.status, await read.json()]).toMatchObject([
+    503,
+    { code: 'unavailable', detail: 'The database is damaged.' },
+  ])
+  const written = await project.send('PUT', '/ingest/calls/d', { summary: 'after' })
+  expect([written.status, (await written.json()).detail]).toMatchObject([
+    503,
+    expect.stringContaining('damaged'),
+  ])
+  const ready = await fetch(`${service.url}/ready`)
+  expect([ready.status, (await ready.json()).detail]).toMatchObject([
+    503,
+    expect.stringContaining('restore a backup'),
+  ])
+  expect(service.logs.filter(({ msg }) => String(msg).includes('is damaged'))).toHaveLength(1)
+  await service.stop()
+})
+
+test('an empty database beside indexes is not taken for a new one', async () => {
+  const folder = freshFolder()
+  copies.push(folder)
+  const index = join(folder.folder, 'indexes', '1.index')
+  mkdirSync(join(folder.folder, 'indexes'))
+  writeFileSync(index, 'vectors')
+  for (const content of [null, '']) {
+    const file = join(folder.folder, 'callbook.db')
+    if (content !== null) writeFileSync(file, content)
+    const service = await spawnService({ DATA_DIR: folder.folder })
+    expect(await service.stop()).toBe(1)
+    expect(service.stderr()).toMatch(/callbook\.db is empty or missing, but .*indexes holds indexes of one/)
+    expect(readFileSync(index, 'utf8')).toBe('vectors')
+    expect(existsSync(file)).toBe(content !== null)
+  }
 })
 
 test('damage in a large database ends the process, which has not changed it', async () => {

@@ -47,6 +47,7 @@ describe("who may send what to the console's interface", () => {
     ['PUT', '/console/api/projects/prj_1/knowledge/search', change],
     ['POST', '/console/api/projects/prj_1/knowledge/kn_1/preview', change],
     ['POST', '/console/api/projects/prj_1/views', see],
+    ['PATCH', '/console/api/projects/prj_1/views/view_1', see],
     ['DELETE', '/console/api/projects/prj_1/views/view_1/', see],
     ['DELETE', '/console/api/projects/prj_1/views', remove],
     ['PATCH', '/console/api/projects/prj_1', manage],

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import packageJson from '../../package.json' with { type: 'json' }
+import { backUp } from '../../src/db/backup.ts'
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
+import { freshFolder } from '../support/script.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testMode } from '../support/test-mode.ts'
 
@@ -17,6 +21,10 @@ afterAll(async () => {
   await guarded.stop()
 })
 
+const ofFolder = {
+  callbook_database_bytes: 'gauge',
+  callbook_last_backup_timestamp_seconds: 'gauge',
+}
 const ofReplicas = {
   callbook_replication_lag_seconds: 'gauge',
   callbook_replication_last_sync_timestamp_seconds: 'gauge',
@@ -65,6 +73,17 @@ describe('/metrics', () => {
       callbook_writes_refused_total: 'counter',
       ...(testMode === 'remote' ? {} : { callbook_disk_free_bytes: 'gauge' }),
       callbook_waiting_readers: 'gauge',
+      callbook_requests_refused_total: 'counter',
+      callbook_webhook_events_waiting: 'gauge',
+      callbook_webhooks_failing: 'gauge',
+      callbook_webhooks_switched_off: 'gauge',
+      callbook_unreadable_events: 'gauge',
+      callbook_erasures_waiting: 'gauge',
+      callbook_erasures_late: 'gauge',
+      process_cpu_seconds_total: 'counter',
+      process_resident_memory_bytes: 'gauge',
+      ...(process.platform === 'linux' ? { process_open_fds: 'gauge' } : {}),
+      ...(testMode === 'remote' ? {} : ofFolder),
       ...(testMode === 'replica' ? ofReplicas : {}),
     })
   })
@@ -81,6 +100,76 @@ describe('/metrics', () => {
     expect(await count(missing)).toBe(before + 3)
     expect(await count(nowhere)).toBe(beforeNowhere + 3)
     expect(JSON.stringify([...(await readMetrics()).values.keys()])).not.toMatch(/wp-login|three/)
+  })
+
+  test('tells what waits, fails or is late', async () => {
+    const own = await startService()
+    const read = async () => parseMetrics(await (await fetch(`${own.url}/metrics`)).text()).values
+    const before = await read()
+    for (const name of [
+      'webhook_events_waiting',
+      'webhooks_failing',
+      'webhooks_switched_off',
+      'unreadable_events',
+    ])
+      expect([name, before.get(`callbook_${name}`)]).toEqual([name, 0])
+    const { projectId } = await own.mintProject()
+    const { write } = own.services.database
+    const at = Date.now() - 60_000
+    const webhook = (id: string, more: string) =>
+      sql.raw(`insert into webhooks (id, project_id, url, events, secret, created_at, failures, disabled_at, disabled_reason)
+        values ('${id}', ${projectId}, 'http://127.0.0.1:1', '[]', 's', ${at}, ${more})`)
+    await write.run(webhook('wh_failing', '2, null, null'))
+    await write.run(webhook('wh_off', `9, ${at}, 'Every attempt has failed.'`))
+    await write.run(sql`insert into webhook_queue (webhook_id, kind, event, seq, due_at)
+      values ('wh_failing', 'call', 'call.completed', 1, ${Date.now() + 600_000})`)
+    await write.run(sql`insert into erasures (project_id, kind, id_hash, change_seq, requested_at)
+      values (${projectId}, 'call', 'hash', 1, ${at})`)
+    const after = await read()
+    const changed = Object.fromEntries([...after].filter(([name]) => name.startsWith('callbook_')))
+    expect(changed).toMatchObject({
+      callbook_webhook_events_waiting: 1,
+      callbook_webhooks_failing: 1,
+      callbook_webhooks_switched_off: 1,
+      callbook_erasures_waiting: 1,
+      callbook_erasures_late: 1,
+    })
+    await own.stop()
+  })
+
+  test.skipIf(testMode === 'remote')(
+    'tells how large the database is, and when it was backed up',
+    async () => {
+      const own = await startService()
+      const read = async () => parseMetrics(await (await fetch(`${own.url}/metrics`)).text()).values
+      expect((await read()).get('callbook_last_backup_timestamp_seconds')).toBe(0)
+      const [folder, at] = [freshFolder(), Date.parse('2026-01-30T09:30:00Z')]
+      const given = {
+        dataDir: own.dataDir,
+        folder: join(folder.folder, 'backup'),
+        version: '1',
+        now: () => at,
+      }
+      await backUp({ ...given, source: own.services.database.file, signal: new AbortController().signal })
+      const values = await read()
+      expect(values.get('callbook_last_backup_timestamp_seconds')).toBe(at / 1000)
+      expect(values.get('callbook_database_bytes{part="file"}')).toBeGreaterThan(0)
+      expect(values.has('callbook_database_bytes{part="log"}')).toBe(true)
+      expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+      expect(values.get('process_cpu_seconds_total')).toBeGreaterThan(0)
+      folder.remove()
+      await own.stop()
+    },
+  )
+
+  test('counts requests beyond a limit', async () => {
+    const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
+    const project = await limited.mintProject()
+    for (let n = 0; n < 3; n++) await project.fetch('/v1/calls')
+    const { values } = parseMetrics(await (await fetch(`${limited.url}/metrics`)).text())
+    expect(values.get('callbook_requests_refused_total{status="429"}')).toBe(2)
+    expect(values.get('callbook_requests_refused_total{status="503"}')).toBe(0)
+    await limited.stop()
   })
 
   test('tells of the vectors that are indexed', async () => {

@@ -256,6 +256,26 @@ describe('X-Request-Id', () => {
 })
 
 describe('headers of every answer', () => {
+  test('name JSON without a charset, on every route', async () => {
+    const routes = createServer(service.services, () => null).routes
+    let found = 0
+    for (const { method, path } of routes.filter(({ method }) => /^(GET|POST|PUT)$/.test(method))) {
+      const request = path.replace(':id', itemId)
+      const body = { name: 'n', text: 't', query: 'n', token: 'x' }
+      const answer = await (method === 'GET' ? project.fetch(request) : project.send(method, request, body))
+      await answer.body?.cancel()
+      const type = answer.headers.get('content-type') ?? ''
+      if (!type.includes('json')) continue
+      found++
+      expect([method, path, type]).toEqual([
+        method,
+        path,
+        expect.stringMatching(/^application\/(problem\+|schema\+)?json$/),
+      ])
+    }
+    expect(found).toBeGreaterThan(50)
+  })
+
   test('say that a browser may do nothing with it, and nobody keep it', async () => {
     const paths = [
       '/v1/calls',

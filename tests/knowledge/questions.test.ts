@@ -124,6 +124,32 @@ describe('questions of searches', () => {
     ])
   })
 
+  test('keep what the agent read whole after them, by the id of the call', async () => {
+    const project = await projectKeeping(7)
+    await project.send('PUT', '/v1/knowledge/refunds', { name: 'Refunds', text: 'We refund any order.' })
+    const call = (name: string, args: object, callId: string) =>
+      project.fetch('/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-call-id': callId },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name, arguments: args },
+        }),
+      })
+    await call('get_knowledge', { id: 'refunds' }, 'silent')
+    for (const callId of ['reader', 'other'])
+      await call('search_knowledge', { query: `refund ${callId}` }, callId)
+    await call('get_knowledge', { id: 'refunds', maxChars: 3 }, 'reader')
+    await call('get_knowledge', { id: 'refunds', offset: 3 }, 'reader')
+    await kept(project)
+    const readsOf = async (callId: string) =>
+      (await api(project, `/calls/${callId}`)).data.map(({ reads }: { reads: object[] }) => reads)
+    expect(await readsOf('reader')).toEqual([[{ id: 'refunds', name: 'Refunds' }]])
+    expect([await readsOf('other'), await readsOf('silent')]).toEqual([[[]], []])
+  })
+
   test('are redacted as the project says', async () => {
     const project = await projectKeeping(7)
     await service.services.settings.change(project.projectId, { redact: ['phone', 'email'] })

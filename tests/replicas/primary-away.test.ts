@@ -24,11 +24,20 @@ afterAll(async () => {
 })
 
 const ways = {
-  killed: { leave: 'SIGKILL', back: () => primary.restart() },
-  frozen: { leave: 'SIGSTOP', back: () => primary.signal('SIGCONT') },
+  killed: {
+    leave: 'SIGKILL',
+    back: () => primary.restart(),
+    detail: 'The primary database cannot be reached. Nothing was written.',
+  },
+  frozen: {
+    leave: 'SIGSTOP',
+    back: () => primary.signal('SIGCONT'),
+    detail:
+      'The primary database did not answer in time. The write is either complete or absent, and may still arrive.',
+  },
 } as const
 
-for (const [way, { leave, back }] of Object.entries(ways)) {
+for (const [way, { leave, back, detail }] of Object.entries(ways)) {
   describe(`a node whose primary is ${way}`, () => {
     beforeAll(() => primary.signal(leave))
 
@@ -38,7 +47,7 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
       expect(await foundByVector(project, 'parking')).toEqual(['Parking'])
     })
 
-    test('answers writes with 503, though they may still be stored', async () => {
+    test('answers writes with 503, which says whether they may still be stored', async () => {
       const writes = [
         project.send('PUT', `/ingest/calls/${way}`, { summary: 'Meanwhile' }),
         project.send('POST', '/v1/knowledge', { name: way, text: 'Meanwhile.' }),
@@ -48,8 +57,7 @@ for (const [way, { leave, back }] of Object.entries(ways)) {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
         expect(await answer.json()).toMatchObject({
           code: 'unavailable',
-          detail:
-            'The primary database did not answer in time. The write is either complete or absent, and may still arrive.',
+          detail,
         })
       }
     })

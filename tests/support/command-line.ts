@@ -56,6 +56,12 @@ export class CommandLine {
     return { ...ran, value: JSON.parse(ran.out) }
   }
 
+  /** Makes the database, as the first start of a service does. */
+  async withDatabase(): Promise<this> {
+    await asCommand(this.dataDir, async () => undefined)
+    return this
+  }
+
   /** Sets up a project, without the cost of a command. */
   async project(name = 'Acme'): Promise<string> {
     const { id } = await asCommand(this.dataDir, ({ projects }) => projects.create(name))

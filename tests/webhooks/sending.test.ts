@@ -89,6 +89,16 @@ describe('an endpoint that fails', () => {
     answer(204)
   }, 60_000)
 
+  test('is in the log with what it answered', async () => {
+    const { project, id, answer } = await make()
+    answer(418)
+    await put(project, 'a', { status: 'completed' })
+    const line = () => service.logs.find(({ webhook }) => webhook === id)
+    await until(() => line() !== undefined)
+    expect(line()).toMatchObject({ level: 40, reason: 'The endpoint answered 418' })
+    answer(204)
+  })
+
   test('holds up the later events of the same call, and of no other', async () => {
     const { project, received, types, answer, record } = await make()
     answer(503, 'a')

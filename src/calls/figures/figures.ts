@@ -9,6 +9,7 @@ import type { CallQuery } from '../finding/call-query.ts'
 import { meaningsOf } from '../finding/call-values.ts'
 import { unlabelled } from '../finding/conditions.ts'
 import {
+  allTime,
   type CountedName,
   countsByQuarter,
   countsByValue,
@@ -18,12 +19,10 @@ import {
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
+import { KnownNumbers } from './known-numbers.ts'
 import { type Naming, type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
 import { emptyTally, shown, sumOf, type Tally } from './tally.ts'
 import { groupsMax, TimeGroups } from './time-groups.ts'
-
-/** Until the year 10000: no call is created later. */
-const allTime = { from: 0, to: Date.UTC(10_000, 0, 1) }
 
 export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
   data: Figure[]
@@ -43,12 +42,20 @@ interface Groups {
   total: number
 }
 
+interface FiguresOptions {
+  store: StoreOf
+  settingsOf: SettingsOf
+  known?: KnownNumbers
+}
+
 /** Figures of the calls that filters find. */
 export class Figures {
-  readonly #options: { store: StoreOf; settingsOf: SettingsOf }
+  readonly #options: FiguresOptions
+  readonly #known: KnownNumbers
 
-  constructor(options: { store: StoreOf; settingsOf: SettingsOf }) {
+  constructor(options: FiguresOptions) {
     this.#options = options
+    this.#known = options.known ?? new KnownNumbers()
   }
 
   /**
@@ -74,7 +81,8 @@ export class Figures {
 
   async #readOf(projectId: number, request: FiguresRequest, db: ReadDatabase): Promise<FiguresOfCalls> {
     const { of, show, by, search } = request
-    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search) }
+    const known = this.#known
+    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search), known }
     const isByTime = by === 'day' || by === 'hour'
     const { groups, total } = isByTime
       ? await groupByTime(reading, by, (await this.#options.settingsOf(projectId)).timeZone)
@@ -95,7 +103,11 @@ async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | 
   const name = time.nameOf(sql`calls.created_at`)
   const counts = countsByQuarter(reading.projectId, periodOf(reading))
   const quarters = countedIn(time.nameOf(quarterStart), counts)
-  const tallies = await readTallies(reading, { name, counted: time.isOfQuarters ? quarters : undefined })
+  const ofQuarter = (start: number) => time.nameAt(start)
+  const tallies = await readTallies(reading, {
+    name,
+    ...(time.isOfQuarters && { counted: quarters, ofQuarter }),
+  })
   const found = [...tallies.keys()].map(Number)
   const first = from === undefined ? Math.min(...found) : Number.NEGATIVE_INFINITY
   const last = to === undefined ? Math.max(...found) : Number.POSITIVE_INFINITY
@@ -126,7 +138,7 @@ async function groupByValue(reading: Reading): Promise<Groups> {
   if (!by.startsWith(analysisPrefix)) texts.delete(noValue)
   const groups = [...texts].map((text) => {
     const meant = meaningsOf(text).map((value) => values.get(value) ?? emptyTally)
-    return [text, meant.reduce(sumOf)] as const
+    return [text, sumOf(...meant)] as const
   })
   const all = none ? [...groups, [noValue, none] as const] : groups
   return { groups: all.sort(byCalls).slice(0, groupsMax), total }
@@ -148,7 +160,7 @@ function namingOf(reading: Reading): ByValue {
   const counted = (name: CountedName) => countedIn(sql`value ->> '$'`, countsByValue(projectId, name, period))
   switch (by) {
     case null:
-      return { counted: countedIn(sql`null`, countsByQuarter(projectId, period)) }
+      return { counted: countedIn(sql`null`, countsByQuarter(projectId, period)), ofQuarter: () => null }
     case 'source':
       return { name: sql`calls.source`, counted: counted(by) }
     case 'endedReason':

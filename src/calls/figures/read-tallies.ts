@@ -3,8 +3,10 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallSearch } from '../finding/call-query.ts'
 import { isUnder } from '../finding/call-values.ts'
+import { allTime, quarterMs } from '../finding/counts.ts'
 import type { FoundPages } from '../finding/found-pages.ts'
 import type { FiguresRequest } from './figures-request.ts'
+import type { KnownNumbers } from './known-numbers.ts'
 import { sumOf, type Tally, type TallyRow, tallyColumns, toTally } from './tally.ts'
 
 /** How many different names are read, of which the most frequent are shown: to sort more would delay others. */
@@ -17,6 +19,7 @@ export interface Reading extends FiguresRequest {
   db: ReadDatabase
   projectId: number
   pages: FoundPages
+  known: KnownNumbers
 }
 
 /** The one group of each call. */
@@ -25,10 +28,12 @@ export interface Naming {
   name?: SQL
   /** Selects `name` of the same groups from call_counts, and their `success`, `fail`, `unevaluated` and `other` calls. */
   counted?: SQL | undefined
+  /** The same names, of a quarter of an hour that starts then; undefined if a group may end within one. */
+  ofQuarter?: ((start: number) => number | null) | undefined
 }
 
 /** The groups of the calls that a search finds, each call in one of them. */
-export async function readTallies(reading: Reading, { name, counted }: Naming): Promise<Tallies> {
+export async function readTallies(reading: Reading, { name, counted, ofQuarter }: Naming): Promise<Tallies> {
   const { db, search, measure, pages, show } = reading
   const tallies: Tallies = new Map()
   const evaluations = measure.isCounted ? evaluationsIn(search) : undefined
@@ -44,6 +49,8 @@ export async function readTallies(reading: Reading, { name, counted }: Naming): 
     const all = db.select(columns).from(sql`(${counted})`).groupBy(sql`name`)
     return add(tallies, await all.having(sql`${columns.calls} > 0`))
   }
+  const known = ofQuarter && (await readKnown(reading, ofQuarter))
+  if (known) return known
   const columns = { name: sql<string | number | null>`name`, ...tallyColumns(show) }
   for await (const slice of pages.slices(sql`${name ?? sql`null`} as name, ${measure.number} as number`)) {
     const tallied = db.select(columns).from(sql`(${slice})`)
@@ -51,6 +58,16 @@ export async function readTallies(reading: Reading, { name, counted }: Naming): 
     add(tallies, await (name ? tallied.groupBy(sql`name`) : tallied))
   }
   return tallies
+}
+
+/** Of all calls of whole quarters of an hour; null for any others. */
+async function readKnown(
+  { db, projectId, of, measure, search, known }: Reading,
+  ofQuarter: (start: number) => number | null,
+): Promise<Tallies | null> {
+  const { conditions, words, from = allTime.from, to = allTime.to } = search
+  if (conditions.length > 0 || words || from % quarterMs !== 0 || to % quarterMs !== 0) return null
+  return await known.tallies({ db, projectId, of, number: measure.number }, { from, to }, ofQuarter)
 }
 
 /** Of JSON, what call_counts counts. */

@@ -57,15 +57,30 @@ export function toTally({ calls, numbers, sum, least, most, ranked }: TallyRow):
   }
 }
 
-export function sumOf(a: Tally, b: Tally): Tally {
-  return {
-    calls: a.calls + b.calls,
-    numbers: a.numbers + b.numbers,
-    sum: a.sum + b.sum,
-    least: Math.min(a.least, b.least),
-    most: Math.max(a.most, b.most),
-    ranked: [...a.ranked, ...b.ranked],
+/** @param all one for each call; NaN for a call without one */
+export function tallyOf(all: Float64Array): Tally {
+  let [numbers, sum, least, most] = [0, emptyTally.sum, emptyTally.least, emptyTally.most]
+  for (const number of all) {
+    if (Number.isNaN(number)) continue
+    numbers++
+    sum += number
+    if (number < least) least = number
+    if (number > most) most = number
   }
+  const ranked = numbers === all.length ? all : all.filter((number) => !Number.isNaN(number))
+  return { calls: all.length, numbers, sum, least, most, ranked: [ranked] }
+}
+
+export function sumOf(...tallies: Tally[]): Tally {
+  const sum = { ...emptyTally, ranked: tallies.flatMap(({ ranked }) => ranked) }
+  for (const { calls, numbers, sum: own, least, most } of tallies) {
+    sum.calls += calls
+    sum.numbers += numbers
+    sum.sum += own
+    sum.least = Math.min(sum.least, least)
+    sum.most = Math.max(sum.most, most)
+  }
+  return sum
 }
 
 /** What is shown of the calls; null for the value of no numbers. */

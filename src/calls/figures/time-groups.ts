@@ -41,6 +41,12 @@ export class TimeGroups {
     return branches.length === 0 ? sql`null` : sql`case ${sql.join(branches, sql` `)} end`
   }
 
+  /** The same for a number. */
+  nameAt(at: number): number | null {
+    const part = this.#parts.find(({ to }) => at < to)
+    return part ? this.#nameIn(part, at) : null
+  }
+
   /** `2026-03-29`, or the ISO time at which the hour starts. */
   textOf(name: number): string {
     const text = new Date(name).toISOString()

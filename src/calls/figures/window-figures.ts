@@ -8,7 +8,7 @@ import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
 import type { Figures } from './figures.ts'
 import { readFiguresRequest } from './figures-request.ts'
 import { shows } from './measures.ts'
-import { emptyTally, shown } from './tally.ts'
+import { shown, tallyOf } from './tally.ts'
 
 /** A figure of the calls of a window of time: of those that were created in it, or completed if it is not their number. */
 export interface Watched {
@@ -86,20 +86,9 @@ export class WindowFigures {
 
   /** What is shown of calls with these numbers. */
   valueOf(show: string, numbers: readonly (number | null)[]): number | null {
-    const ranked = Float64Array.from(numbers.filter((number) => number !== null))
-    const sumOfAll = ranked.reduce((sum, number) => sum + number, 0)
-    const least = ranked.reduce((a, b) => Math.min(a, b), emptyTally.least)
-    const most = ranked.reduce((a, b) => Math.max(a, b), emptyTally.most)
-    const tally = {
-      calls: numbers.length,
-      numbers: ranked.length,
-      sum: sumOfAll,
-      least,
-      most,
-      ranked: [ranked],
-    }
     const known = shows.find((each) => each === show)
-    return known ? shown(known, tally) : null
+    const all = Float64Array.from(numbers, (number) => number ?? Number.NaN)
+    return known ? shown(known, tallyOf(all)) : null
   }
 
   /**

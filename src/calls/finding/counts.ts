@@ -11,8 +11,10 @@ export type CountedName = 'endedReason' | 'source' | 'agentId' | 'duration'
 
 export const quarterMs = 900_000
 export const dayMs = 86_400_000
+/** Until the year 10000: no call is created later. */
+export const allTime = { from: 0, to: Date.UTC(10_000, 0, 1) }
 /** `until` of what is counted for all time. */
-const allTime = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
+const untilAllTime = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
 /**
  * Selects `until`, `calls`, `success`, `fail`, `unevaluated` and `engaged` of each quarter of an hour of a period. The
@@ -30,13 +32,33 @@ export function countsByValue(projectId: number, name: CountedName, period: Peri
   return countsIn(projectId, name, period, dayMs)
 }
 
+export interface DayCount {
+  /** Of UTC, by its number since 1970. */
+  day: number
+  calls: number
+}
+
+/** How many calls each day has that a period touches. */
+export async function callsByDay(
+  db: ReadDatabase,
+  projectId: number,
+  { from, to }: Period,
+): Promise<DayCount[]> {
+  // Each call has one source, or none.
+  return await db
+    .select({ day: sql<number>`until / ${sql.raw(`${dayMs}`)} - 1`, calls: sql<number>`sum(calls)` })
+    .from(callCounts)
+    .where(sql`project_id = ${projectId} and until > ${from} and until < ${to + dayMs} and name = 'source'`)
+    .groupBy(callCounts.until)
+}
+
 /** Selects `value` and `calls` for each value of a filter. */
 export function countsOfAllTime(
   projectId: number,
   name: 'evaluation' | Exclude<CountedName, 'duration'>,
 ): SQL {
   return sql`select value, calls from ${callCounts}
-    where project_id = ${projectId} and until = ${allTime} and name = ${name}`
+    where project_id = ${projectId} and until = ${untilAllTime} and name = ${name}`
 }
 
 /** Values of a filter, as JSON. */
@@ -59,7 +81,7 @@ export async function countAny(
   const rows = await db
     .select({ at: sql<number>`list.key`, calls: sql<number>`sum(calls)`, areFew: sql<number>`min(is_few)` })
     .from(sql`json_each(${JSON.stringify(wanted)}) as list cross join json_each(list.value) as one
-      cross join ${callCounts} on project_id = ${projectId} and until = ${allTime}
+      cross join ${callCounts} on project_id = ${projectId} and until = ${untilAllTime}
         and name = one.value ->> 0 and call_counts.value = one.value ->> 1`)
     .groupBy(sql`list.key`)
   const found = new Map(rows.map(({ at, calls, areFew }) => [at, { calls, areFew: areFew === 1 }]))
@@ -72,7 +94,7 @@ function countsIn(projectId: number, name: string, { from, to }: Period, ms: num
   const last = Math.max(Math.floor(to / ms) * ms, first)
   const single = (start: number, end: number) => sql`
     union all select until, value, 1, evaluation is 'success', evaluation is 'fail', evaluation is null, is_engaged
-    from counted_calls where project_id = ${projectId} and name = ${name} and until < ${allTime}
+    from counted_calls where project_id = ${projectId} and name = ${name} and until < ${untilAllTime}
       and created_at >= ${start} and created_at < ${end}`
   return sql`select until, value, calls, success, fail, unevaluated, engaged from ${callCounts}
     where project_id = ${projectId} and until > ${first} and until <= ${last} and name = ${name}

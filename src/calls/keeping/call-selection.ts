@@ -1,7 +1,7 @@
 import { type AnyColumn, eq, type SQL, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { calls, callViews } from '../../db/schema.ts'
+import { alerts, calls, callViews } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
@@ -81,6 +81,19 @@ export class CallSelections {
     return views
       .filter(({ name, query }) => [name, ...textsIn(query)].some((text) => matcher.matches(text)))
       .map(({ id }) => id)
+  }
+
+  /** The ids of alerts that mention the number, in a filter or in their name. */
+  async alertsOf(projectId: number, number: string): Promise<string[]> {
+    const matcher = await this.matcher(projectId, number)
+    const rows = await this.#options
+      .store(projectId)
+      .read.select({ id: alerts.id, rule: alerts.rule })
+      .from(alerts)
+      .where(eq(alerts.projectId, projectId))
+    const textsOf = ({ name, filters }: Record<string, unknown>) =>
+      [name, ...Object.values(Object(filters)).flat()].map(String)
+    return rows.filter(({ rule }) => textsOf(rule).some((text) => matcher.matches(text))).map(({ id }) => id)
   }
 
   /** @throws invalid_request for what is no whole number */

@@ -3,9 +3,9 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
 
 /** Those with the most calls are measured. */
-export const projectsMax = 200
+const projectsMax = 200
 /** Rows are counted up to here. */
-export const countedMax = 100_000
+const countedMax = 100_000
 /** The newest records of each kind, from whose average the bytes of all follow. */
 const sampledMax = 200
 

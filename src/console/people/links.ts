@@ -114,7 +114,7 @@ export class Links {
     const { personId: id, name, email } = signedIn
     const person = { id, name, email }
     await this.#join(link.tokenHash, person, client)
-    return await describeSession(this.#options, person)
+    return await describeSession(this.#options, person, { sessionId: signedIn.sessionId })
   }
 
   /** Sets a new password, ends all of the person's sessions and signs them in. */

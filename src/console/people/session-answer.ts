@@ -20,30 +20,30 @@ export interface SessionAnswer {
   ownsConsole: boolean
   /** Whether the password was right and a code of the second factor is asked for next. */
   needsCode: boolean
+  /** Whether the signed-in person has to set up a second factor before anything else. */
+  mustSetUpTwoFactor: boolean
   /** Where people can sign in instead of with a password, or only there; null for nowhere. */
   provider: { name: string; isOnly: boolean } | null
   /** Whether the signed-in person has a password here. */
   hasPassword: boolean
-  /** Whether the signed-in person has to set up a second factor before anything else. */
-  mustSetUpTwoFactor: boolean
+}
+
+interface SessionFacts {
+  needsCode?: boolean
+  /** Null where it has just begun. */
+  sessionId?: string | null
+  /** Whether the person has just signed in at the provider. */
+  isIdentified?: boolean
 }
 
 export async function describeSession(
   { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
   person: Person | null,
-  needsCode = false,
+  { needsCode = false, sessionId = null, isIdentified = false }: SessionFacts = {},
 ): Promise<SessionAnswer> {
   const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
-  const nobody = {
-    person: null,
-    projects: [],
-    ownsConsole: false,
-    hasPassword: false,
-    needsCode,
-    provider,
-    mustSetUpTwoFactor: false,
-  }
-  if (!person) return { ...nobody, isSetUp: await hasPeople(read) }
+  const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, provider }
+  if (!person) return { ...nobody, needsCode, mustSetUpTwoFactor: false, isSetUp: await hasPeople(read) }
   const { id, name, email } = person
   return {
     person: { id, name, email },
@@ -52,8 +52,9 @@ export async function describeSession(
     ownsConsole: (await findConsoleOwner(read)) === id,
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
+    mustSetUpTwoFactor:
+      !isIdentified && (await mustSetUpTwoFactor({ read, oidc }, { personId: id, sessionId })),
     provider,
-    mustSetUpTwoFactor: await mustSetUpTwoFactor(read, id),
   }
 }
 

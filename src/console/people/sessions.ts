@@ -53,8 +53,8 @@ export class Sessions {
   }
 
   /** Whether the person has to set up a second factor before anything else. */
-  mustSetUpTwoFactor({ personId }: SignedIn): Promise<boolean> {
-    return mustSetUpTwoFactor(this.#options.read, personId)
+  mustSetUpTwoFactor(person: SignedIn): Promise<boolean> {
+    return mustSetUpTwoFactor(this.#options, person)
   }
 
   /** What the page needs to know about its session. Extends the session and its cookie. */
@@ -67,7 +67,8 @@ export class Sessions {
     const { response, headers } = isDue ? await this.#ask(({ api }) => api.getSession(asked)) : found
     const needsCode = !response && (await this.#challengedBy(client)) !== null
     client.keepCookies(headers)
-    return await describeSession(this.#options, response?.user ?? null, needsCode)
+    const sessionId = response?.session.id ?? null
+    return await describeSession(this.#options, response?.user ?? null, { needsCode, sessionId })
   }
 
   /**
@@ -89,7 +90,7 @@ export class Sessions {
   /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
   async open(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
     const user = await this.#begin(credentials, client)
-    if (user === null) return await describeSession(this.#options, null, true)
+    if (user === null) return await describeSession(this.#options, null, { needsCode: true })
     return await this.#answer(user, client)
   }
 
@@ -140,7 +141,7 @@ export class Sessions {
     const { audit } = this.#options
     const by = byPerson({ ...user, personId: user.id }, client.address)
     await audit.record({ by, projectId: null, action: 'signed_in', target: provider })
-    return await describeSession(this.#options, user)
+    return await describeSession(this.#options, user, { isIdentified: provider !== null })
   }
 
   /** @param scope `everywhere` ends every session of the person, including this one */

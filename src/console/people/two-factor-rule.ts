@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { accounts, meta, people } from '../../db/schema.ts'
+import { accounts, meta, people, sessions } from '../../db/schema.ts'
 import { consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import { type ActedBy, actorIdOf } from '../../identity.ts'
 import type { PeopleOptions } from './options.ts'
@@ -52,14 +52,23 @@ export async function isTwoFactorRequired(read: ReadDatabase): Promise<boolean> 
   return (await readMeta(read, ruleName)).has(ruleName)
 }
 
-/** Whether the person has to set up a second factor before anything else. */
-export async function mustSetUpTwoFactor(read: ReadDatabase, personId: string): Promise<boolean> {
+/**
+ * Whether the person has to set up a second factor before anything else. Not in a session that began at the sign-in
+ * provider, which alone has an end: whether a second factor was needed there is the provider's to say.
+ */
+export async function mustSetUpTwoFactor(
+  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  { personId, sessionId }: { personId: string; sessionId: string | null },
+): Promise<boolean> {
+  // Where passwords are not accepted, nothing here would ask for it.
+  if (oidc?.isOnly) return false
   const rows = await read.all(sql`
-    select 1 where exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)}`)
+    select 1 where exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)}
+      and not exists (select 1 from ${sessions} where id = ${sessionId} and ends_at is not null)`)
   return rows.length > 0
 }
 
-/** Whoever signs in elsewhere has no password here, and a second factor there. */
+/** Without a password, nobody can sign in here. */
 function lacksTwoFactor(personId: string | null) {
   return sql`exists (
     select 1 from ${people} join ${accounts} on user_id = ${people.id} and provider_id = 'credential'

@@ -46,10 +46,23 @@ export const analysisKeys = {
   next: within('analysis', 'next'),
 }
 
+export const alertKeys = {
+  all: within('alerts'),
+  list: within('alerts', 'list'),
+  destinations: within('alerts', 'destinations'),
+  callsPerDay: within('alerts', 'calls per day'),
+  preview: within('alerts', 'preview'),
+  /** Of all alerts, or of one. */
+  changes: within('alerts', 'changes'),
+}
+
 export const metricsKeys = {
   /** A chart, named as a list is. */
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
+  groups: within('metrics', 'groups'),
+  /** From which latency on an answer is slow. */
+  slow: within('metrics', 'slow'),
   criteria: within('metrics', 'criteria'),
 }
 

@@ -16,6 +16,7 @@ import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
 import { Shell } from './shell/shell.tsx'
+import { alertSearch } from './views/alerts/alert-search.ts'
 import { analysisSearch } from './views/analysis/analysis-search.ts'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters } from './views/calls/chosen-filters.ts'
@@ -321,6 +322,26 @@ const webhookRoute = createRoute({
   component: lazyView(() => import('./views/settings/webhook-view.tsx'), 'WebhookView'),
 })
 
+const alertsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/alerts',
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: 'fired' } => (tab === 'fired' ? { tab } : {}),
+  component: lazyView(() => import('./views/alerts/alerts-view.tsx'), 'AlertsView'),
+})
+
+const newAlertRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/alerts/new',
+  validateSearch: alertSearch,
+  component: lazyView(() => import('./views/alerts/new-alert-view.tsx'), 'NewAlertView'),
+})
+
+const alertRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/alerts/$alert',
+  component: lazyView(() => import('./views/alerts/alert-view.tsx'), 'AlertView'),
+})
+
 const analysisRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/analysis',
@@ -405,6 +426,9 @@ const routeTree = rootRoute.addChildren([
       sourceRoute,
       webhooksRoute,
       webhookRoute,
+      alertsRoute,
+      newAlertRoute,
+      alertRoute,
       analysisRoute,
       peopleRoute,
       privacyRoute,

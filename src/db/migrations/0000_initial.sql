@@ -517,6 +517,7 @@ CREATE TABLE `questions` (
 	`query` text NOT NULL,
 	`coverage` real,
 	`hits` text NOT NULL,
+	`reads` text DEFAULT '[]' NOT NULL,
 	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint

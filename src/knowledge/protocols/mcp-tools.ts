@@ -48,7 +48,10 @@ const ItemSlice = Type.Object({
 type ItemSlice = Static<typeof ItemSlice>
 
 /** The tools that read a project's knowledge. */
-export function knowledgeTools(knowledge: Knowledge, search: Pick<RecordedSearch, 'search'>): McpTool[] {
+export function knowledgeTools(
+  knowledge: Knowledge,
+  search: Pick<RecordedSearch, 'search' | 'noteRead'>,
+): McpTool[] {
   return [
     toolOf({
       name: 'search_knowledge',
@@ -89,8 +92,10 @@ export function knowledgeTools(knowledge: Knowledge, search: Pick<RecordedSearch
         'passage is not enough.',
       input: ItemSliceRequest,
       output: ItemSlice,
-      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }) => {
+      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }, callId) => {
         const item = await knowledge.get(projectId, id)
+        // The further parts of a long text are no other reading.
+        if (offset === 0) search.noteRead(projectId, id, callId)
         return { ...item, ...sliceOf(item.text, offset, maxChars), totalChars: item.text.length }
       },
       toTexts: (item) => [document(item)],

@@ -17,6 +17,7 @@ import { isGap, type QuestionGroups } from './question-groups.ts'
 const delayMs = 5_000
 const retryMs = 60_000
 const retryMsMax = 3_600_000
+const pauseFactor = 4
 /** Long enough for a model that has just started. */
 const timeoutMs = 10_000
 /** Of one project, the last asked ones. For the others, what agents found last counts. */
@@ -130,11 +131,11 @@ export class QuestionChecks {
   }
 }
 
-/** Waits as long as the work since the last pause took, so that it never takes more than half of a core. */
+/** Waits four times as long as the work since the last pause took, so that it takes a fifth of a core at most. */
 function pauses(signal: AbortSignal): () => Promise<void> {
   let last = performance.now()
   return async () => {
-    await sleep(performance.now() - last, undefined, { signal })
+    await sleep(pauseFactor * (performance.now() - last), undefined, { signal })
     last = performance.now()
   }
 }

@@ -118,13 +118,15 @@ export class QuestionGroups {
     const { store, settingsOf } = this.#options
     const { keepQuestionsDays: days } = await settingsOf(projectId)
     if (days === null) return null
-    const items = await store(projectId).readForConsole.all<TimesFound['items'][number]>(sql`
-      select items.id as id, asked.count as count from (
+    // Through the builder: the console's own thread answers a bare statement with rows that have no names.
+    const items = await store(projectId)
+      .readForConsole.select({ id: sql<string>`items.id`, count: sql<number>`asked.count` })
+      .from(sql`(
         select ${firstItem(sql`hits`)} as item, count(*) as count from ${questions}
         where ${await this.#areKept(projectId)} group by item
-      ) as asked
-      join ${knowledgeItems} as items on items.seq = asked.item and items.project_id = ${projectId}
-      order by count desc, items.seq desc limit ${itemsMax}`)
+      ) as asked join ${knowledgeItems} as items on items.seq = asked.item and items.project_id = ${projectId}`)
+      .orderBy(sql`asked.count desc, items.seq desc`)
+      .limit(itemsMax)
     return { days, items }
   }
 

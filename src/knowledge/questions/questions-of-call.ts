@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
-import { goldenQuestions, questionStates, questions } from '../../db/schema.ts'
+import { goldenQuestions, knowledgeItems, questionStates, questions } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { type FoundPassage, readPassagesOf } from './hits.ts'
 import { dayMs } from './questions.ts'
@@ -18,6 +18,8 @@ export interface QuestionOfCall {
   mark: 'answered' | 'not_answered' | 'dismissed' | null
   isGolden: boolean
   passages: FoundPassage[]
+  /** The items that the agent then read whole, those that are still there. */
+  reads: { id: string; name: string }[]
 }
 
 export interface QuestionsOfCall {
@@ -29,6 +31,7 @@ export interface QuestionsOfCall {
 interface Row extends Pick<QuestionOfCall, 'id' | 'query' | 'coverage' | 'mark'> {
   at: number
   hits: string
+  reads: string
   isGolden: 0 | 1
 }
 
@@ -48,7 +51,10 @@ export async function questionsOfCall(
   if (keepQuestionsDays === null) return { data: [], gapCoverage }
   const { read } = store(projectId)
   const rows = await read.all<Row>(sql`
-    select asked.wording as id, query, at, asked.coverage, asked.hits, mark,
+    select asked.wording as id, query, at, asked.coverage, asked.hits, mark, (
+        select json_group_array(json_object('id', items.id, 'name', items.name) order by read.key)
+        from json_each(asked.reads) as read
+        join ${knowledgeItems} as items on items.seq = read.value and items.project_id = asked.project_id) as reads,
       exists (select 1 from ${goldenQuestions} as golden
         where golden.project_id = ${projectId} and golden.wording = asked.wording) as isGolden
     from ${questions} as asked indexed by questions_by_call
@@ -60,11 +66,13 @@ export async function questionsOfCall(
     projectId,
     rows.map(({ hits }) => hits),
   )
-  const data = rows.map(({ hits: _, at, isGolden, ...row }, place) => ({
+  const data = rows.map(({ hits: _, reads, at, isGolden, ...row }, place) => ({
     ...row,
     at: new Date(at).toISOString(),
     isGolden: isGolden === 1,
     passages: passages[place] ?? [],
+    // The query above wrote it.
+    reads: JSON.parse(reads) as QuestionOfCall['reads'],
   }))
   return { data, gapCoverage }
 }

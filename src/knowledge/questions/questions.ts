@@ -5,7 +5,7 @@ import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import type { Requirement } from '../../db/requirements.ts'
-import { calls, erasures, projects, questions } from '../../db/schema.ts'
+import { calls, erasures, knowledgeItems, projects, questions } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
 import { ProjectWasDeleted } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
@@ -21,6 +21,7 @@ const retryMs = 5_000
 export const dayMs = 86_400_000
 /** Questions in memory that wait to be written. Further ones are lost. */
 const waitingMax = 5_000
+const readsPerQuestionMax = 20
 const questionsPerProjectMax = 100_000
 const rowsPerDeletionMax = 2_000
 /** Few, so that other writes wait only briefly. */
@@ -34,6 +35,13 @@ interface Question {
   coverage: number | null
   /** The passages found, best first. */
   found: [itemId: string, position: number][]
+}
+
+/** An item that an agent read whole. */
+interface Read {
+  projectId: number
+  callId: string
+  itemId: string
 }
 
 interface QuestionsOptions {
@@ -68,6 +76,7 @@ export class Questions {
   /** How many questions of each project have expired, and since when: the audit trail gets one entry a day. */
   readonly #expired = new Map<number, { count: number; since: number }>()
   #waiting: Question[] = []
+  #reads: Read[] = []
   #lost = 0
 
   constructor(options: QuestionsOptions) {
@@ -89,6 +98,13 @@ export class Questions {
     const at = this.#options.now()
     const { coverage } = answer
     this.#waiting.push({ projectId, at, callId, query, coverage, found: pairsOf(answer) })
+    this.#background.soon()
+  }
+
+  /** Keeps with the last question of a call, if there is one, that the agent has read an item. */
+  addRead(read: Read): void {
+    if (this.#reads.length >= waitingMax) return
+    this.#reads.push(read)
     this.#background.soon()
   }
 
@@ -174,6 +190,21 @@ export class Questions {
     this.#lost = 0
     for (let left = this.#waiting.length; left > 0; left -= rowsPerWriteMax)
       await this.#writeSome(this.#waiting.splice(0, rowsPerWriteMax))
+    while (this.#reads.length > 0) await this.#writeReads(this.#reads.splice(0, rowsPerWriteMax))
+  }
+
+  /** Reads of a call without a question are kept nowhere, nor are more than twenty for one question. */
+  async #writeReads(reads: readonly Read[]): Promise<void> {
+    await this.#options.write.batch({
+      reads: reads.map(
+        ({ projectId, callId, itemId }) => sql`
+          update ${questions} set reads = json_insert(reads, '$[#]', items.seq)
+          from ${knowledgeItems} as items
+          where items.project_id = ${projectId} and items.id = ${itemId} and ${questions}.seq = (
+            select max(seq) from ${questions} where project_id = ${projectId} and call_id = ${callId})
+          and json_array_length(reads) < ${readsPerQuestionMax}`,
+      ),
+    })
   }
 
   /** Writes questions, but none of a project that keeps no questions, and none of a deleted call. */

@@ -10,7 +10,7 @@ const callHeader = 'x-call-id'
 
 interface RecordedSearchOptions {
   search: Pick<Search, 'search'>
-  questions: Pick<Questions, 'add'>
+  questions: Pick<Questions, 'add' | 'addRead'>
   metrics: Pick<Metrics, 'observeSearch'>
 }
 
@@ -30,10 +30,18 @@ export class RecordedSearch {
     const { search, questions, metrics } = this.#options
     const result = await search.search(projectId, request)
     metrics.observeSearch(result.answer)
-    const isId = typeof callId === 'string' && callIdPattern.test(callId)
-    questions.add(projectId, request.query, result.answer, isId ? callId : null)
+    questions.add(projectId, request.query, result.answer, isCallId(callId) ? callId : null)
     return result
   }
+
+  /** Says that the agent has read an item whole. @param callId as above */
+  noteRead(projectId: number, itemId: string, callId: unknown): void {
+    if (isCallId(callId)) this.#options.questions.addRead({ projectId, itemId, callId })
+  }
+}
+
+function isCallId(callId: unknown): callId is string {
+  return typeof callId === 'string' && callIdPattern.test(callId)
 }
 
 /** The call id in the headers of a request; null if they have none. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Call, CallDetails, TimelineEntry } from '../../../src/calls/schemas.ts'
 import { callText } from '../../../src/console/ui/views/calls/call-text.ts'
 import { retrievedIn } from '../../../src/console/ui/views/calls/retrieved.ts'
-import { turnOfHash } from '../../../src/console/ui/views/calls/turn-hash.ts'
+import { hashOfTurn, turnOfHash } from '../../../src/console/ui/views/calls/turn-hash.ts'
 
 describe('a call as text', () => {
   test('has who, when, the summary, each turn with its time, and what happened between', () => {
@@ -24,15 +24,13 @@ describe('a call as text', () => {
     ]
     expect(callText(call, { direction: null, timeline } as unknown as CallDetails)).toBe(
       '+1 555 729 4053, 2026-01-31T09:30:00.000Z, 1:04\nCall call-1\n\nMoved a booking.\n\n' +
-        'Agent (0:00): Hello.\nCaller: Friday, please.\n[find_booking]\n',
+        'Agent (0:00.0): Hello.\nCaller: Friday, please.\n[find_booking]\n',
     )
     expect(callText({ ...call, summary: null, transcript: [] }, undefined)).not.toContain('Moved')
   })
 })
 
 describe('what a tool retrieved', () => {
-  const result = (text: string): TimelineEntry => ({ atSeconds: 1, kind: 'tool_result', text })
-
   test('is read from the answers of every protocol, each item once', () => {
     const hits = {
       data: [
@@ -40,34 +38,35 @@ describe('what a tool retrieved', () => {
         { itemId: 'kn_2', name: 'Hours' },
       ],
     }
-    expect(retrievedIn([result(JSON.stringify(hits)), result(JSON.stringify(hits))])).toEqual([
+    expect(retrievedIn(JSON.stringify([hits, hits]))).toEqual([
       { id: 'kn_1', name: 'Refund "policy"' },
       { id: 'kn_2', name: 'Hours' },
     ])
-    expect(
-      retrievedIn([result(JSON.stringify({ result: JSON.stringify({ data: [{ itemId: 'kn_3' }] }) }))]),
-    ).toEqual([{ id: 'kn_3', name: null }])
-    expect(retrievedIn([result('Hours › Saturday (item kn_2)\n\nFrom nine to one.')])).toEqual([
+    expect(retrievedIn(JSON.stringify({ result: JSON.stringify({ data: [{ itemId: 'kn_3' }] }) }))).toEqual([
+      { id: 'kn_3', name: null },
+    ])
+    expect(retrievedIn('Hours › Saturday (item kn_2)\n\nFrom nine to one.')).toEqual([
       { id: 'kn_2', name: 'Hours' },
     ])
-    expect(retrievedIn([result('{"documents":[{"content":"x","uuid":"kn_4:2"}]}')])).toEqual([
+    expect(retrievedIn('{"documents":[{"content":"x","uuid":"kn_4:2"}]}')).toEqual([
       { id: 'kn_4', name: null },
     ])
   })
 
-  test('is nothing in other answers, and in what a tool was asked', () => {
-    const asked: TimelineEntry = { atSeconds: 0, kind: 'tool_call', text: '{"itemId":"kn_1"}' }
-    expect(retrievedIn([asked, result('{"id":42}'), result('It is (item 4) on the list.')])).toEqual([])
+  test('is nothing in other answers', () => {
+    expect(['{"id":42}', 'It is (item 4) on the list.', ''].flatMap(retrievedIn)).toEqual([])
   })
 })
 
-test('a turn is named by its index in the address', () => {
-  expect(['#turn-12', 'turn-0', '#turn-', '#turn-x', '#other', ''].map(turnOfHash)).toEqual([
-    12,
+test('a turn is named in the address as people count: the first is 1', () => {
+  expect(['#turn-12', 'turn-1', '#turn-0', '#turn-', '#turn-x', '#other', ''].map(turnOfHash)).toEqual([
+    11,
     0,
     null,
     null,
     null,
     null,
+    null,
   ])
+  expect(turnOfHash(hashOfTurn(777))).toBe(777)
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { TimelineEntry } from '../../../src/calls/schemas.ts'
 import { linesOf } from '../../../src/console/ui/views/calls/conversation.ts'
+import { secondsOf } from '../../../src/console/ui/views/calls/step.ts'
 import fc from '../../support/fast-check.ts'
 
 const transcript = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }))
@@ -46,10 +47,34 @@ test('without times of turns a step follows the turn that it names, or the last 
   expect(drawn([step('x', 4, 0), step('late', 1), step('beyond', 2, 99)])).toBe('a [x] b c [late beyond]')
 })
 
+test('a tool’s answer stands with its call, also when somebody spoke meanwhile, and says why it failed', () => {
+  const result = (atSeconds: number, text: string): TimelineEntry => ({
+    atSeconds,
+    kind: 'tool_result',
+    name: 'x',
+    text,
+  })
+  const lines = linesOf(transcript, [
+    turn(0, 1),
+    step('x', 2),
+    turn(1, 3),
+    result(4, '{"error":{"message":"No table is free."}}'),
+    step('x', 5),
+    result(5.5, '{"ok":true}'),
+    turn(2, 9),
+  ])
+  const steps = lines.flatMap((line) => ('steps' in line ? line.steps : []))
+  expect(steps.map((each) => [each.atSeconds, secondsOf(each), each.failure])).toEqual([
+    [2, 2, 'No table is free.'],
+    [5, 0.5, null],
+  ])
+  expect('steps' in (lines[1] ?? {})).toBe(true)
+})
+
 test('every turn and every step is there once, whatever the timeline', () => {
   const entries = fc.record({
     atSeconds: fc.nat(5),
-    kind: fc.constantFrom<TimelineEntry['kind']>('turn', 'tool_call', 'transfer', 'other'),
+    kind: fc.constantFrom<TimelineEntry['kind']>('turn', 'tool_call', 'tool_result', 'transfer', 'other'),
     turn: fc.option(fc.nat(4)),
   })
   fc.assert(
@@ -57,7 +82,8 @@ test('every turn and every step is there once, whatever the timeline', () => {
       const lines = linesOf(transcript, timeline)
       expect(lines.flatMap((line) => ('turn' in line ? line.index : []))).toEqual([0, 1, 2])
       const steps = lines.flatMap((line) => ('steps' in line ? line.steps : []))
-      expect(new Set(steps)).toEqual(new Set(timeline.filter(({ kind }) => kind !== 'turn')))
+      const shown = steps.flatMap(({ began, answer }) => [began, answer].filter((entry) => entry !== null))
+      expect(new Set(shown)).toEqual(new Set(timeline.filter(({ kind }) => kind !== 'turn')))
     }),
   )
 })

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { asCommand } from '../../support/command.ts'
-import { CommandLine, commandsTimeoutMs, removeFolders } from '../../support/command-line.ts'
+import { CommandLine, commandsTimeoutMs, newFolder, removeFolders } from '../../support/command-line.ts'
 
 setDefaultTimeout(commandsTimeoutMs)
 afterAll(removeFolders)
@@ -71,6 +71,26 @@ describe('every command', () => {
     expect(readdirSync(callbook.dataDir)).toEqual([])
   })
 
+  test.each([
+    [['project', 'create', 'Acme']],
+    [['project', 'list', '--json']],
+    [['key', 'create', '--project', 'p', '--name', 'x']],
+    [['person', 'setup']],
+    [['source', 'list']],
+    [['calls', 'export', '--project', 'p']],
+    [['index', 'rebuild']],
+    [['backup', 'OUT']],
+  ])('%p says where it found no database, and makes none', async (args) => {
+    const [there, out] = [join(newFolder(), 'mistyped'), join(newFolder(), 'out')]
+    const given = args.map((arg) => (arg === 'OUT' ? out : arg))
+    const { code, out: answer, err } = await new CommandLine(there).run(given, { env: { DATADIR: '/data' } })
+    expect({ code, answer }).toEqual({ code: 1, answer: '' })
+    expect(err).toContain('DATADIR is not known and has no effect: did you mean DATA_DIR?')
+    expect(err).toContain(`There is no database at ${join(there, 'callbook.db')}.`)
+    expect(existsSync(there)).toBe(false)
+    expect(existsSync(out)).toBe(false)
+  })
+
   test('every problem of a configuration is reported, with exit 1', async () => {
     const { code, out, err } = await new CommandLine().run(['project', 'list', '--json'], {
       env: { PORT: 'x', INDEX_WAIT_MS: '-1' },
@@ -105,7 +125,10 @@ describe('every command', () => {
   })
 
   test('only their owner can read the files that it creates', async () => {
+    const backup = join(newFolder(), 'backup')
+    await (await new CommandLine().withDatabase()).run(['backup', backup])
     const callbook = new CommandLine()
+    await callbook.run(['restore', backup])
     await callbook.run(['project', 'create', 'Acme'])
     expect(statSync(join(callbook.dataDir, 'callbook.db')).mode & 0o077).toBe(0)
     expect(statSync(join(callbook.dataDir, 'indexes')).mode & 0o077).toBe(0)

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
@@ -47,7 +47,7 @@ describe('callbook doctor', () => {
     expect(value[0].detail).toMatch(/PORT.*\n.*INDEX_WAIT_MS/)
   })
 
-  test('a file that is not a database is a fault with advice', async () => {
+  test('a file that is not a database is a fault whose advice is a backup', async () => {
     const callbook = new CommandLine()
     writeFileSync(
       join(callbook.dataDir, 'callbook.db'),
@@ -55,7 +55,20 @@ describe('callbook doctor', () => {
     )
     const { code, value } = await callbook.json(['doctor'])
     expect(code).toBe(1)
-    expect(value.at(-1)).toMatchObject({ check: 'database', ok: false, advice: expect.any(String) })
+    expect(value.at(-1)).toMatchObject({
+      check: 'database',
+      ok: false,
+      detail: expect.stringContaining('is damaged'),
+      advice: expect.stringContaining('restore the newest backup'),
+    })
+  })
+
+  test('no database where the configuration says is a fault, and none is made', async () => {
+    const callbook = new CommandLine()
+    const { code, value } = await callbook.json(['doctor'])
+    const detail = `There is no database at ${join(callbook.dataDir, 'callbook.db')}.`
+    expect([code, value.at(-1)]).toMatchObject([1, { check: 'database', ok: false, detail }])
+    expect(readdirSync(callbook.dataDir)).toEqual([])
   })
 
   test('calls that are counted wrong are a fault, and are counted again when asked', async () => {
@@ -75,7 +88,7 @@ describe('callbook doctor', () => {
 
   test('the embedding provider is called: one that answers passes, one that refuses is a fault', async () => {
     const provider = await startFakeEmbeddings()
-    const callbook = new CommandLine()
+    const callbook = await new CommandLine().withDatabase()
     const env = { EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: provider.url }
     const checkOf = async () => (await callbook.json(['doctor'], { env })).value[3]
     try {

@@ -49,6 +49,7 @@ describe('callbook person', () => {
       name,
       email,
       ownsConsole: false,
+      hasTwoFactor: false,
       projects: [{ id: project.id, name: project.name, role: 'member' }],
     })
     const { out } = await callbook.run(['person', 'list'])
@@ -119,7 +120,8 @@ describe('callbook person', () => {
       out: '',
       err: expect.stringContaining('has an owner'),
     })
-    const { value } = await new CommandLine().json(['person', 'setup'])
+    const fresh = await new CommandLine().withDatabase()
+    const { value } = await fresh.json(['person', 'setup'])
     expect(value.link).toMatch(/^http:\/\/127\.0\.0\.1:3000\/console\/setup#[\w-]{32}$/)
   })
 

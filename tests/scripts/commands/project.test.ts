@@ -7,7 +7,7 @@ afterAll(removeFolders)
 
 describe('callbook project', () => {
   test('a project is created once, and listed', async () => {
-    const callbook = new CommandLine()
+    const callbook = await new CommandLine().withDatabase()
     expect((await callbook.json(['project', 'list'])).value).toEqual([])
     const created = await callbook.json(['project', 'create', 'Acme Müller'])
     expect(created).toMatchObject({ code: 0, err: '', value: { name: 'Acme Müller' } })
@@ -19,7 +19,7 @@ describe('callbook project', () => {
   })
 
   test('a blank name is refused', async () => {
-    const callbook = new CommandLine()
+    const callbook = await new CommandLine().withDatabase()
     expect(await callbook.run(['project', 'create', ' '])).toMatchObject({
       code: 1,
       err: 'name: must not be blank\n',
@@ -134,7 +134,7 @@ describe('callbook project', () => {
   })
 
   test("control characters of a name do not reach people's terminals", async () => {
-    const callbook = new CommandLine()
+    const callbook = await new CommandLine().withDatabase()
     const refused = await callbook.run(['project', 'create', 'a\u001b[2Jb'])
     const unknown = await callbook.run(['key', 'list', '--project', 'a\u001b[2Jb'])
     expect([refused.code, unknown.code]).toEqual([1, 1])

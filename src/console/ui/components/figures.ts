@@ -27,6 +27,13 @@ export function asDuration(seconds: number): string {
   return `${Math.floor(minutes / minutesPerHour)}:${two(minutes % minutesPerHour)}:${rest}`
 }
 
+/** `3:07.4`: a moment of a call, to the tenth. */
+export function asMoment(seconds: number): string {
+  const tenths = Math.round(seconds * 10)
+  const whole = Math.floor(tenths / 10)
+  return `${asDuration(whole)}.${tenths % 10}`
+}
+
 /** `12,345`, in the reader's locale. */
 export function asCount(value: number): string {
   return counts.format(value)

@@ -1,4 +1,11 @@
-import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
+import {
+  ActionIcon,
+  type ActionIconProps,
+  Anchor,
+  type AnchorProps,
+  Button,
+  type ButtonProps,
+} from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, Ref } from 'react'
 
@@ -17,3 +24,10 @@ export const PageLink = ((props) => (
 export const PageButton = createLink((props: Omit<ButtonProps, 'component'> & Attributes<ButtonProps>) => (
   <Button component="a" {...props} />
 ))
+
+/** A link that looks like a button with an icon alone. */
+export const PageIcon = createLink(
+  (props: Omit<ActionIconProps, 'component'> & Attributes<ActionIconProps>) => (
+    <ActionIcon component="a" {...props} />
+  ),
+)

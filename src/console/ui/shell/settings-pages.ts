@@ -5,6 +5,7 @@ const settingsPages = [
   { to: '/p/$project/settings/keys', label: 'API Keys', for: 'owners' },
   { to: '/p/$project/settings/integrations', label: 'Integrations', for: 'owners' },
   { to: '/p/$project/settings/webhooks', label: 'Webhooks', for: 'owners' },
+  { to: '/p/$project/settings/alerts', label: 'Alerts', for: 'everyone' },
   { to: '/p/$project/settings/analysis', label: 'Analysis', for: 'everyone' },
   { to: '/p/$project/settings/people', label: 'People', for: 'owners' },
   { to: '/p/$project/settings/privacy', label: 'Privacy', for: 'owners' },

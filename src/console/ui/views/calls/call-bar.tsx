@@ -1,6 +1,15 @@
 import { ActionIcon } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { IconArrowLeft, IconChevronDown, IconChevronUp, IconTrash, IconX } from '@tabler/icons-react'
+import {
+  IconArrowLeft,
+  IconArrowsDiagonal,
+  IconArrowsDiagonalMinimize2,
+  IconChevronDown,
+  IconChevronUp,
+  IconLayoutSidebarRight,
+  IconTrash,
+  IconX,
+} from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy } from 'react'
@@ -12,12 +21,14 @@ import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './call.module.css'
-import { HoldButton } from './call-hold.tsx'
+import { HoldButton, useHolds } from './call-hold.tsx'
 import { forgetCall } from './call-queries.ts'
 import { callTitle } from './call-title.ts'
 import { readFilters } from './chosen-filters.ts'
 import { LiveBadge } from './evaluation.tsx'
 import { useOpenCalls } from './open-calls.ts'
+import { useKeys } from './use-keys.ts'
+import type { Rail } from './use-rail.ts'
 
 const loadDialog = () => import('../../components/confirm-dialog.tsx')
 const ConfirmDialog = lazy(async () => ({ default: (await loadDialog()).ConfirmDialog }))
@@ -27,10 +38,12 @@ interface CallBarProps {
   /** Undefined while it is loading. */
   call: Call | undefined
   direction: CallDetails['direction'] | undefined
+  rail: Rail
+  isPage: boolean
 }
 
 /** The title of a call, and its actions. */
-export function CallBar({ id, call, direction }: CallBarProps) {
+export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
   return (
@@ -61,6 +74,20 @@ export function CallBar({ id, call, direction }: CallBarProps) {
           icon={<IconChevronUp size={16} />}
         />
         <StepButton label="Next call" keys="j" onClick={openNext} icon={<IconChevronDown size={16} />} />
+        <PageButton isPage={isPage} />
+        {call && rail.isWide && (
+          <ActionIcon
+            data-hint={`${rail.isOpen ? 'Hide' : 'Show'} the facts (i)`}
+            variant={rail.isOpen ? 'light' : 'subtle'}
+            color="gray"
+            size={28}
+            aria-label="Facts"
+            aria-expanded={rail.isOpen}
+            onClick={rail.toggle}
+          >
+            <IconLayoutSidebarRight size={16} />
+          </ActionIcon>
+        )}
         {call && <HoldButton id={id} />}
         {call && <DeleteCall id={id} />}
         <span className={classes.close}>
@@ -103,12 +130,45 @@ function StepButton({ label, keys, onClick, icon }: StepButtonProps) {
   )
 }
 
+/** The call as a page of its own, and back. */
+function PageButton({ isPage }: { isPage: boolean }) {
+  const navigate = useNavigate()
+  const toggle = () => {
+    void navigate({
+      to: '.',
+      search: (search) => ({ ...search, view: isPage ? undefined : 'page' }),
+      hash: true,
+      hashScrollIntoView: false,
+      resetScroll: false,
+      replace: true,
+    })
+  }
+  useKeys({ f: toggle })
+  const label = isPage ? 'Show beside the list' : 'Show as a page'
+  return (
+    <span className={classes.pageButton}>
+      <ActionIcon
+        data-hint={`${label} (f)`}
+        variant="subtle"
+        color="gray"
+        size={28}
+        aria-label={label}
+        onClick={toggle}
+      >
+        {isPage ? <IconArrowsDiagonalMinimize2 size={16} /> : <IconArrowsDiagonal size={16} />}
+      </ActionIcon>
+    </span>
+  )
+}
+
+/** Nothing for a call on hold, which cannot be deleted. */
 function DeleteCall({ id }: { id: string }) {
   const project = useProject()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const filters = readFilters(useSearch({ from: '/p/$project/calls' }))
   const refusal = useRefusal('delete')
+  const isHeld = useHolds(id).length > 0
   const remove = async () => {
     await unwrap(api.projects({ project: project.id }).calls({ id }).delete())
     // Leaves the call first, so that it is not requested again.
@@ -123,7 +183,15 @@ function DeleteCall({ id }: { id: string }) {
     notifications.show({ message: 'Call deleted' })
   }
   const button = (
-    <ActionIcon data-hint="Delete call" variant="subtle" color="gray" size={28} aria-label="Delete call">
+    <ActionIcon
+      data-hint="Delete call"
+      variant="subtle"
+      color="gray"
+      size={28}
+      aria-label="Delete call"
+      // Its dialog may be open when somebody sets a hold, and then says so.
+      display={isHeld ? 'none' : undefined}
+    >
       <IconTrash size={16} />
     </ActionIcon>
   )

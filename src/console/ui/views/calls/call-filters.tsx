@@ -28,25 +28,37 @@ interface CallFiltersProps {
   faults: readonly Fault[]
   /** How the text was read; null while unknown. */
   foundBy: FoundBy | null
+  /** Filters that are not offered. */
+  omitted?: readonly FilterName[]
   /** `isTyping` is set for a pause in typing, which adds no history entry. */
   onChange: (change: FilterChange, isTyping?: boolean) => void
   onClear: () => void
 }
 
 /** The search field, and a pill for every other filter, which shows what is chosen or why it cannot be read. */
-export function CallFilters({ filters: all, faults, foundBy, onChange, onClear }: CallFiltersProps) {
+export function CallFilters({
+  filters: all,
+  faults,
+  foundBy,
+  omitted = [],
+  onChange,
+  onClear,
+}: CallFiltersProps) {
   const [isMore, setIsMore] = useState(false)
   const filters = withoutFaults(all, faults)
   return (
     <search className={classes.filters} aria-label="Filter calls">
-      <SearchField
-        label="Search words, numbers, IDs"
-        text={filters.text ?? ''}
-        onSearch={(text) => onChange({ text: text || undefined }, true)}
-      />
+      {!omitted.includes('text') && (
+        <SearchField
+          label="Search words, numbers, IDs"
+          text={filters.text ?? ''}
+          onSearch={(text) => onChange({ text: text || undefined }, true)}
+        />
+      )}
       <div className={classes.pills} onWheel={scrollAlong}>
         {callFilters.map(
           (filter) =>
+            !omitted.includes(filter.name) &&
             (isMore || usual.has(filter.name) || filters[filter.name] !== undefined) && (
               <FilterPill key={filter.name} filter={filter} filters={filters} onChange={onChange} />
             ),

@@ -1,47 +1,78 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
-import { Problem } from '../../components/problem.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './call.module.css'
 import { holdsQuery } from './call-queries.ts'
 
+const loadConfirmDialog = () => import('../../components/confirm-dialog.tsx')
+const ConfirmDialog = lazy(async () => ({ default: (await loadConfirmDialog()).ConfirmDialog }))
 const loadDialog = () => import('./hold-dialog.tsx')
 const HoldDialog = lazy(loadDialog)
 
+/** Whether the call is on hold, and by which holds. Viewers are not told. */
+export function useHolds(id: string) {
+  const project = useProject()
+  const mayRead = useRefusal('change') === null
+  return useQuery({ ...holdsQuery(project.id, id), enabled: mayRead }).data?.data ?? []
+}
+
 /** The legal holds on a call; nothing if it has none, and for viewers. An owner can lift those on this call alone. */
 export function CallHolds({ id }: { id: string }) {
-  const project = useProject()
-  const queryClient = useQueryClient()
   const isOwner = useRefusal('manage') === null
-  const mayRead = useRefusal('change') === null
-  const { queryKey, ...query } = holdsQuery(project.id, id)
-  const { data: holds } = useQuery({ queryKey, ...query, enabled: mayRead })
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: (hold: string) => unwrap(api.projects({ project: project.id }).holds({ id: hold }).delete()),
-    onSettled: () => queryClient.invalidateQueries({ queryKey }),
-  })
-  if (!holds || holds.data.length === 0) return null
+  const holds = useHolds(id)
+  if (holds.length === 0) return null
   return (
     <ul className={classes.holds}>
-      {holds.data.map((hold) => (
+      {holds.map((hold) => (
         <li key={hold.id}>
           <IconLock size={14} aria-hidden />
-          <span>
+          <span dir="auto">
             {hold.number === null ? 'On hold' : 'Number on hold'}: {hold.reason}
           </span>
-          {isOwner && hold.callId === id && (
-            <Button variant="default" size="xs" loading={isPending} onClick={() => mutate(hold.id)}>
-              Lift
-            </Button>
-          )}
+          {isOwner && hold.callId === id && <LiftButton call={id} hold={hold.id} />}
         </li>
       ))}
-      {error && <Problem error={error} />}
     </ul>
+  )
+}
+
+function LiftButton({ call, hold }: { call: string; hold: string }) {
+  const project = useProject()
+  const queryClient = useQueryClient()
+  const lift = async () => {
+    await unwrap(api.projects({ project: project.id }).holds({ id: hold }).delete())
+    await queryClient.invalidateQueries({ queryKey: holdsQuery(project.id, call).queryKey })
+  }
+  return (
+    <ButtonWithPopup
+      kind="dialog"
+      load={loadConfirmDialog}
+      button={
+        <Button variant="default" size="compact-xs">
+          Lift
+        </Button>
+      }
+    >
+      {({ opened, onChange, target }) => (
+        <>
+          {target}
+          <ConfirmDialog
+            opened={opened}
+            onClose={() => onChange(false)}
+            title="Lift this hold?"
+            confirmLabel="Lift hold"
+            onConfirm={lift}
+          >
+            The call can be deleted again, including by retention, unless another hold covers it. The reason
+            of this hold is erased.
+          </ConfirmDialog>
+        </>
+      )}
+    </ButtonWithPopup>
   )
 }
 

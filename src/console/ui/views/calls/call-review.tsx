@@ -1,6 +1,15 @@
 import { Button, Input } from '@mantine/core'
 import { IconChevronDown, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import { type KeyboardEvent, lazy, type Ref, Suspense, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  lazy,
+  type ReactNode,
+  type Ref,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { Call, CallDetails, Review } from '../../../../calls/schemas.ts'
 import { Instant } from '../../components/instant.tsx'
@@ -25,123 +34,180 @@ const LabelsField = lazy(() => loadLater(() => import('./labels-field.tsx'), lab
 
 interface PartProps {
   review: Review | null
-  isReadOnly: boolean
   onChange: (change: ReviewChange) => void
 }
 
-/**
- * People's review of a call: their evaluation in place of the platform's, whether it is reviewed, labels and a note.
- */
-export function CallReview({ call, details }: { call: Call; details: CallDetails }) {
+interface CallReviewProps {
+  call: Call
+  details: CallDetails
+}
+
+interface CallVerdictProps extends CallReviewProps {
+  /** Otherwise it takes two. */
+  isOnOneLine: boolean
+  /** What follows on the line. */
+  children?: ReactNode
+}
+
+/** People's verdict on a call: their evaluation in place of the platform's, and whether it is reviewed. */
+export function CallVerdict({ call, details, isOnOneLine, children }: CallVerdictProps) {
   const { review, analysis } = details
   const { mutate } = useReview(call.id)
   const evaluation = useRef<HTMLButtonElement>(null)
+  const isReadOnly = useRefusal('change') !== null
+  useKeys(isReadOnly ? {} : { e: () => evaluation.current?.click() })
+  const own = review?.evaluation ?? null
+  const isReviewed = review?.reviewed ?? own !== null
+  return (
+    <section className={classes.verdict} aria-label="Review" data-line={isOnOneLine || undefined}>
+      {isReadOnly ? (
+        <span className={classes.read}>
+          Evaluation: <Evaluation value={own ?? call.evaluation} />
+        </span>
+      ) : (
+        <OwnEvaluation evaluation={call.evaluation} own={own} onChange={mutate} buttonRef={evaluation} />
+      )}
+      <ReviewedButton isReviewed={isReviewed} isReadOnly={isReadOnly} onChange={mutate} />
+      {/* Always there, so that an evaluation moves nothing. */}
+      <p className={classes.platform}>
+        {own !== null && (
+          <>
+            {analysis.state === 'done' ? 'Platform or model' : 'Platform'}:{' '}
+            <Evaluation value={call.evaluation} />
+          </>
+        )}
+        {isReviewed && review && (
+          <span className="cb-truncate">
+            {review.by ? <bdi>{review.by}</bdi> : 'Reviewed'}, <Instant at={review.at} />
+          </span>
+        )}
+      </p>
+      {children}
+    </section>
+  )
+}
+
+interface CallWordsProps extends CallReviewProps {
+  /** The field that takes the focus when it appears. */
+  focus: 'labels' | 'note' | null
+}
+
+/** What people write of a call: labels and a note. */
+export function CallWords({ call, details: { review }, focus }: CallWordsProps) {
+  const { mutate } = useReview(call.id)
   const labels = useRef<HTMLInputElement>(null)
   const note = useRef<HTMLTextAreaElement>(null)
   const isReadOnly = useRefusal('change') !== null
-  useKeys(
-    isReadOnly
-      ? {}
-      : {
-          e: () => evaluation.current?.click(),
-          l: () => labels.current?.focus(),
-          n: () => note.current?.focus(),
-        },
-  )
-  const part = { review, isReadOnly, onChange: mutate }
+  useKeys(isReadOnly ? {} : { l: () => labels.current?.focus(), n: () => note.current?.focus() })
+  useEffect(() => {
+    if (focus === 'note') note.current?.focus()
+  }, [focus])
+  if (isReadOnly) return <ReadWords review={review} />
+  const part = { review, onChange: mutate }
   return (
-    <section className={classes.review} aria-label="Review">
-      <div className={classes.line}>
-        <OwnEvaluation {...part} call={call} isAnalyzed={analysis.state === 'done'} buttonRef={evaluation} />
-        <ReviewedButton {...part} />
-      </div>
-      <Labels {...part} inputRef={labels} />
+    <section className={classes.words} aria-label="Written by people">
+      <Labels {...part} inputRef={labels} hasFocus={focus === 'labels'} />
       <Note key={call.id} {...part} inputRef={note} />
       <UnsavedNote id={call.id} {...part} />
     </section>
   )
 }
 
-function OwnEvaluation({
-  call,
-  isAnalyzed,
-  buttonRef,
-  ...part
-}: PartProps & { call: Call; isAnalyzed: boolean; buttonRef: Ref<HTMLButtonElement> }) {
-  const { review, isReadOnly } = part
-  const own = review?.evaluation ?? null
+/** For viewers, who cannot change them. */
+function ReadWords({ review }: { review: Review | null }) {
+  const { labels = noLabels, note = null } = review ?? {}
+  if (labels.length === 0 && note === null) return null
   return (
-    <>
-      <ButtonWithPopup
-        kind="menu"
-        load={loadMenu}
-        button={
-          <button
-            ref={buttonRef}
-            type="button"
-            className={classes.evaluation}
-            title="Evaluate (e)"
-            disabled={isReadOnly}
-          >
-            <span className="cb-hidden">Evaluation: </span>
-            {own === null && call.evaluation === null ? (
-              'Evaluate'
-            ) : (
-              <Evaluation value={own ?? call.evaluation} />
-            )}
-            <IconChevronDown size={14} aria-hidden />
-          </button>
-        }
-      >
-        {({ onChange: onOpened, ...popup }) => (
-          <EvaluationMenu
-            {...popup}
-            own={own}
-            onOpened={onOpened}
-            onChange={(evaluation) => part.onChange({ evaluation })}
-          />
-        )}
-      </ButtonWithPopup>
-      {own !== null && (
-        <span className={classes.platform}>
-          {isAnalyzed ? 'Platform or model' : 'Platform'}: <Evaluation value={call.evaluation} />
-        </span>
+    <section className={classes.words} aria-label="Written by people">
+      {labels.length > 0 && (
+        <ul className={classes.readLabels} aria-label="Labels">
+          {labels.map((label) => (
+            <li key={label} dir="auto">
+              {label}
+            </li>
+          ))}
+        </ul>
       )}
-    </>
+      {note !== null && (
+        <p className={classes.readNote} dir="auto">
+          {note}
+        </p>
+      )}
+    </section>
   )
 }
 
-function ReviewedButton({ review, isReadOnly, onChange }: PartProps) {
-  const isReviewed = review?.reviewed ?? (review !== null && review.evaluation !== null)
+interface OwnEvaluationProps {
+  /** The platform's. */
+  evaluation: string | null
+  own: string | null
+  onChange: PartProps['onChange']
+  buttonRef: Ref<HTMLButtonElement>
+}
+
+function OwnEvaluation({ evaluation, own, onChange, buttonRef }: OwnEvaluationProps) {
   return (
-    <span className={classes.reviewed}>
-      {isReviewed && review && (
-        <span className={`cb-dimmed ${classes.by}`}>
-          {review.by ? `${review.by}, ` : ''}
-          <Instant at={review.at} />
-        </span>
+    <ButtonWithPopup
+      kind="menu"
+      load={loadMenu}
+      button={
+        <button ref={buttonRef} type="button" className={classes.evaluation} title="Evaluate (e)">
+          <span className="cb-hidden">Evaluation: </span>
+          {own === null && evaluation === null ? 'Evaluate' : <Evaluation value={own ?? evaluation} />}
+          <IconChevronDown size={14} aria-hidden />
+        </button>
+      }
+    >
+      {({ onChange: onOpened, ...popup }) => (
+        <EvaluationMenu
+          {...popup}
+          own={own}
+          onOpened={onOpened}
+          onChange={(chosen) => onChange({ evaluation: chosen })}
+        />
       )}
-      <Button
-        variant="default"
-        size="xs"
-        aria-pressed={isReviewed}
-        disabled={isReadOnly}
-        leftSection={
-          isReviewed ? (
-            <IconCircleCheckFilled size={14} className={classes.check} />
-          ) : (
-            <IconCircle size={14} />
-          )
-        }
-        onClick={() => onChange({ reviewed: !isReviewed })}
-      >
-        Reviewed
-      </Button>
-    </span>
+    </ButtonWithPopup>
   )
 }
 
-function Labels({ review, isReadOnly, onChange, inputRef }: PartProps & { inputRef: Ref<HTMLInputElement> }) {
+interface ReviewedButtonProps extends Pick<PartProps, 'onChange'> {
+  isReviewed: boolean
+  isReadOnly: boolean
+}
+
+function ReviewedButton({ isReviewed, isReadOnly, onChange }: ReviewedButtonProps) {
+  const icon = isReviewed ? (
+    <IconCircleCheckFilled size={14} className={classes.check} />
+  ) : (
+    <IconCircle size={14} />
+  )
+  if (isReadOnly) {
+    return (
+      <span className={`${classes.read} ${classes.reviewed}`}>
+        {icon} {isReviewed ? 'Reviewed' : 'Not reviewed'}
+      </span>
+    )
+  }
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      className={classes.reviewed}
+      aria-pressed={isReviewed}
+      leftSection={icon}
+      onClick={() => onChange({ reviewed: !isReviewed })}
+    >
+      Reviewed
+    </Button>
+  )
+}
+
+interface LabelsProps extends PartProps {
+  inputRef: Ref<HTMLInputElement>
+  hasFocus: boolean
+}
+
+function Labels({ review, onChange, inputRef, hasFocus }: LabelsProps) {
   const labels = review?.labels ?? noLabels
   const change = (next: string[]) => {
     const added = next.map((label) => label.trim()).filter((label) => label && !labels.includes(label))
@@ -153,7 +219,7 @@ function Labels({ review, isReadOnly, onChange, inputRef }: PartProps & { inputR
     <Suspense fallback={<div className={classes.labels}>{labels.join(', ') || 'Add labels'}</div>}>
       <LabelsField
         labels={labels}
-        isReadOnly={isReadOnly}
+        hasFocus={hasFocus}
         inputRef={inputRef}
         onChange={change}
         onKeyDown={leaveOnEscape}
@@ -162,12 +228,7 @@ function Labels({ review, isReadOnly, onChange, inputRef }: PartProps & { inputR
   )
 }
 
-function Note({
-  review,
-  isReadOnly,
-  onChange,
-  inputRef,
-}: PartProps & { inputRef: Ref<HTMLTextAreaElement> }) {
+function Note({ review, onChange, inputRef }: PartProps & { inputRef: Ref<HTMLTextAreaElement> }) {
   const stored = review?.note ?? ''
   // Null while nobody edits it; then the stored note is shown, including others' changes.
   const [draft, setDraft] = useState<{ text: string; before: string } | null>(null)
@@ -191,7 +252,7 @@ function Note({
       aria-label="Note"
       placeholder="Add a note"
       title="Note (n)"
-      readOnly={isReadOnly}
+      dir="auto"
       rows={Math.min(noteRowsMax, text.split('\n').length)}
       maxLength={noteCharsMax}
       value={text}
@@ -216,13 +277,13 @@ function UnsavedNote({ id, review, onChange }: PartProps & { id: string }) {
       <p>
         {hasChanged && (
           <>
-            {review?.by ?? 'Somebody'} changed the review of this call {review && <Instant at={review.at} />}{' '}
-            while you wrote.{' '}
+            <bdi>{review?.by ?? 'Somebody'}</bdi> changed the review of this call{' '}
+            {review && <Instant at={review.at} />} while you wrote.{' '}
           </>
         )}
         Your note is not saved:
       </p>
-      <blockquote>{note || 'No note'}</blockquote>
+      <blockquote dir="auto">{note || 'No note'}</blockquote>
       <div className="cb-row">
         <Button size="compact-sm" variant="default" onClick={replace}>
           {hasChanged ? 'Replace theirs with mine' : 'Save again'}

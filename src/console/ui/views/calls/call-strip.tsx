@@ -1,69 +1,88 @@
-import { type MouseEvent, useMemo } from 'react'
-import { type TalkTimeline, talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timeline.ts'
+import { useMemo, useState } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
-import { asDuration } from '../../components/figures.ts'
-import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
-import classes from './transcript.module.css'
+import { asMoment } from '../../components/figures.ts'
+import { trackOf, turnAt } from './call-track.ts'
+import type { Line } from './conversation.ts'
+import classes from './timeline.module.css'
+import { TimelineFrame } from './timeline-frame.tsx'
+import { TimelineStrip } from './timeline-strip.tsx'
 import type { TurnMatch } from './turn-matches.ts'
-
-const columns = 240
+import type { Target } from './turns.tsx'
 
 interface CallStripProps {
   call: Call
   details: CallDetails | undefined
+  lines: readonly Line[]
   matches: readonly TurnMatch[]
-  onPick: (turn: number) => void
+  target: Target | null
+  /** Shows a turn in the transcript, or the line of that index. */
+  onTurn: (turn: number) => void
+  onLine: (line: number) => void
 }
 
-/** The talk timeline of a conversation. A click scrolls to that moment. */
-export function CallStrip({ call, details, matches, onPick }: CallStripProps) {
-  const { transcript, duration } = call
+/** The timeline of a call without sound. A click on it leads to the turn of that moment. */
+export function CallStrip({ call, details, lines, matches, target, onTurn, onLine }: CallStripProps) {
   const timeline = details?.timeline ?? none
-  const talkTimeline = useMemo(
-    () => talkTimelineOf(transcript, timeline, duration, columns),
-    [transcript, timeline, duration],
+  const track = useMemo(
+    () => trackOf(call.transcript, timeline, lines, call.duration),
+    [call.transcript, timeline, lines, call.duration],
   )
-  const starts = useMemo(() => turnStarts(transcript, timeline, duration), [transcript, timeline, duration])
-  const columnsOf = (turns: readonly number[]) => [
-    ...new Set(turns.map((turn) => Math.min(columns - 1, Math.floor((starts[turn] ?? 0) * columns)))),
-  ]
-  const pick = ({ clientX, currentTarget }: MouseEvent<HTMLElement>) => {
-    const { left, width } = currentTarget.getBoundingClientRect()
-    const turn = starts.findLastIndex((start) => start <= (clientX - left) / width)
-    if (turn >= 0) onPick(turn)
+  const [picked, setPicked] = useState<{ at: number; turn: number | undefined } | null>(null)
+  // Another turn that is chosen takes the playhead with it.
+  const isPicked = picked !== null && picked.turn === target?.turn
+  const position = isPicked ? picked.at : target ? (track.starts[target.turn] ?? 0) : 0
+  const turns = useMemo(() => matches.map(({ turn }) => turn), [matches])
+  const pick = (at: number) => {
+    const turn = turnAt(track, at)
+    setPicked({ at, turn })
+    onTurn(turn)
   }
-  if (transcript.length === 0) return null
+  /** The transcript follows at once; the address gets the turn once the pointer lets go. */
+  const seek = (at: number) => {
+    const turn = turnAt(track, at)
+    setPicked({ at, turn: target?.turn })
+    onLine(lines.findIndex((line) => 'turn' in line && line.index === turn))
+  }
+  if (call.transcript.length === 0) return null
+  const flags = details?.review?.flaggedTurns ?? none
   return (
-    <div className={classes.strip}>
-      {/* The transcript below has the same turns, for keys and screen readers. */}
-      <button type="button" tabIndex={-1} className={classes.stripButton} onClick={pick}>
-        <TalkTimelineStrip
-          timeline={talkTimeline}
-          matches={columnsOf(matches.map(({ turn }) => turn))}
-          flags={columnsOf(details?.review?.flaggedTurns ?? [])}
+    <TimelineFrame
+      track={track}
+      flags={flags}
+      silences={track.silences}
+      now={() => position}
+      onError={({ at, line }) => {
+        setPicked({ at, turn: target?.turn })
+        onLine(line)
+      }}
+      onSilence={pick}
+      before={
+        <span className={classes.time}>
+          {track.isTimed ? (
+            <>
+              {asMoment(position)} <span className="cb-dimmed">/ {asMoment(track.total)}</span>
+            </>
+          ) : (
+            <span className="cb-dimmed">Without times: by the length of what was said</span>
+          )}
+        </span>
+      }
+      strip={
+        <TimelineStrip
+          label="Position in the call"
+          track={track}
+          waveform={null}
+          position={position}
+          end={track.total}
+          now={() => position}
+          matches={turns}
+          flags={flags}
+          onSeek={seek}
+          onPick={pick}
         />
-      </button>
-      <StripLegend timeline={talkTimeline} flags={details?.review?.flaggedTurns} />
-    </div>
+      }
+    />
   )
 }
 
-interface StripLegendProps {
-  timeline: TalkTimeline
-  flags: readonly number[] | undefined
-}
-
-/** What the colours of a strip mean, and how long it is. */
-export function StripLegend({ timeline: { tools, seconds }, flags = [] }: StripLegendProps) {
-  return (
-    <span className={classes.stripLegend} aria-hidden>
-      <span data-speaker="user">Caller</span>
-      <span data-speaker="assistant">Agent</span>
-      {tools.length > 0 && <span data-speaker="tool">Tools</span>}
-      {flags.length > 0 && <span data-speaker="flag">Flags</span>}
-      <span className={classes.stripEnd}>{seconds === null ? '' : asDuration(seconds)}</span>
-    </span>
-  )
-}
-
-const none: CallDetails['timeline'] = []
+const none: never[] = []

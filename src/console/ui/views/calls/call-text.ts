@@ -1,8 +1,8 @@
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
-import { asDuration } from '../../components/figures.ts'
+import { asDuration, asMoment } from '../../components/figures.ts'
 import { callTitle } from './call-title.ts'
 import { linesOf } from './conversation.ts'
-import { stepNames } from './step-names.ts'
+import { stepNames } from './step.ts'
 
 /** The call as text to paste: who, when, and each turn with its time where that is known. */
 export function callText(call: Call, details: CallDetails | undefined): string {
@@ -17,7 +17,7 @@ export function callText(call: Call, details: CallDetails | undefined): string {
       return [`[${stepNames(line.steps).join(', ')}]`]
     }
     const speaker = line.turn.role === 'user' ? 'Caller' : 'Agent'
-    const at = line.atSeconds === null ? '' : ` (${asDuration(line.atSeconds)})`
+    const at = line.atSeconds === null ? '' : ` (${asMoment(line.atSeconds)})`
     return [`${speaker}${at}: ${line.turn.content}`]
   })
   return [...head, '', ...lines, ''].join('\n')

@@ -46,7 +46,7 @@ export function CallsView() {
   const { call: openId } = useParams({ strict: false })
   // The URL also has parameters of the open call, which are not filters.
   const search = useSearch({ strict: false })
-  const { tab } = readOpenTab(search)
+  const { tab, view } = readOpenTab(search)
   const filters = readFilters(search)
   const faults = faultsOf(filters)
   const [scroller, setScroller] = useState<HTMLElement | null>(null)
@@ -60,7 +60,7 @@ export function CallsView() {
   const selection = useSelection(rows)
   const { shown, chosen, choose } = useColumns()
   const { filter, clear } = useFiltering(filters, () => selection.set([]))
-  const isBeside = () => (layout.current?.clientWidth ?? 0) >= besideFromPx
+  const isBeside = () => view === undefined && (layout.current?.clientWidth ?? 0) >= besideFromPx
   const { open, openNext, openPrevious, close } = useOpenCall({
     openId,
     rows,
@@ -68,6 +68,7 @@ export function CallsView() {
     filters,
     asked,
     tab,
+    view,
     onStep: (id) => isBeside() && listed.current?.focus(id),
   })
   useRefocus(openId, (id) => listed.current?.refocus(id))

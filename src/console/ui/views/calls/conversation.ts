@@ -1,34 +1,45 @@
 import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { TimelineEntry, Turn } from '../../../../calls/schemas.ts'
+import { type Step, stepsOf } from './step.ts'
 
 /** A turn of the conversation; `atSeconds` is null when the timeline does not have its time. */
 export interface SpokenLine {
   turn: Turn
   index: number
   atSeconds: number | null
+  isInterrupted: boolean
+  /** What the caller waited for before the turn, in milliseconds. */
+  latency: TimelineEntry['latencyMs'] | null
 }
 
 /** What happened between two turns, in order of time. */
 interface StepsLine {
-  steps: TimelineEntry[]
+  steps: Step[]
 }
 
 export type Line = SpokenLine | StepsLine
 
 /**
  * The turns in order, and between them other events, by time. If no turn has a time, an event follows the turn that it
- * names, or else the last one.
+ * names, or else the last one. A tool's answer stands with its call.
  */
 export function linesOf(transcript: readonly Turn[], timeline: readonly TimelineEntry[]): Line[] {
   const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
   const times = turnTimes(transcript.length, timeline)
-  const stepsBefore = new Map<number, TimelineEntry[]>()
+  const interrupted = new Set<number>()
+  const latencies = new Map<number, TimelineEntry['latencyMs']>()
+  for (const { kind, turn, interrupted: isInterrupted, latencyMs } of timeline) {
+    if (kind !== 'turn' || typeof turn !== 'number') continue
+    if (isInterrupted) interrupted.add(turn)
+    if (latencyMs) latencies.set(turn, latencyMs)
+  }
+  const stepsBefore = new Map<number, Step[]>()
   // Sorted by time, so that one pass over the turns finds the place of every step.
   let next = 0
-  for (const step of entries) {
-    if (step.kind === 'turn') continue
+  for (const step of stepsOf(entries.filter(({ kind }) => kind !== 'turn'))) {
     while (next < transcript.length && (times.get(next) ?? 0) <= step.atSeconds) next++
-    const named = Math.min((step.turn ?? transcript.length) + 1, transcript.length)
+    const turn = (step.began ?? step.answer)?.turn
+    const named = Math.min((turn ?? transcript.length) + 1, transcript.length)
     const place = times.size > 0 ? next : named
     const steps = stepsBefore.get(place)
     if (steps) steps.push(step)
@@ -40,7 +51,13 @@ export function linesOf(transcript: readonly Turn[], timeline: readonly Timeline
   }
   const lines = transcript.flatMap((turn, index) => [
     ...stepsAt(index),
-    { turn, index, atSeconds: times.get(index) ?? null },
+    {
+      turn,
+      index,
+      atSeconds: times.get(index) ?? null,
+      isInterrupted: interrupted.has(index),
+      latency: latencies.get(index) ?? null,
+    },
   ])
   return [...lines, ...stepsAt(transcript.length)]
 }

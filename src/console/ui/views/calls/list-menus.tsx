@@ -1,7 +1,11 @@
 import { Button } from '@mantine/core'
-import { IconAdjustmentsHorizontal, IconBookmark, IconDownload } from '@tabler/icons-react'
+import { IconAdjustmentsHorizontal, IconBookmark, IconChartBar, IconDownload } from '@tabler/icons-react'
 import { lazy } from 'react'
+import { PageIcon } from '../../components/links.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
+import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
+import { chartSearch } from '../charts/chart-search.ts'
 import { type ChosenFilters, type FilterChange, faultsOf } from './chosen-filters.ts'
 
 const loadViews = () => import('./views-list.tsx')
@@ -17,8 +21,12 @@ interface ListMenusProps {
   onColumns: (names: string[]) => void
 }
 
-/** Saved views, what leaves the list as a file, and how it is sorted and which columns it has. */
+/** What an alert of the list watches. */
+const calls = { of: 'calls', show: 'count' } as const
+
+/** Saved views, what can be made of the calls that match, and how it is sorted and which columns it has. */
 export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusProps) {
+  const { id: project } = useProject()
   return (
     <div className="cb-row">
       <ButtonWithPopup
@@ -32,6 +40,18 @@ export function ListMenus({ filters, onFilter, columns, onColumns }: ListMenusPr
       >
         {(popup) => <ViewsPopover {...popup} filters={filters} />}
       </ButtonWithPopup>
+      <PageIcon
+        to="/p/$project/overview/chart"
+        params={{ project }}
+        search={chartSearch(filters)}
+        aria-label="Chart these calls"
+        data-hint="Chart these calls"
+        variant="default"
+        size={32}
+      >
+        <IconChartBar size={14} aria-hidden />
+      </PageIcon>
+      <AlertLink figure={calls} filters={filters} variant="default" size={32} />
       <ButtonWithPopup
         kind="menu"
         load={loadMenus}

@@ -27,6 +27,8 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
         }),
       ),
     staleTime: 30_000,
+    // The filter takes no others, such as `anonymous`.
+    enabled: /\d/.test(number),
   })
   const others = data?.data.filter((row) => row.id !== id) ?? []
   const count = data?.total ? Math.max(others.length, data.total - 1) : others.length
@@ -50,7 +52,6 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
             </Link>
             <Duration seconds={row.duration} />
             {row.status === 'live' ? <LiveBadge /> : <Evaluation value={row.evaluation} />}
-            <span className="cb-truncate cb-dimmed">{row.summary}</span>
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import { ActionIcon } from '@mantine/core'
 import {
   IconDownload,
+  IconExternalLink,
   IconPlayerPauseFilled,
   IconPlayerPlayFilled,
   IconPlayerSkipForward,
@@ -8,8 +9,8 @@ import {
   IconRewindForward5,
 } from '@tabler/icons-react'
 import type { RefObject } from 'react'
-import { asDuration } from '../../components/figures.ts'
-import classes from './player.module.css'
+import { asMoment } from '../../components/figures.ts'
+import classes from './timeline.module.css'
 import type { AudioState } from './use-audio.ts'
 
 export const stepSeconds = 5
@@ -21,75 +22,82 @@ export interface Skipping {
   setIsOn: (isOn: boolean) => void
 }
 
-interface PlayerControlsProps {
-  audio: RefObject<HTMLAudioElement | null>
+interface PlayButtonsProps {
   state: AudioState
   duration: number
-  /** Of the recording, to download it. */
-  path: string
-  /** Null where no silence is known. */
-  skipping: Skipping | null
   onToggle: () => void
   /** Moves by some seconds. */
   onMove: (seconds: number) => void
 }
 
-/** The buttons of the player. They stay on top while the transcript is read. */
-export function PlayerControls({
-  audio,
-  state,
-  duration,
-  path,
-  skipping,
-  onToggle,
-  onMove,
-}: PlayerControlsProps) {
+export function PlayButtons({ state, duration, onToggle, onMove }: PlayButtonsProps) {
   return (
-    <section className={classes.controls} aria-label="Recording">
+    <>
       <ActionIcon
-        size={32}
+        size={28}
         radius="xl"
         aria-label={state.isPlaying ? 'Pause' : 'Play'}
         data-hint={state.isPlaying ? 'Pause (p)' : 'Play (p)'}
         loading={state.isWaiting}
         onClick={onToggle}
       >
-        {state.isPlaying ? <IconPlayerPauseFilled size={16} /> : <IconPlayerPlayFilled size={16} />}
+        {state.isPlaying ? <IconPlayerPauseFilled size={14} /> : <IconPlayerPlayFilled size={14} />}
       </ActionIcon>
-      <Control label="5 seconds back" keys="," onClick={() => onMove(-stepSeconds)}>
-        <IconRewindBackward5 size={18} />
-      </Control>
-      <Control label="5 seconds on" keys="." onClick={() => onMove(stepSeconds)}>
-        <IconRewindForward5 size={18} />
-      </Control>
-      <span className={classes.time}>
-        {asDuration(state.seconds)} <span className="cb-dimmed">/ {asDuration(duration)}</span>
+      <span className={classes.steps}>
+        <Control label="5 seconds back" keys="," onClick={() => onMove(-stepSeconds)}>
+          <IconRewindBackward5 size={18} />
+        </Control>
+        <Control label="5 seconds on" keys="." onClick={() => onMove(stepSeconds)}>
+          <IconRewindForward5 size={18} />
+        </Control>
       </span>
-      <span className={classes.more}>
-        {skipping && (
-          <Control
-            label="Skip silence"
-            isPressed={skipping.isOn}
-            onClick={() => skipping.setIsOn(!skipping.isOn)}
-          >
-            <IconPlayerSkipForward size={16} />
-          </Control>
-        )}
-        <Speed audio={audio} />
-        <ActionIcon
-          component="a"
-          href={path}
-          download
-          variant="subtle"
-          color="gray"
-          size={28}
-          aria-label="Download the recording"
-          data-hint="Download"
+      <span className={classes.time}>
+        {asMoment(state.seconds)} <span className="cb-dimmed">/ {asMoment(duration)}</span>
+      </span>
+    </>
+  )
+}
+
+interface PlayerMenuProps {
+  audio: RefObject<HTMLAudioElement | null>
+  /** Of the recording. */
+  path: string
+  /** Whether the service keeps it; otherwise it is opened where it is. */
+  isKept: boolean
+  /** Null where no silence is known. */
+  skipping: Skipping | null
+}
+
+export function PlayerMenu({ audio, path, isKept, skipping }: PlayerMenuProps) {
+  const link = { component: 'a', href: path, variant: 'subtle', color: 'gray', size: 28 } as const
+  return (
+    <span className={classes.more}>
+      {skipping && (
+        <Control
+          label="Skip silence"
+          isPressed={skipping.isOn}
+          onClick={() => skipping.setIsOn(!skipping.isOn)}
         >
+          <IconPlayerSkipForward size={16} />
+        </Control>
+      )}
+      <Speed audio={audio} />
+      {isKept ? (
+        <ActionIcon {...link} download aria-label="Download the recording" data-hint="Download">
           <IconDownload size={16} />
         </ActionIcon>
-      </span>
-    </section>
+      ) : (
+        <ActionIcon
+          {...link}
+          target="_blank"
+          rel="noreferrer"
+          aria-label="Open the recording"
+          data-hint="Open the recording"
+        >
+          <IconExternalLink size={16} />
+        </ActionIcon>
+      )}
+    </span>
   )
 }
 

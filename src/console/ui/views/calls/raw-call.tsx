@@ -1,18 +1,26 @@
-import { Button } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Call } from '../../../../calls/schemas.ts'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asBytes } from '../../components/figures.ts'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { useProject } from '../../session.ts'
+import { callAnalysisQuery } from '../analysis/analysis-queries.ts'
 import classes from './call.module.css'
 
-/** Lines that are laid out together, and only when they come near the screen. */
-const linesPerBlock = 200
+interface RawCallProps {
+  call: Call
+  details: CallDetails | undefined
+}
 
-/** The call as the API answers with it. */
-export function RawCall({ call }: { call: Call }) {
-  const json = useMemo(() => JSON.stringify(call, null, 2), [call])
-  const blocks = useMemo(() => blocksOf(json), [json])
+/** All that the API has of a call: its thirteen fields, its details, and its analysis. */
+export function RawCall({ call, details }: RawCallProps) {
+  const { id: project } = useProject()
+  const { data: analysis, isPending } = useQuery(callAnalysisQuery(project, call.id))
+  const whole = useMemo(() => ({ ...call, details, analysis }), [call, details, analysis])
+  const json = useMemo(() => JSON.stringify(whole, null, 2), [whole])
   const download = () => {
     const url = URL.createObjectURL(new Blob([`${json}\n`], { type: 'application/json' }))
     const link = document.createElement('a')
@@ -21,6 +29,7 @@ export function RawCall({ call }: { call: Call }) {
     link.click()
     URL.revokeObjectURL(url)
   }
+  if (isPending) return <Skeleton height={240} />
   return (
     <>
       <div className={classes.rawActions}>
@@ -31,18 +40,8 @@ export function RawCall({ call }: { call: Call }) {
         <span className="cb-dimmed">{asBytes(new Blob([json]).size)}</span>
       </div>
       <section className={classes.raw} aria-label="The call as JSON">
-        {blocks.map(({ at, text }) => (
-          <pre key={at}>{text}</pre>
-        ))}
+        <JsonTree value={whole} depth={3} />
       </section>
     </>
   )
-}
-
-function blocksOf(json: string): { at: number; text: string }[] {
-  const lines = json.split('\n')
-  return Array.from({ length: Math.ceil(lines.length / linesPerBlock) }, (_, at) => ({
-    at,
-    text: lines.slice(at * linesPerBlock, (at + 1) * linesPerBlock).join('\n'),
-  }))
 }

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { CallRecording } from '../../../../calls/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { Guarded } from '../../components/guarded.tsx'
@@ -9,40 +8,28 @@ import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { callDetailsQuery } from './call-queries.ts'
 
-/** The call's recording, of which nothing is fetched until a person presses play. */
-export function Recording({ url }: { url: string }) {
-  const [isFailed, setIsFailed] = useState(false)
-  const link = (
-    <a href={url} target="_blank" rel="noreferrer">
-      Open the recording
-    </a>
-  )
-  // The page's security policy lets it play from https only.
-  if (!url.startsWith('https:')) return url.startsWith('http:') && <p className={classes.recording}>{link}</p>
-  return (
-    <div className={classes.recording}>
-      <audio controls preload="none" src={url} aria-label="Recording" onError={() => setIsFailed(true)}>
-        {/* Without a source: the transcript says what is said. */}
-        <track kind="captions" />
-      </audio>
-      {isFailed && (
-        <p role="alert" className="cb-dimmed">
-          The recording cannot be played. {link}
-        </p>
-      )}
-    </div>
-  )
-}
-
 /** Why the service keeps no recording of the call, if it should. */
 export function RecordingState({
   id,
   recording: { state, reason },
+  url,
 }: {
   /** The call's. */
   id: string
   recording: CallRecording
+  /** Where the platform keeps it. */
+  url: string | null
 }) {
+  // The page's security policy lets it play from https only.
+  if (state === 'none' && url?.startsWith('http:')) {
+    return (
+      <p className={classes.recording}>
+        <a href={url} target="_blank" rel="noreferrer">
+          Open the recording
+        </a>
+      </p>
+    )
+  }
   if (state === 'none' || state === 'kept') return null
   const texts = {
     waiting: 'The recording is being fetched.',

@@ -37,7 +37,7 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
   const { id: project } = useProject()
   const navigate = useNavigate()
   const mark = useMark()
-  const { id, query, at, coverage, passages, isGolden } = question
+  const { id, query, at, coverage, passages, reads, isGolden } = question
   const isGap = leftGap(question, gapCoverage)
   const correct = (item: string) => {
     mark.mutate({ id, mark: 'not_answered' })
@@ -59,6 +59,19 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
         <Instant at={at} as="moment" />
       </p>
       <PassageList project={project} passages={passages} askedAt={at} />
+      {reads.length > 0 && (
+        <p>
+          Read whole:{' '}
+          {reads.map((item, place) => (
+            <span key={item.id}>
+              {place > 0 && ', '}
+              <PageLink to="/p/$project/knowledge/$item" params={{ project, item: item.id }} inherit>
+                <bdi>{item.name}</bdi>
+              </PageLink>
+            </span>
+          ))}
+        </p>
+      )}
       <div className="cb-row">
         <KeepButton
           question={{ query, callId: call, item: first }}

@@ -1,5 +1,3 @@
-import type { TimelineEntry } from '../../../../calls/schemas.ts'
-
 /** A knowledge item that a tool answered with. */
 export interface RetrievedItem {
   id: string
@@ -13,20 +11,17 @@ const inJson =
 const inUuid = /"uuid"\s*:\s*"([A-Za-z0-9._-]{1,128}):\d+"/g
 const inPassage = /^(.{1,300}) \(item ([A-Za-z0-9._-]{1,128})\)$/gm
 
-/** The knowledge items in tools' answers, each once, in order. Other answers have none. */
-export function retrievedIn(steps: readonly TimelineEntry[]): RetrievedItem[] {
+/** The knowledge items in a tool's answer, each once, in order. Other answers have none. */
+export function retrievedIn(answer: string): RetrievedItem[] {
   const items = new Map<string, RetrievedItem>()
   const add = (id: string | undefined, name: string | null) => {
     if (id !== undefined && !items.get(id)?.name) items.set(id, { id, name })
   }
-  for (const { kind, text } of steps) {
-    if (kind !== 'tool_result' || !text) continue
-    // A result may be JSON inside a JSON string.
-    const plain = /\\"(?:itemId|document_id|uuid)\\"/.test(text) ? text.replaceAll('\\"', '"') : text
-    for (const [, id, name] of plain.matchAll(inJson)) add(id, nameOf(name))
-    for (const [, id] of plain.matchAll(inUuid)) add(id, null)
-    for (const [, heading, id] of plain.matchAll(inPassage)) add(id, heading?.split(' › ')[0] ?? null)
-  }
+  // An answer may be JSON inside a JSON string.
+  const plain = /\\"(?:itemId|document_id|uuid)\\"/.test(answer) ? answer.replaceAll('\\"', '"') : answer
+  for (const [, id, name] of plain.matchAll(inJson)) add(id, nameOf(name))
+  for (const [, id] of plain.matchAll(inUuid)) add(id, null)
+  for (const [, heading, id] of plain.matchAll(inPassage)) add(id, heading?.split(' › ')[0] ?? null)
   return [...items.values()]
 }
 

@@ -1,49 +1,110 @@
-import { IconArrowForwardUp, IconBook2, IconChevronRight, IconPoint, IconTool } from '@tabler/icons-react'
-import { useState } from 'react'
+import {
+  IconAlertTriangleFilled,
+  IconArrowForwardUp,
+  IconBook2,
+  IconChevronRight,
+  IconPoint,
+  IconTool,
+} from '@tabler/icons-react'
+import { useMemo, useState } from 'react'
 import type { TimelineEntry } from '../../../../calls/schemas.ts'
-import { asCount, asDuration } from '../../components/figures.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { asCount, asMilliseconds, asMoment } from '../../components/figures.ts'
+import { JsonTree } from '../../components/json-tree.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
-import { type RetrievedItem, retrievedIn } from './retrieved.ts'
-import { stepNames } from './step-names.ts'
+import type { RetrievedItem } from './retrieved.ts'
+import { type Step, secondsOf, stepName } from './step.ts'
 import classes from './transcript.module.css'
 
 const stepsShown = 200
-const namesShown = 3
 const itemsShown = 10
 
-/** What happened between two turns, on one line, which opens to show tools' arguments and results. */
-export function Steps({ steps }: { steps: readonly TimelineEntry[] }) {
+/** What happened between two turns, a line each. A tool's line opens to show what it received and returned. */
+export function Steps({ steps }: { steps: readonly Step[] }) {
+  return (
+    <ol className={classes.steps}>
+      {Object.entries(steps.slice(0, stepsShown)).map(([place, step]) => (
+        <li key={place} className={classes.step} data-failed={step.failure !== null || undefined}>
+          <StepLine step={step} />
+        </li>
+      ))}
+      {steps.length > stepsShown && <li>and {asCount(steps.length - stepsShown)} more</li>}
+    </ol>
+  )
+}
+
+function StepLine({ step }: { step: Step }) {
   const [isOpen, setIsOpen] = useState(false)
-  const items = retrievedIn(steps)
-  if (!steps.some(({ text }) => text)) {
+  const { began, answer, failure, retrieved } = step
+  const details = (
+    <>
+      {failure !== null && !isOpen && (
+        <p className={classes.failure} dir="auto">
+          {failure}
+        </p>
+      )}
+      {retrieved.length > 0 && <RetrievedItems items={retrieved} />}
+    </>
+  )
+  if (!began?.text && !answer?.text) {
     return (
-      <div className={`${classes.steps} ${classes.stepsLine}`}>
-        <StepsTitle steps={steps} />
-      </div>
+      <>
+        <div className={classes.stepsLine}>
+          <StepTitle step={step} />
+        </div>
+        {details}
+      </>
     )
   }
   return (
-    <div className={classes.steps}>
+    <>
       <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary className={classes.stepsLine}>
-          <StepsTitle steps={steps} />
+          <StepTitle step={step} />
           <IconChevronRight size={14} className={classes.stepsChevron} aria-hidden />
         </summary>
         {isOpen && (
-          <ol className={classes.stepsList}>
-            {Object.entries(steps.slice(0, stepsShown)).map(([place, step]) => (
-              <Step key={place} step={step} />
-            ))}
-            {steps.length > stepsShown && (
-              <li className="cb-dimmed">and {asCount(steps.length - stepsShown)} more</li>
-            )}
-          </ol>
+          <div className={classes.stepTexts}>
+            {began?.text && <StepText label={step.kind === 'tool' ? 'Received' : 'Text'} entry={began} />}
+            {answer?.text && <StepText label="Returned" entry={answer} />}
+          </div>
         )}
       </details>
-      {items.length > 0 && <RetrievedItems items={items} />}
-    </div>
+      {details}
+    </>
   )
+}
+
+function StepTitle({ step }: { step: Step }) {
+  const { kind, atSeconds, failure, retrieved } = step
+  const took = secondsOf(step)
+  return (
+    <>
+      <StepIcon kind={kind} hasFailed={failure !== null} hasRetrieved={retrieved.length > 0} />
+      <span className={classes.stepsTitle}>
+        {stepName(step)}
+        {failure !== null && ' failed'}
+      </span>
+      {took !== null && <span className={classes.took}>{asMilliseconds(Math.round(took * 1_000))}</span>}
+      <At seconds={atSeconds} />
+    </>
+  )
+}
+
+function StepIcon({
+  kind,
+  hasFailed,
+  hasRetrieved,
+}: {
+  kind: Step['kind']
+  hasFailed: boolean
+  hasRetrieved: boolean
+}) {
+  if (hasFailed) return <IconAlertTriangleFilled size={14} aria-hidden />
+  if (hasRetrieved) return <IconBook2 size={14} aria-hidden />
+  const Icon = { tool: IconTool, transfer: IconArrowForwardUp, other: IconPoint }[kind]
+  return <Icon size={14} aria-hidden />
 }
 
 /** The knowledge items in a tool's answer. */
@@ -51,79 +112,51 @@ function RetrievedItems({ items }: { items: readonly RetrievedItem[] }) {
   const project = useProject()
   return (
     <p className={classes.retrieved}>
-      <IconBook2 size={14} aria-hidden />
-      <span>
-        Retrieved:{' '}
-        {items.slice(0, itemsShown).map(({ id, name }, at) => (
-          <span key={id}>
-            {at > 0 && ', '}
-            <PageLink to="/p/$project/knowledge/$item" params={{ project: project.id, item: id }} inherit>
-              {name ?? id}
-            </PageLink>
-          </span>
-        ))}
-        {items.length > itemsShown && ` and ${items.length - itemsShown} more`}
-      </span>
+      Retrieved:{' '}
+      {items.slice(0, itemsShown).map(({ id, name }, at) => (
+        <span key={id}>
+          {at > 0 && ', '}
+          <PageLink to="/p/$project/knowledge/$item" params={{ project: project.id, item: id }} inherit>
+            <bdi>{name ?? id}</bdi>
+          </PageLink>
+        </span>
+      ))}
+      {items.length > itemsShown && ` and ${items.length - itemsShown} more`}
     </p>
   )
 }
 
-function StepsTitle({ steps }: { steps: readonly TimelineEntry[] }) {
-  const titles = stepNames(steps)
-  const rest = titles.length - namesShown
-  const hasTransfer = steps.some(({ kind }) => kind === 'transfer')
-  const hasTool = steps.some(({ kind }) => kind === 'tool_call' || kind === 'tool_result')
-  const Icon = hasTransfer ? IconArrowForwardUp : hasTool ? IconTool : IconPoint
+function StepText({ label, entry }: { label: string; entry: TimelineEntry }) {
+  const text = entry.text ?? ''
+  const json = useMemo(() => jsonOf(text), [text])
   return (
-    <>
-      <Icon size={14} aria-hidden />
-      <span className={classes.stepsTitle}>
-        {titles.slice(0, namesShown).join(', ')}
-        {rest > 0 && ` and ${asCount(rest)} more`}
-      </span>
-      {steps[0] && <At seconds={steps[0].atSeconds} />}
-    </>
+    <section className={classes.stepText} aria-label={label}>
+      <header>
+        {label} <At seconds={entry.atSeconds} />
+        <CopyButton value={text} label={`Copy what it ${label.toLowerCase()}`} />
+      </header>
+      {json === undefined ? <pre dir="auto">{text}</pre> : <JsonTree value={json} depth={3} />}
+    </section>
   )
 }
 
-const kindLabels = {
-  turn: 'Turn',
-  tool_call: 'Called with',
-  tool_result: 'Answered',
-  transfer: 'Transfer',
-  other: 'Event',
-}
-
-function Step({ step: { kind, name, text, atSeconds } }: { step: TimelineEntry }) {
-  return (
-    <li className={classes.step}>
-      <span className={classes.stepHead}>
-        {name && <span className={`cb-mono ${classes.stepName}`}>{name}</span>}
-        <span>{kindLabels[kind]}</span>
-        <At seconds={atSeconds} />
-      </span>
-      {text && <pre dir="auto">{readable(text)}</pre>}
-    </li>
-  )
-}
-
-/** `0:04` from the start of the call. */
+/** `0:04.2` from the start of the call. */
 export function At({ seconds }: { seconds: number }) {
   return (
     <span className={classes.at}>
       <span className="cb-hidden">at </span>
-      {asDuration(seconds)}
+      {asMoment(seconds)}
     </span>
   )
 }
 
-/** JSON is indented; any other text is shown as it is. */
-function readable(text: string): string {
-  if (!/^\s*[[{]/.test(text)) return text
+/** Undefined for any other text. */
+function jsonOf(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return JSON.parse(text)
   } catch {
     // It only looked like JSON.
-    return text
+    return undefined
   }
 }

@@ -10,21 +10,22 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { Call, CallDetails, TimelineEntry } from '../../../../calls/schemas.ts'
+import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { useRefusal } from '../../session.ts'
 import { callText } from './call-text.ts'
-import { type Line, linesOf } from './conversation.ts'
+import type { Line } from './conversation.ts'
 import { PrintedTurns } from './printed-turns.tsx'
 import { useReview } from './review-queries.ts'
+import { useSlowLatency } from './slow-latency.ts'
 import { Steps } from './steps.tsx'
 import classes from './transcript.module.css'
 import { TurnLine } from './turn-line.tsx'
 import { rangesByTurn } from './turn-matches.ts'
-import { type Target, VirtualTurns, WholeTurns } from './turns.tsx'
+import { type Target, type TargetLine, VirtualTurns, WholeTurns } from './turns.tsx'
 import { useIsPrinting } from './use-is-printing.ts'
 import type { TurnSearch } from './use-turn-search.ts'
 
@@ -37,29 +38,30 @@ const nearEndPx = 80
 interface TranscriptProps {
   call: Call
   details: CallDetails | undefined
+  lines: readonly Line[]
   /** The element that scrolls. */
   panel: RefObject<HTMLElement | null>
   search: TurnSearch
   target: Target | null
+  /** The line that the timeline leads to. */
+  shownLine: TargetLine | null
   /** The turn of the recording that is heard. */
   heard: number | null
   /** Makes the address name a turn. */
   onTarget: (turn: number) => void
 }
 
-const noTimeline: TimelineEntry[] = []
-
 /** The conversation: the caller on one side, the agent on the other, what tools did in between. */
-export function Transcript({ call, details, panel, search, target, heard, onTarget }: TranscriptProps) {
+export function Transcript(props: TranscriptProps) {
+  const { call, details, lines, panel, search, target, shownLine, heard, onTarget } = props
   const { transcript, status } = call
-  const timeline = details?.timeline ?? noTimeline
-  const lines = useMemo(() => linesOf(transcript, timeline), [transcript, timeline])
   const { mutate: review } = useReview(call.id)
   const flagged = new Set(details?.review?.flaggedTurns)
   const isReadOnly = useRefusal('change') !== null
   const ranges = useMemo(() => rangesByTurn(search.matches ?? []), [search.matches])
   const current = search.matches?.[search.position]
   const isPrinting = useIsPrinting()
+  const slowFromMs = useSlowLatency(lines.some((line) => 'turn' in line && line.latency !== null))
   const [opensWhole] = useState(lines.length <= wholeUpTo)
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
   const onClick = (event: MouseEvent) => {
@@ -85,6 +87,7 @@ export function Transcript({ call, details, panel, search, target, heard, onTarg
     lines,
     delegated: { onClick },
     target,
+    shownLine,
     heard,
     found: current,
     foundJump: search.jump,
@@ -92,6 +95,7 @@ export function Transcript({ call, details, panel, search, target, heard, onTarg
       'data-index': index,
       'data-role': 'turn' in line ? line.turn.role : undefined,
       'data-target': ('turn' in line && line.index === target?.turn) || undefined,
+      'data-shown': index === shownLine?.line || undefined,
       'data-heard': ('turn' in line && line.index === heard) || undefined,
       'aria-current': ('turn' in line && line.index === heard) || undefined,
       'data-flagged': ('turn' in line && flagged.has(line.index)) || undefined,
@@ -105,6 +109,7 @@ export function Transcript({ call, details, panel, search, target, heard, onTarg
             current={current?.turn === line.index ? current : undefined}
             isFlagged={flagged.has(line.index)}
             isReadOnly={isReadOnly}
+            slowFromMs={slowFromMs}
           />
         ) : (
           <Steps steps={line.steps} />
@@ -113,10 +118,6 @@ export function Transcript({ call, details, panel, search, target, heard, onTarg
   }
   return (
     <>
-      <TranscriptSearch search={search}>
-        <CopyButton value={() => callText(call, details)} label="Copy as text" />
-        <PrintButton />
-      </TranscriptSearch>
       {isPrinting && <PrintedTurns lines={lines} />}
       {lines.length <= (opensWhole ? wholeUpToWhileOpen : wholeUpTo) ? (
         <WholeTurns {...turns} />
@@ -125,6 +126,20 @@ export function Transcript({ call, details, panel, search, target, heard, onTarg
       )}
       {status === 'live' && <p className={classes.turnsLive}>The call goes on…</p>}
     </>
+  )
+}
+
+/** Searches the transcript, and takes it elsewhere. */
+export function TranscriptTools({
+  call,
+  details,
+  search,
+}: Pick<TranscriptProps, 'call' | 'details' | 'search'>) {
+  return (
+    <TranscriptSearch search={search}>
+      <CopyButton value={() => callText(call, details)} label="Copy as text" />
+      <PrintButton />
+    </TranscriptSearch>
   )
 }
 
@@ -144,7 +159,7 @@ function PrintButton() {
 }
 
 function TranscriptSearch({ search, children }: { search: TurnSearch; children: React.ReactNode }) {
-  const { query, onQuery, matches, position, onPosition } = search
+  const { query, onQuery, matches, summaryRanges, position, onPosition } = search
   const isFound = matches !== null && matches.length > 0
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && isFound) onPosition(position + (event.shiftKey ? -1 : 1))
@@ -177,7 +192,11 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
       {matches !== null && (
         <>
           <span role="status" className={classes.turnsCount}>
-            {isFound ? `${asCount(position + 1)} of ${asCount(matches.length)}` : 'Not found'}
+            {isFound
+              ? `${asCount(position + 1)} of ${asCount(matches.length)}`
+              : summaryRanges.length > 0
+                ? 'In the summary'
+                : 'Not found'}
           </span>
           <ActionIcon
             variant="subtle"

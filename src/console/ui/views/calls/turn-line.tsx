@@ -1,10 +1,11 @@
 import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
 import { Guarded } from '../../components/guarded.tsx'
 import type { SpokenLine } from './conversation.ts'
-import { RedactedText } from './redacted-text.tsx'
+import { MarkedText } from './marked-text.tsx'
 import { At } from './steps.tsx'
 import classes from './transcript.module.css'
 import { hashOfTurn } from './turn-hash.ts'
+import { TurnLatency } from './turn-latency.tsx'
 import type { TurnMatch } from './turn-matches.ts'
 
 interface TurnLineProps {
@@ -14,11 +15,14 @@ interface TurnLineProps {
   current: TurnMatch | undefined
   isFlagged: boolean
   isReadOnly: boolean
+  /** An answer that came later is slow; null while that is not known. */
+  slowFromMs: number | null
 }
 
-/** A turn: text, time, link and flag. */
-export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, isReadOnly }: TurnLineProps) {
-  const { turn, atSeconds, index } = line
+/** A turn: text, speaker, time, link and flag, below what the caller waited for it. */
+export function TurnLine(props: TurnLineProps) {
+  const { line, isFirstOfRun, ranges = [], current, isFlagged, isReadOnly, slowFromMs } = props
+  const { turn, atSeconds, index, isInterrupted, latency } = line
   const { role, content } = turn
   const speaker = role === 'user' ? 'Caller' : 'Agent'
   const flag = (
@@ -34,16 +38,13 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
   )
   return (
     <>
-      {isFirstOfRun ? (
-        <span className={classes.turnSpeaker}>{speaker}</span>
-      ) : (
-        <span className="cb-hidden">{speaker}</span>
-      )}
+      {latency && <TurnLatency latency={latency} slowFromMs={slowFromMs} />}
       <div className={classes.turnLine}>
         <p className={classes.turnText} dir="auto">
-          {marked(content, ranges, current)}
+          <MarkedText text={content} ranges={ranges} current={current?.start} />
         </p>
         <span className={classes.turnSide}>
+          <span className={isFirstOfRun ? classes.turnSpeaker : 'cb-hidden'}>{speaker}</span>
           <a
             href={`#${hashOfTurn(index)}`}
             className={classes.turnLink}
@@ -52,20 +53,10 @@ export function TurnLine({ line, isFirstOfRun, ranges = [], current, isFlagged, 
           >
             {atSeconds === null ? <IconLink size={14} aria-hidden /> : <At seconds={atSeconds} />}
           </a>
+          {isInterrupted && <span className={classes.interrupted}>Interrupted</span>}
           {isReadOnly ? <Guarded right="change">{flag}</Guarded> : flag}
         </span>
       </div>
     </>
   )
-}
-
-/** The text with its matches marked, the current one differently. */
-function marked(text: string, ranges: [number, number][], current: TurnMatch | undefined) {
-  const pieces = ranges.flatMap(([start, end], at) => [
-    <RedactedText key={`${start}-`} text={text.slice(ranges[at - 1]?.[1] ?? 0, start)} />,
-    <mark key={start} data-current={current?.start === start || undefined}>
-      {text.slice(start, end)}
-    </mark>,
-  ])
-  return [...pieces, <RedactedText key="rest" text={text.slice(ranges.at(-1)?.[1] ?? 0)} />]
 }

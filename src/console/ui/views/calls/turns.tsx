@@ -13,11 +13,17 @@ import classes from './transcript.module.css'
 import type { TurnMatch } from './turn-matches.ts'
 import { useTopWithin } from './use-top-within.ts'
 
-const turnPx = 64
+const turnPx = 44
 
 /** The turn in the URL; `jump` counts how often it was requested. */
 export interface Target {
   turn: number
+  jump: number
+}
+
+/** A line of the transcript; `jump` counts as above. */
+export interface TargetLine {
+  line: number
   jump: number
 }
 
@@ -29,6 +35,7 @@ interface TurnsProps {
   /** Counts how often a match was requested. */
   foundJump: number
   target: Target | null
+  shownLine: TargetLine | null
   /** The turn that is heard, which the list follows. */
   heard: number | null
   /** What the list does for the buttons and links within. */
@@ -63,8 +70,8 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
     estimateSize: () => turnPx,
     scrollMargin: top,
     overscan: 12,
-    // Half the height of the bar, tabs and search, which stay on top: turns are centered below them.
-    scrollPaddingStart: 68,
+    // Half the height of the bar, timeline, tabs and search, which stay on top: turns are centered below them.
+    scrollPaddingStart: 110,
   })
   useScrollToTurn(
     { lines, ...shown },
@@ -105,8 +112,9 @@ function useScrollToTurn(
     found,
     foundJump,
     target,
+    shownLine,
     heard,
-  }: Pick<TurnsProps, 'lines' | 'found' | 'foundJump' | 'target' | 'heard'>,
+  }: Pick<TurnsProps, 'lines' | 'found' | 'foundJump' | 'target' | 'shownLine' | 'heard'>,
   list: RefObject<HTMLElement | null>,
   scrollTo: ((index: number, isFollowed: boolean) => void) | null,
 ): void {
@@ -128,6 +136,11 @@ function useScrollToTurn(
   useEffect(() => {
     if (isReady && turn !== undefined && jump !== undefined) reveal(turn, false)
   }, [isReady, turn, jump])
+  const { line: shown, jump: shownJump } = shownLine ?? {}
+  const reach = useEffectEvent((line: number) => scrollTo?.(line, false))
+  useEffect(() => {
+    if (isReady && shown !== undefined && shownJump !== undefined) reach(shown)
+  }, [isReady, shown, shownJump])
   const before = useRef<number | null>(null)
   const follow = useEffectEvent((next: number) => {
     const last = before.current

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useEffectEvent } from 'react'
+import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
 import { isTyping } from '../../components/typing.ts'
 import type { Selection } from './selection.ts'
 import type { CallListHandle } from './use-row-focus.ts'
@@ -27,14 +27,24 @@ const byLetter: Record<string, 1 | -1> = { j: 1, k: -1 }
  * back, `x` selects, and the page keys read the open call.
  */
 export function useCallKeys(keys: CallKeys): void {
+  const isForDialog = useRef(false)
   const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (isForDialog.current) return
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
     const isTaken = event.key === 'Escape' ? goBack(keys) : inList(event, keys) || anywhere(event, keys)
     if (isTaken) event.preventDefault()
   })
   useEffect(() => {
+    // Before Escape closes the dialog, whose button may have lost the focus to the page.
+    const note = () => {
+      isForDialog.current = document.querySelector('[role="dialog"][aria-modal="true"]') !== null
+    }
+    window.addEventListener('keydown', note, { capture: true })
     window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
+    return () => {
+      window.removeEventListener('keydown', note, { capture: true })
+      window.removeEventListener('keydown', onKey)
+    }
   }, [])
 }
 

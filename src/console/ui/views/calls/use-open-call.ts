@@ -15,12 +15,13 @@ interface OpenCallOptions {
   /** The same as the API takes them. */
   asked: ChosenFilters
   tab: OpenTab['tab']
+  view: OpenTab['view']
   /** Called with the call that a step has opened. */
   onStep: (id: string) => void
 }
 
 /** Opens and closes calls, and knows the ones before and after, also of one that is far down in the list. */
-export function useOpenCall({ openId, rows, isLoaded, filters, asked, tab, onStep }: OpenCallOptions) {
+export function useOpenCall({ openId, rows, isLoaded, filters, asked, tab, view, onStep }: OpenCallOptions) {
   const { id: project } = useProject()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -34,7 +35,7 @@ export function useOpenCall({ openId, rows, isLoaded, filters, asked, tab, onSte
     void navigate({
       to: '/p/$project/calls/$call',
       params: { project, call: id },
-      search: { ...filters, tab },
+      search: { ...filters, tab, view },
       // Moving between calls is one history entry, so going back closes the call.
       replace: isStep,
       resetScroll: false,

@@ -1,12 +1,14 @@
 import { useDeferredValue, useMemo, useState } from 'react'
 import type { Turn } from '../../../../calls/schemas.ts'
-import { findInTurns, type TurnMatch } from './turn-matches.ts'
+import { findInTurns, rangesByTurn, type TurnMatch } from './turn-matches.ts'
 
 export interface TurnSearch {
   query: string
   onQuery: (text: string) => void
   /** Null while nothing is looked for. */
   matches: readonly TurnMatch[] | null
+  /** Where the summary has it. */
+  summaryRanges: readonly [number, number][]
   /** The index of the current match in `matches`. */
   position: number
   /** Counts how often a match was requested, since the same one may be requested twice. */
@@ -18,12 +20,22 @@ export interface TurnSearch {
 }
 
 /** The search within a transcript; the strip above also shows its matches. */
-export function useTurnSearch(transcript: readonly Turn[], searchedFor: string): TurnSearch {
-  const [query, setQuery] = useState(searchedFor)
+export function useTurnSearch(
+  transcript: readonly Turn[],
+  summary: string | null,
+  searchedFor: string,
+): TurnSearch {
+  // Until a person types, what the list was searched for, which may be known only later.
+  const [typed, setQuery] = useState<string | null>(null)
+  const query = typed ?? searchedFor
   const [position, setPosition] = useState(0)
   const [jump, setJump] = useState(0)
   const deferred = useDeferredValue(query)
   const matches = useMemo(() => findInTurns(transcript, deferred), [transcript, deferred])
+  const summaryRanges = useMemo(() => {
+    const found = findInTurns([{ role: 'assistant', content: summary ?? '' }], deferred)
+    return rangesByTurn(found).get(0) ?? []
+  }, [summary, deferred])
   return {
     query,
     onQuery: (text) => {
@@ -31,6 +43,7 @@ export function useTurnSearch(transcript: readonly Turn[], searchedFor: string):
       setPosition(0)
     },
     matches: deferred.trim() ? matches : null,
+    summaryRanges,
     position: Math.min(position, matches.length - 1),
     jump,
     onPosition: (to) => {

@@ -58,7 +58,7 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
       {error && <Problem error={error} />}
       {kept.length > 0 && (
         <ul className={classes.views}>
-          {kept.map(({ id, name, query, isShared, canDelete }) => (
+          {kept.map(({ id, name, query, isShared, canChange }) => (
             <li key={id}>
               <UnstyledButton
                 className={classes.view}
@@ -68,7 +68,7 @@ function ViewsList({ filters, onDone }: ViewsListProps) {
                 <span className="cb-truncate">{name}</span>
                 {isShared && <IconUsers size={14} role="img" aria-label="Shared with the project" />}
               </UnstyledButton>
-              {canDelete && (
+              {canChange && (
                 <ActionIcon
                   variant="subtle"
                   color="gray"

@@ -1,6 +1,6 @@
 import { Button, Skeleton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { IconBookmark, IconTrash } from '@tabler/icons-react'
+import { IconBookmark, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy } from 'react'
@@ -12,6 +12,7 @@ import { ButtonWithPopup } from '../../components/popup.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
+import { AlertButton } from '../alerts/alert-link.tsx'
 import { CallFilters } from '../calls/call-filters.tsx'
 import { nameOf } from '../calls/chosen-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
@@ -25,6 +26,8 @@ import { useChart } from './use-chart.ts'
 
 const loadKeep = () => import('./keep-chart.tsx')
 const KeepChart = lazy(loadKeep)
+const loadRename = () => import('./rename-chart.tsx')
+const RenameChart = lazy(loadRename)
 const loadDialog = () => import('../../components/confirm-dialog.tsx')
 const ConfirmDialog = lazy(async () => ({ default: (await loadDialog()).ConfirmDialog }))
 
@@ -58,8 +61,10 @@ export function ChartView() {
           </>
         }
         action={
-          // "Alert me when …" stands here, beside the button.
-          kept ? <DeleteChart {...kept} /> : <Keep search={search} title={title} period={period} />
+          <div className="cb-row">
+            <AlertButton figure={chart} filters={filters} />
+            {kept ? <Kept {...kept} /> : <Keep search={search} title={title} period={period} />}
+          </div>
         }
       />
       <div className={classes.builder}>
@@ -125,14 +130,35 @@ function Keep({ search, title, period }: { search: ChartSearch; title: string; p
   )
 }
 
-interface DeleteChartProps {
+interface KeptProps {
   id: string
   name: string
   isShared: boolean
-  canDelete: boolean
+  canChange: boolean
 }
 
-function DeleteChart({ id, name, isShared, canDelete }: DeleteChartProps) {
+/** What can be done with a chart that is kept. */
+function Kept(chart: KeptProps) {
+  if (!chart.canChange) return null
+  return (
+    <>
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadRename}
+        button={
+          <Button variant="default" leftSection={<IconPencil size={14} aria-hidden />}>
+            Rename
+          </Button>
+        }
+      >
+        {(popup) => <RenameChart {...popup} {...chart} />}
+      </ButtonWithPopup>
+      <DeleteChart {...chart} />
+    </>
+  )
+}
+
+function DeleteChart({ id, name, isShared }: KeptProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const remove = async () => {
@@ -140,7 +166,6 @@ function DeleteChart({ id, name, isShared, canDelete }: DeleteChartProps) {
     await queryClient.invalidateQueries({ queryKey: viewsQuery(project, 'chart').queryKey })
     notifications.show({ message: `Deleted the chart “${name}”` })
   }
-  if (!canDelete) return null
   return (
     <ButtonWithPopup
       kind="dialog"

@@ -73,15 +73,19 @@ export function nameOfGroups(by: string): string {
   return groupWords[by] ?? (by.startsWith(analysisPrefix) ? by.slice(analysisPrefix.length) : by)
 }
 
-/** `Calls by day`, `Failed share by agent`, `Latency (95th percentile) by source` */
-export function titleOf({ of, show, by }: Chart, criteria: ReadonlyMap<string, string>): string {
-  const groups = nameOfGroups(by).toLowerCase()
+/** `Calls`, `Failed share`, `Latency (95th percentile)`, `Named the price: passed` */
+export function nameOfFigure({ of, show }: Omit<Chart, 'by'>, criteria: ReadonlyMap<string, string>): string {
   const measure = nameOfMeasure(of, criteria)
-  if (of === 'calls') return `Calls by ${groups}`
-  if (show !== 'share' && show !== 'failed')
-    return `${measure} (${showWords[show].toLowerCase()}) by ${groups}`
-  if (of === 'success') return `${show === 'share' ? 'Success' : 'Failed'} share by ${groups}`
-  return `${measure}: ${show === 'share' ? 'passed' : 'failed'}, by ${groups}`
+  if (of === 'calls') return measure
+  if (show !== 'share' && show !== 'failed') return `${measure} (${showWords[show].toLowerCase()})`
+  if (of === 'success') return `${show === 'share' ? 'Success' : 'Failed'} share`
+  return `${measure}: ${show === 'share' ? 'passed' : 'failed'}`
+}
+
+/** `Calls by day`, `Failed share by agent`, `Named the price: passed, by agent` */
+export function titleOf({ by, ...figure }: Chart, criteria: ReadonlyMap<string, string>): string {
+  const comma = prefixOf(figure.of) === criterionPrefix ? ',' : ''
+  return `${nameOfFigure(figure, criteria)}${comma} by ${nameOfGroups(by).toLowerCase()}`
 }
 
 interface Words {

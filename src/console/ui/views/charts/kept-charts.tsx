@@ -6,6 +6,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { viewsQuery } from '../calls/view-queries.ts'
 import { Card, useTableSwitch } from '../overview/card.tsx'
 import overview from '../overview/overview.module.css'
@@ -56,7 +57,7 @@ export function KeptCharts() {
 
 function KeptChart({ name, search }: { name: string; search: ChartSearch }) {
   const { id: project } = useProject()
-  const { chart, asked, faults, hasTooMany, query, title, period } = useChart(search)
+  const { chart, filters, asked, faults, hasTooMany, query, title, period } = useChart(search)
   const { isTable, tableSwitch } = useTableSwitch()
   const link = (
     <PageLink
@@ -81,6 +82,7 @@ function KeptChart({ name, search }: { name: string; search: ChartSearch }) {
       aside={
         <span className="cb-row">
           {link}
+          <AlertLink figure={chart} filters={filters} />
           {tableSwitch}
         </span>
       }

@@ -4,6 +4,7 @@ import { type Dates, dayLabel } from '../../components/dates.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import columns from './columns.module.css'
 import { Columns } from './columns.tsx'
@@ -30,7 +31,19 @@ export function CallsByDay({ period }: { period: Period }) {
   const { isTable, tableSwitch } = useTableSwitch()
   const isEmpty = query.data?.every((day) => callsOf(day) === 0)
   return (
-    <Card title="Calls per day" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
+    <Card
+      title="Calls per day"
+      aside={
+        !isEmpty && (
+          <span className="cb-row">
+            <AlertLink figure={{ of: 'calls', show: 'count' }} />
+            {tableSwitch}
+          </span>
+        )
+      }
+      query={query}
+      skeleton={skeleton}
+    >
       {(data) =>
         isEmpty ? (
           <p className={overview.cardNone}>No calls in this period.</p>

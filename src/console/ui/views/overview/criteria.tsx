@@ -5,6 +5,7 @@ import { criterionPrefix } from '../../../../calls/filters.ts'
 import { asPercent } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
 import { Card, useFirstRows } from './card.tsx'
 import { ChangeOf } from './change-of.tsx'
@@ -36,6 +37,9 @@ export function Criteria({ period }: { period: Period }) {
   return (
     <Card
       title="Criteria passed"
+      aside={
+        ids[0] !== undefined && <AlertLink figure={{ of: `${criterionPrefix}${ids[0]}`, show: 'share' }} />
+      }
       query={query}
       skeleton={<Skeleton height={rowHeight * (Math.min(ids.length, rowsShown + 1) || rowsShown / 2)} />}
     >

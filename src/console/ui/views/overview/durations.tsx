@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { DurationBucket } from '../../../../calls/reading/overview.ts'
 import { asCount, asPercent, counted, shortDuration } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card, Chart, useTableSwitch } from './card.tsx'
 import { type ColumnOfCalls, Columns } from './columns.tsx'
@@ -19,7 +20,19 @@ export function Durations({ period }: { period: Period }) {
   const { isTable, tableSwitch } = useTableSwitch()
   const isEmpty = query.data?.data.every(({ calls }) => calls === 0)
   return (
-    <Card title="Durations" aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
+    <Card
+      title="Durations"
+      aside={
+        !isEmpty && (
+          <span className="cb-row">
+            <AlertLink figure={{ of: 'duration', show: 'p50' }} />
+            {tableSwitch}
+          </span>
+        )
+      }
+      query={query}
+      skeleton={skeleton}
+    >
       {({ data }) =>
         isEmpty ? (
           <p className={classes.cardNone}>No completed calls in this period.</p>

@@ -6,6 +6,7 @@ import type { EndReason, FirstValues } from '../../../../calls/reading/overview.
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { Card, useFirstRows } from './card.tsx'
 import classes from './overview.module.css'
 import { endReasonsQuery } from './overview-queries.ts'
@@ -18,7 +19,12 @@ export function EndReasons({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(endReasonsQuery(project.id, period))
   return (
-    <Card title="End reasons" query={query} skeleton={<ReasonsSkeleton />}>
+    <Card
+      title="End reasons"
+      aside={<AlertLink figure={{ of: 'calls', show: 'count' }} />}
+      query={query}
+      skeleton={<ReasonsSkeleton />}
+    >
       {(reasons) => <Reasons reasons={reasons} period={period} />}
     </Card>
   )

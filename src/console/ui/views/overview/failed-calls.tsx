@@ -5,6 +5,7 @@ import { PageLink } from '../../components/links.tsx'
 import { formatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card } from './card.tsx'
 import { LiveSkeleton } from './live-calls.tsx'
@@ -26,9 +27,12 @@ export function FailedCalls({ period }: { period: Period }) {
       aside={
         query.data &&
         query.data.data.length > 0 && (
-          <PageLink to="/p/$project/calls" params={params} search={search} size="sm">
-            All failed calls
-          </PageLink>
+          <span className="cb-row">
+            <PageLink to="/p/$project/calls" params={params} search={search} size="sm">
+              All failed calls
+            </PageLink>
+            <AlertLink figure={{ of: 'success', show: 'failed' }} />
+          </span>
         )
       }
       query={query}

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { CallsOf, FirstValues } from '../../../../calls/reading/overview.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { valueLabel } from '../calls/filter-labels.ts'
 import { Card, useFirstRows } from './card.tsx'
 import classes from './overview.module.css'
@@ -18,16 +19,17 @@ const rowsShown = 5
 export function Origins({ period }: { period: Period }) {
   const project = useProject()
   const query = useQuery(originsQuery(project.id, period))
+  const failures = <AlertLink figure={{ of: 'success', show: 'failed' }} />
   const isShown = (of: 'agents' | 'sources') => !query.data || query.data[of].data.length > 0
   return (
     <>
       {isShown('agents') && (
-        <Card title="Failures by agent" query={query} skeleton={<OriginsSkeleton />}>
+        <Card title="Failures by agent" aside={failures} query={query} skeleton={<OriginsSkeleton />}>
           {({ agents }) => <Failures name="agentId" label="Agent" rows={agents} period={period} />}
         </Card>
       )}
       {isShown('sources') && (
-        <Card title="Failures by source" query={query} skeleton={<OriginsSkeleton />}>
+        <Card title="Failures by source" aside={failures} query={query} skeleton={<OriginsSkeleton />}>
           {({ sources }) => <Failures name="source" label="Source" rows={sources} period={period} />}
         </Card>
       )}

@@ -104,6 +104,28 @@ export function trendQuery(project: string, of: Pick<Chart, 'of' | 'show'>, peri
   })
 }
 
+/** By what a number is looked at to see what changed it. */
+export const movedBy = ['agentId', 'endedReason', 'source'] as const
+
+/** A number of the groups of a period, and of the one before it, by each of these. */
+export function groupsQuery(project: string, of: Pick<Chart, 'of' | 'show'>, period: Period) {
+  const { before, from, to } = period
+  return queryOptions({
+    queryKey: metricsKeys.groups(project, of.of, of.show, before, from, to),
+    queryFn: ({ signal }) =>
+      Promise.all(
+        movedBy.map(async (by) => {
+          const [now, earlier] = await Promise.all([
+            readMetrics(project, { ...of, from, to, by }, signal),
+            readMetrics(project, { ...of, from: before, to: from, by }, signal),
+          ])
+          return { by, now: now.data, before: earlier.data }
+        }),
+      ),
+    staleTime: metricsRefetchMs,
+  })
+}
+
 /** The share of the calls that passed each criterion, in a period and in the one before it. */
 export function criteriaQuery(project: string, ids: readonly string[], { before, from, to }: Period) {
   return queryOptions({

@@ -2,11 +2,13 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import { AlertLink } from '../alerts/alert-link.tsx'
 import { formatOf } from '../charts/chart.ts'
 import type { Chart } from '../charts/chart-search.ts'
 import { FigureChart } from '../charts/figure-chart.tsx'
 import { Card, useTableSwitch } from './card.tsx'
 import { ChangeOf } from './change-of.tsx'
+import { Movers } from './movers.tsx'
 import classes from './overview.module.css'
 import { trendQuery } from './overview-queries.ts'
 import type { Period } from './overview-search.ts'
@@ -54,7 +56,19 @@ export function Trend({ kind, period }: { kind: keyof typeof kinds; period: Peri
   const isEmpty = query.data?.figure.value === null
   const { format } = formatOf(chart)
   return (
-    <Card title={title} aside={!isEmpty && tableSwitch} query={query} skeleton={skeleton}>
+    <Card
+      title={title}
+      aside={
+        !isEmpty && (
+          <span className="cb-row">
+            <AlertLink figure={chart} />
+            {tableSwitch}
+          </span>
+        )
+      }
+      query={query}
+      skeleton={skeleton}
+    >
       {({ days, figure }) =>
         figure.value === null ? (
           <p className={classes.cardNone}>
@@ -82,6 +96,13 @@ export function Trend({ kind, period }: { kind: keyof typeof kinds; period: Peri
               data={days}
               filters={{ from: period.from, to: period.to }}
               isTable={isTable}
+            />
+            <Movers
+              chart={{ of, show }}
+              figure={figure}
+              period={period}
+              calls={days.reduce((sum, { calls }) => sum + calls, 0)}
+              format={format}
             />
           </>
         )

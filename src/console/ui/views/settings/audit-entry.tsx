@@ -163,7 +163,11 @@ function TargetLink({
         </PageLink>
       )
     case 'alert':
-      return <span dir="auto">{children}</span>
+      return (
+        <PageLink to="/p/$project/settings/alerts/$alert" params={{ project, alert: id }} dir="auto">
+          {children}
+        </PageLink>
+      )
     default:
       return kind satisfies never
   }

@@ -1,0 +1,271 @@
+import { Button, NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Alert } from '../../../../alerts/schemas.ts'
+import { api, unwrap } from '../../api.ts'
+import { fieldErrors } from '../../components/field-errors.ts'
+import { Panel } from '../../components/panel.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { alertKeys } from '../../query-keys.ts'
+import { useProject } from '../../session.ts'
+import { CallFilters } from '../calls/call-filters.tsx'
+import { faultsOf, readFilters } from '../calls/chosen-filters.ts'
+import { showsOf } from '../charts/chart.ts'
+import { FigureChoices } from '../charts/chart-choices.tsx'
+import {
+  type AlertDraft,
+  numberOf,
+  previewRule,
+  proposedLimit,
+  ruleOf,
+  unitOf,
+  unreachableLimit,
+} from './alert-draft.ts'
+import { destinationsQuery, type OfferedDestination, previewQuery } from './alert-queries.ts'
+import { unwatched, watchedOf } from './alert-search.ts'
+import { conditionInWords, minutesInWords } from './alert-words.ts'
+import classes from './alerts.module.css'
+import { DestinationsField } from './destinations-field.tsx'
+import { PreviewPanel } from './preview-panel.tsx'
+import { sentWords } from './use-alert-actions.ts'
+import { useNames } from './use-names.ts'
+
+const windows = [5, 15, 30, 60, 180, 360, 720, 1_440, 4_320, 10_080]
+const repeats = [15, 30, 60, 240, 720, 1_440]
+const withoutData = [
+  { value: 'keep', label: 'Keep the state' },
+  { value: 'ok', label: 'Go back to OK' },
+  { value: 'alert', label: 'Alert' },
+]
+
+interface AlertFormProps {
+  /** Of an alert that is there; a new one has none. */
+  id?: string
+  first: AlertDraft
+  offered: readonly OfferedDestination[]
+  onSaved?: (saved: Alert, offered: readonly OfferedDestination[]) => void
+}
+
+/** A rule, beside what it would have done. */
+export function AlertForm({ id, first, offered, onSaved }: AlertFormProps) {
+  const [draft, setDraft] = useState(first)
+  const change = (part: Partial<AlertDraft>) => setDraft((before) => ({ ...before, ...part }))
+  const limit = useLimit(draft)
+  const { criteria } = useNames()
+  const { factor } = unitOf(draft)
+  const name = conditionInWords(draft, draft.side, limit === undefined ? null : limit / factor, { criteria })
+  const { save, isPending, error } = useSave({ id, onSaved })
+  const errors = fieldErrors(error)
+  const isReady = limit !== undefined && Object.values(draft.added).every((text) => text.trim() !== '')
+  const hasDestination = draft.chosen.length + Object.keys(draft.added).length > 0
+  const submit = (isTest: boolean) => {
+    if (limit !== undefined && isReady && !isPending) save({ rule: ruleOf(draft, limit, name), isTest })
+  }
+  return (
+    <form
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit(false)
+      }}
+    >
+      <div className="cb-stack">
+        <Panel title="Watch">
+          <Watched draft={draft} onChange={change} />
+        </Panel>
+        <Panel title="Alert me when">
+          <Condition draft={draft} limit={limit} errors={errors} onChange={change} />
+        </Panel>
+        <Panel title="Tell">
+          <DestinationsField draft={draft} offered={offered} errors={errors} onChange={change} />
+        </Panel>
+        <TextInput
+          label="Name"
+          placeholder={name}
+          maxLength={200}
+          dir="auto"
+          value={draft.name}
+          onChange={(event) => change({ name: event.currentTarget.value })}
+          error={errors.name}
+        />
+        {error && !isShown(errors) && <Problem error={error} />}
+        <div className={classes.buttons}>
+          {hasDestination && (
+            <Button variant="default" disabled={!isReady} loading={isPending} onClick={() => submit(true)}>
+              {id ? 'Save and send a test' : 'Create and send a test'}
+            </Button>
+          )}
+          <Button type="submit" disabled={!isReady} loading={isPending}>
+            {id ? 'Save' : 'Create alert'}
+          </Button>
+        </div>
+      </div>
+      <PreviewPanel draft={draft} limit={limit} />
+    </form>
+  )
+}
+
+interface PartProps {
+  draft: AlertDraft
+  onChange: (change: Partial<AlertDraft>) => void
+}
+
+/** The figure, and the calls that it is of. */
+function Watched({ draft: { of, show, filters }, onChange }: PartProps) {
+  const shows = showsOf(of).filter((one) => one !== 'failed')
+  return (
+    <div className="cb-stack">
+      <div className={classes.pair}>
+        <FigureChoices
+          figure={{ of, show }}
+          shows={shows}
+          onChange={(figure) => {
+            // A limit of another figure means nothing.
+            const { filters: _, ...next } = watchedOf({
+              of: figure.of ?? of,
+              ...(figure.show && { show: figure.show }),
+            })
+            onChange({ ...next, alert: undefined, warn: '' })
+          }}
+        />
+      </div>
+      <CallFilters
+        filters={filters}
+        faults={faultsOf(filters)}
+        foundBy={null}
+        omitted={unwatched}
+        onChange={(change) => onChange({ filters: readFilters({ ...filters, ...change }) })}
+        onClear={() => onChange({ filters: {} })}
+      />
+    </div>
+  )
+}
+
+interface ConditionProps extends PartProps {
+  limit: number | undefined
+  errors: Record<string, string>
+}
+
+/** The limits, over how long a window, and what is without data. */
+function Condition({ draft, limit, errors, onChange }: ConditionProps) {
+  const { of, side, warn, alert, windowMinutes, minCalls, noData, repeatMinutes } = draft
+  const { factor: _, ...unit } = unitOf(draft)
+  const window = [...new Set([...windows, windowMinutes])].sort((a, b) => a - b)
+  const repeat = [...new Set([...repeats, ...(repeatMinutes ? [repeatMinutes] : [])])].sort((a, b) => a - b)
+  return (
+    <div className="cb-stack">
+      <SegmentedControl
+        aria-label="Side of the limit"
+        value={side}
+        data={[
+          { value: 'above', label: 'It is above' },
+          { value: 'below', label: 'It is below' },
+        ]}
+        onChange={(next) => onChange({ side: next === 'below' ? 'below' : 'above' })}
+      />
+      <div className={classes.pair}>
+        <NumberInput
+          label="Limit"
+          description={alert === undefined && limit !== undefined && 'Proposed from the last 30 days'}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          {...unit}
+          hideControls
+          value={alert ?? limit ?? ''}
+          onChange={(next) => next !== limit && onChange({ alert: next })}
+          error={errors.alert ?? errors.above}
+        />
+        <NumberInput
+          label="Warn sooner"
+          placeholder="Never"
+          {...unit}
+          hideControls
+          value={warn}
+          onChange={(next) => onChange({ warn: next })}
+          error={errors.warn}
+        />
+        <Select
+          label="In the last"
+          allowDeselect={false}
+          value={String(windowMinutes)}
+          data={window.map((minutes) => ({ value: String(minutes), label: minutesInWords(minutes) }))}
+          onChange={(next) => onChange({ windowMinutes: Number(next) })}
+        />
+        <Select
+          label="Say it again"
+          allowDeselect={false}
+          value={String(repeatMinutes ?? '')}
+          data={[
+            { value: '', label: 'Never' },
+            ...repeat.map((minutes) => ({
+              value: String(minutes),
+              label: `Every ${minutesInWords(minutes)}`,
+            })),
+          ]}
+          onChange={(next) => onChange({ repeatMinutes: next ? Number(next) : null })}
+        />
+        {of !== 'calls' && (
+          <>
+            <NumberInput
+              label="Calls at least"
+              min={1}
+              allowDecimal={false}
+              hideControls
+              value={minCalls}
+              onChange={(next) => onChange({ minCalls: next })}
+              error={errors.minCalls}
+            />
+            <Select
+              label="With fewer"
+              allowDeselect={false}
+              value={noData}
+              data={withoutData}
+              onChange={(next) => onChange({ noData: next === 'ok' || next === 'alert' ? next : 'keep' })}
+            />
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The limit in the unit in which it is typed: the one that was typed, or one that the last 30 days propose. */
+function useLimit(draft: AlertDraft): number | undefined {
+  const { id: project } = useProject()
+  const isProposed = draft.alert === undefined
+  const rule = previewRule({ ...draft, warn: '' }, unreachableLimit(draft))
+  const { data, isPlaceholderData } = useQuery({ ...previewQuery(project, rule), enabled: isProposed })
+  if (!isProposed) return numberOf(draft.alert)
+  return data && !isPlaceholderData ? proposedLimit(data, draft) : undefined
+}
+
+function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
+  const { id: project } = useProject()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const alerts = api.projects({ project }).alerts
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async ({ rule, isTest }: { rule: ReturnType<typeof ruleOf>; isTest: boolean }) => {
+      const saved = await unwrap(id ? alerts({ id }).put(rule) : alerts.post(rule))
+      const test = isTest ? await unwrap(alerts({ id: saved.id }).test.post({})) : null
+      await queryClient.invalidateQueries({ queryKey: alertKeys.list(project) })
+      const offered = await queryClient.fetchQuery({ ...destinationsQuery(project), staleTime: 0 })
+      return { saved, test, offered: offered.data }
+    },
+    onSuccess: ({ saved, test, offered }) => {
+      const said = id ? 'Saved the alert' : 'Created the alert'
+      notifications.show({ message: `${said} “${saved.name}”. ${test ? sentWords(test.queued) : ''}`.trim() })
+      onSaved?.(saved, offered)
+      if (!id) void navigate({ to: '/p/$project/settings/alerts', params: { project } })
+    },
+  })
+  return { save: mutate, isPending, error }
+}
+
+/** Whether a field shows the error. */
+function isShown(errors: Record<string, string>): boolean {
+  return ['alert', 'above', 'warn', 'minCalls', 'name', 'slack', 'pagerDuty', 'webhook'].some(
+    (field) => field in errors,
+  )
+}

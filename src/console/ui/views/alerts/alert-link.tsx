@@ -1,0 +1,56 @@
+import { IconBell } from '@tabler/icons-react'
+import { PageButton, PageIcon } from '../../components/links.tsx'
+import { useProject, useRefusal } from '../../session.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import type { Chart } from '../charts/chart-search.ts'
+import { alertSearchOf } from './alert-search.ts'
+
+const label = 'Alert me when …'
+
+interface AlertLinkProps {
+  /** What the new alert watches at first. */
+  figure: Omit<Chart, 'by'>
+  filters?: ChosenFilters
+}
+
+/** Leads to a new alert about what a card or a list shows. Not for viewers, who cannot make one. */
+export function AlertLink({
+  figure,
+  filters = {},
+  variant = 'subtle',
+  size = 28,
+}: AlertLinkProps & { variant?: 'subtle' | 'default'; size?: number }) {
+  const { id: project } = useProject()
+  if (useRefusal('change') !== null) return null
+  return (
+    <PageIcon
+      to="/p/$project/settings/alerts/new"
+      params={{ project }}
+      search={alertSearchOf(figure, filters)}
+      aria-label={label}
+      data-hint={label}
+      variant={variant}
+      color="gray"
+      size={size}
+    >
+      <IconBell size={size / 2} aria-hidden />
+    </PageIcon>
+  )
+}
+
+/** The same beside other buttons of a page. */
+export function AlertButton({ figure, filters = {} }: AlertLinkProps) {
+  const { id: project } = useProject()
+  if (useRefusal('change') !== null) return null
+  return (
+    <PageButton
+      to="/p/$project/settings/alerts/new"
+      params={{ project }}
+      search={alertSearchOf(figure, filters)}
+      variant="default"
+      leftSection={<IconBell size={14} aria-hidden />}
+    >
+      {label}
+    </PageButton>
+  )
+}
