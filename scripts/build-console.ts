@@ -59,8 +59,11 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'new-project', test: /ui\/shell\/new-project-form/ },
   { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
   { name: 'metrics', test: /ui\/views\/(charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
-  // Of the list of calls, the audit trail and the analysis of past calls.
-  { name: 'filters', test: /ui\/views\/calls\/(call-filters|date-filter|date-range|pill)\.tsx?$/ },
+  // Of the list of calls, the audit trail and the analysis of past calls, with the link to a person that privacy has, too.
+  {
+    name: 'filters',
+    test: /ui\/views\/(calls\/(call-filters|date-filter|date-range|pill)|callers\/(caller-link|use-open-caller))\.tsx?$/,
+  },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,

@@ -88,8 +88,8 @@ function addDeliveries(webhook: Command, shell: Shell): void {
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print an array')
     .action(async (id: string, { json }: { json?: true }) => {
-      const attempts = await shell.withServices(async ({ webhooks }) =>
-        webhooks.attempts(await webhooks.projectOf(id), id),
+      const attempts = await shell.withServices(async ({ webhooks, deliveries }) =>
+        deliveries.list(await webhooks.projectOf(id), id),
       )
       const rows = attempts.map(({ at, event, seq, attempt, status, error, durationMs, bytes }) => {
         const answer = String(status ?? error ?? '')

@@ -239,7 +239,7 @@ const settings: ConsoleState[] = [
   state('webhooks', 'settings/webhooks'),
   repeat('no-webhooks', '/p/:empty/settings/webhooks'),
   repeat('webhook-menu', 'settings/webhooks', click(/^Actions for/)),
-  state('webhook-attempts', 'settings/webhooks?webhook=:webhook'),
+  state('webhook', 'settings/webhooks/:webhook'),
   repeat('new-webhook', 'settings/webhooks?create=webhook'),
   state('alerts', 'settings/alerts', see('Bookings fail')),
   repeat('alerts-viewer', 'settings/alerts', see('Bookings fail'), { as: 'viewer' }),

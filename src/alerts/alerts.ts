@@ -110,7 +110,13 @@ export class Alerts {
         since: now(),
         createdAt: now(),
       }),
-      entry: audit.entry({ by, projectId, action: 'alert_created', target: labelOf(id, rule) }),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'alert_created',
+        target: labelOf(id, rule),
+        targetRef: id,
+      }),
     })
     return await this.get(projectId, id)
   }
@@ -144,7 +150,13 @@ export class Alerts {
         .delete(webhookQueue)
         .where(and(eq(webhookQueue.kind, 'alert'), eq(webhookQueue.record, seq))),
       deleted: write.delete(alerts).where(eq(alerts.seq, seq)),
-      entry: audit.entry({ by, projectId, action: 'alert_deleted', target: labelOf(id, rule) }),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'alert_deleted',
+        target: labelOf(id, rule),
+        targetRef: id,
+      }),
       left: destinations.release(projectId, left),
     })
     erasure.schedule(projectId)
@@ -164,7 +176,7 @@ export class Alerts {
     }
     const { entry: _, ...sent } = await write.batch({
       found: sql`update ${alerts} set version = version where id = ${id}`,
-      entry: audit.entry({ by, projectId, action: 'alert_tested', target: labelOf(id, rule) }),
+      entry: audit.entry({ by, projectId, action: 'alert_tested', target: labelOf(id, rule), targetRef: id }),
       alert: queued('alert'),
       ok: queued('ok'),
     })
@@ -251,7 +263,13 @@ export class Alerts {
     await store(projectId).write.batch({
       destinations: statements,
       changed: sql`update ${alerts} set ${changes}, version = version + 1 where id = ${id}`,
-      entry: audit.entry({ by, projectId, action: 'alert_changed', target: labelOf(id, rule) }),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'alert_changed',
+        target: labelOf(id, rule),
+        targetRef: id,
+      }),
       left: destinations.release(projectId, left),
     })
     if (left.length > 0) erasure.schedule(projectId)

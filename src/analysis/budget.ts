@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { AuditEvent, AuditTrail } from '../audit/audit-trail.ts'
+import { rowOfCall } from '../audit/targets.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { analysisPauses, analysisQueue, analysisUsage } from '../db/schema.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
-import type { ActedBy } from '../identity.ts'
 import type { Tokens } from './schemas.ts'
 
 /** What analyzes calls. */
@@ -80,7 +80,7 @@ export class Budget {
     projectId: number,
     id: string,
     { tokens: { prompt, completion }, requests }: Sent,
-    { action, by }: { action: 'call_analyzed' | 'rubric_tried'; by?: ActedBy | undefined },
+    { action, by }: { action: 'call_analyzed' | 'rubric_tried'; by: AuditEvent['by'] },
   ): SQL[] {
     const { audit, recordHash, model, now } = this.#options
     if (requests === 0 || !model) return []
@@ -91,7 +91,7 @@ export class Budget {
         insert into ${analysisUsage} (project_id, month, prompt, completion)
         values (${projectId}, ${monthOf(now())}, ${prompt}, ${completion})
         on conflict do update set prompt = prompt + excluded.prompt, completion = completion + excluded.completion`,
-      audit.entry({ by, projectId, action, target }),
+      audit.entry({ by, projectId, action, target, targetRef: rowOfCall(projectId, id) }),
     ]
   }
 

@@ -1,4 +1,5 @@
 import type { SQL } from 'drizzle-orm'
+import { byService } from '../audit/audit-trail.ts'
 import type { Requirement } from '../db/requirements.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError } from '../errors.ts'
@@ -111,7 +112,7 @@ export class Outcomes {
   }
 
   #spent(projectId: number, id: string, sent: Sent): SQL[] {
-    return this.#options.budget.spending(projectId, id, sent, { action: 'call_analyzed' })
+    return this.#options.budget.spending(projectId, id, sent, { action: 'call_analyzed', by: byService })
   }
 
   #toGiven({ rubric, judgement, redacted }: JudgedCall): GivenAnalysis {

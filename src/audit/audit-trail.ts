@@ -1,91 +1,20 @@
 import { and, desc, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
+import type { RecordHash } from '../db/record-hash.ts'
 import { auditEvents, keys, members, people } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest } from '../errors.ts'
-import type { ActedBy, Actor } from '../identity.ts'
+import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 import { csvLine } from '../text/csv.ts'
+import type { AuditAction } from './actions.ts'
+import { type AuditLink, findTargets } from './targets.ts'
 
 /** How long entries are kept. */
 const keptDays = 400
 const dayMs = 86_400_000
 const entriesPerSliceMax = 200
-
-export type AuditAction =
-  | 'console_set_up'
-  | 'signed_in'
-  | 'sign_in_failed'
-  | 'signed_in_past_provider'
-  | 'sign_in_linked'
-  | 'signed_out'
-  | 'signed_out_everywhere'
-  | 'session_ended'
-  | 'password_changed'
-  | 'password_link_created'
-  | 'password_reset'
-  | 'two_factor_enabled'
-  | 'two_factor_disabled'
-  | 'two_factor_reset'
-  | 'two_factor_required'
-  | 'two_factor_optional'
-  | 'backup_codes_renewed'
-  | 'invitation_created'
-  | 'invitation_revoked'
-  | 'invitation_accepted'
-  | 'role_changed'
-  | 'person_removed'
-  | 'person_renamed'
-  | 'person_deleted'
-  | 'key_created'
-  | 'key_changed'
-  | 'key_rotated'
-  | 'key_revoked'
-  | 'source_created'
-  | 'source_changed'
-  | 'source_rotated'
-  | 'source_deleted'
-  | 'project_created'
-  | 'project_renamed'
-  | 'project_deleted'
-  | 'settings_changed'
-  | 'call_opened'
-  | 'calls_exported'
-  | 'call_deleted'
-  | 'recording_played'
-  | 'recording_deleted'
-  | 'recordings_expired'
-  | 'erasure_requested'
-  | 'erasure_done'
-  | 'hold_set'
-  | 'hold_lifted'
-  | 'calls_expired'
-  | 'calls_ended'
-  | 'audit_expired'
-  | 'questions_expired'
-  | 'call_evaluated'
-  | 'call_noted'
-  | 'call_labelled'
-  | 'call_reviewed'
-  | 'call_assigned'
-  | 'turn_flagged'
-  | 'rubric_changed'
-  | 'rubric_tried'
-  | 'call_analyzed'
-  | 'analyses_started'
-  | 'analyses_stopped'
-  | 'item_deleted'
-  | 'alert_created'
-  | 'alert_changed'
-  | 'alert_tested'
-  | 'alert_deleted'
-  | 'webhook_created'
-  | 'webhook_secret_rotated'
-  | 'webhook_deleted'
-  | 'webhook_enabled'
-  | 'webhook_switched_off'
-  | 'webhook_replayed'
 
 /** An event as people read it. */
 export interface AuditRow {
@@ -94,13 +23,31 @@ export interface AuditRow {
   /** ISO 8601, UTC. */
   at: string
   action: AuditAction
-  /** A person as `name (email address)`, a key as `name (hint)`; null for the command line and the service itself. */
+  actorKind: ActorKind
+  /** A person as `name (email address)`, a key as `name (hint)`; null for others. */
   actor: string | null
-  /** The id of the person or key: names are not unique. */
+  /** The id of the person or key: names are not unique. Of a stranger, the person whose name was used. */
   actorId: string | null
   target: string | null
+  /** Where the target is; null once it is gone. */
+  link: AuditLink | null
   ipAddress: string | null
 }
+
+/** A `stranger` did not prove to be somebody, such as by a wrong password. */
+export type ActorKind = (typeof actorKinds)[number]
+const actorKinds = ['person', 'key', 'commandLine', 'service', 'stranger'] as const
+
+/** Somebody without a name. */
+interface Unnamed {
+  kind: Exclude<ActorKind, 'person' | 'key'>
+  /** Of what belongs to no project, the person whose projects show it. */
+  personId?: string
+  address?: string | null
+}
+
+/** The service itself. */
+export const byService: Unnamed = { kind: 'service' }
 
 interface AuditRows {
   data: AuditRow[]
@@ -108,19 +55,21 @@ interface AuditRows {
   nextCursor: string | null
 }
 
-interface AuditEvent {
-  /** Absent for the command line and for the service itself. */
-  by?: ActedBy | undefined
+export interface AuditEvent {
+  /** Absent for the command line. */
+  by?: ActedBy | Unnamed | undefined
   /** Null for events outside any project, such as a sign-in. */
   projectId: number | null
   action: AuditAction
-  /** A name, an id, or the keyed hash of a deleted record's id. */
+  /** A name, an id, or the keyed hash of a record's id, which begins it and may be followed by a colon and more. */
   target: string | SQL | null
+  /** What finds the target: the row number of a call or an item, else its id. */
+  targetRef?: string | SQL | undefined
 }
 
 /** Which entries a list has; each condition that is given must hold. */
 export interface AuditFilter {
-  /** The id of a person or a key; `none` for the command line and the service itself. */
+  /** The id of a person or a key, or `commandLine`, `service` or `stranger`. */
   who?: string | undefined
   action?: string | undefined
   /** Milliseconds since 1970: not before. */
@@ -135,6 +84,7 @@ interface AuditTrailOptions {
   read: ReadDatabase
   store: StoreOf
   write: WriteDatabase
+  recordHash: RecordHash
   now: () => number
   log: Pick<Log, 'error'>
 }
@@ -156,7 +106,7 @@ export class AuditTrail {
   }
 
   /**
-   * Records an event for each row of `from`, whose column `value` is its target.
+   * Records an event for each row of `from`, whose column `value` is its target. `targetRef` is one of its columns, too.
    * @param event.projectId SQL for another column of `from`, which has a name that no table's column has
    */
   entries(event: Omit<AuditEvent, 'target' | 'projectId'> & { projectId: number | SQL }, from: SQL): SQL {
@@ -164,11 +114,11 @@ export class AuditTrail {
   }
 
   /**
-   * The same for work in progress: its first entry, or that entry's new target. So the trail is right even if the work
+   * The same for the service's own work in progress: its first entry, or that entry's new target. So the trail is right even if the work
    * is interrupted, and has one entry for all of it.
    */
   progress(event: Omit<AuditEvent, 'by'>, isFirst: boolean): SQL {
-    if (isFirst) return this.entry(event)
+    if (isFirst) return this.entry({ ...event, by: byService })
     const { projectId, action, target } = event
     return sql`
       update ${auditEvents} set target = ${target} where changes() > 0 and seq = (
@@ -255,7 +205,13 @@ export class AuditTrail {
       )
       .orderBy(desc(auditEvents.seq))
       .limit(limit + 1)
-    const data = rows.slice(0, limit).map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
+    const shown = rows.slice(0, limit)
+    const linkOf = await findTargets(read, { projectId, recordHash: this.#options.recordHash }, shown)
+    const data = shown.map(({ targetRef, ...row }) => ({
+      ...row,
+      at: new Date(row.at).toISOString(),
+      link: linkOf({ ...row, targetRef }),
+    }))
     return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
   }
 
@@ -264,18 +220,21 @@ export class AuditTrail {
     yield csvLine(csvColumns)
     for (let cursor: string | undefined; ; ) {
       const page: AuditRows = await this.list(projectId, { limit: csvPageRows, cursor }, filter)
-      yield page.data.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
+      const lines = page.data.map((row) => ({ ...row, targetId: row.link?.id ?? null }))
+      yield lines.map((row) => csvLine(csvColumns.map((name) => row[name]))).join('')
       if (page.nextCursor === null) return
       cursor = page.nextCursor
     }
   }
 
   #insert(event: Omit<AuditEvent, 'projectId'> & { projectId: number | SQL | null }): SQL {
-    const { by, projectId, action, target } = event
-    const { id, name } = by ? columnsOf(by.actor) : { id: null, name: null }
+    const { by, projectId, action, target, targetRef = null } = event
+    const { kind, id, name } = columnsOf(by)
     return sql`
-      insert into ${auditEvents} (project_id, number, at, actor_id, actor_name, action, target, ip_address)
-      select ${projectId}, ${nextNumber(projectId, id)}, ${this.#options.now()}, ${id}, ${name}, ${action}, ${target}, ${by?.address ?? null}`
+      insert into ${auditEvents} (project_id, number, at, actor_kind, actor_id, actor_name, action, target, target_ref,
+        ip_address)
+      select ${projectId}, ${nextNumber(projectId, id)}, ${this.#options.now()}, ${kind}, ${id}, ${name}, ${action},
+        ${target}, ${targetRef}, ${by?.address ?? null}`
   }
 }
 
@@ -303,26 +262,41 @@ const shownColumns = {
   at: auditEvents.at,
   // A newer process on the same database may record other actions.
   action: sql<AuditAction>`${auditEvents.action}`,
+  actorKind: auditEvents.actorKind,
   actor: auditEvents.actorName,
   actorId: auditEvents.actorId,
   target: auditEvents.target,
+  targetRef: auditEvents.targetRef,
   ipAddress: auditEvents.ipAddress,
 }
 
-const csvColumns = ['at', 'action', 'actor', 'actorId', 'target', 'ipAddress'] as const
+const csvColumns = [
+  'at',
+  'action',
+  'actorKind',
+  'actor',
+  'actorId',
+  'target',
+  'targetId',
+  'ipAddress',
+] as const
 const csvPageRows = 1_000
 
 /** Drizzle skips what is undefined. */
 function conditionOf({ who, action, from, to, target }: AuditFilter) {
   return and(
     sql`true`,
-    who === undefined ? undefined : sql`actor_id is ${who === 'none' ? null : who}`,
+    who === undefined ? undefined : sql`${isKind(who) ? sql`actor_kind` : sql`actor_id`} = ${who}`,
     action === undefined ? undefined : sql`action = ${action}`,
     from === undefined ? undefined : sql`at >= ${from}`,
     to === undefined ? undefined : sql`at < ${to}`,
     // What an analysis sent follows the hash.
     target === undefined ? undefined : sql`(target = ${target} or target glob ${`${target}: *`})`,
   )
+}
+
+function isKind(who: string): boolean {
+  return (actorKinds as readonly string[]).includes(who)
 }
 
 /** `1 call`, `2 calls`: `others` plus the rows that the previous statement changed, counted when the statement runs. */
@@ -343,6 +317,10 @@ function keyLabelSql(keyId: string): SQL {
     from ${keys} where id = ${keyId})`
 }
 
-function columnsOf(actor: Actor): { id: string; name: string | SQL | null } {
-  return 'keyId' in actor ? { id: actor.keyId, name: keyLabelSql(actor.keyId) } : actor
+function columnsOf(by: AuditEvent['by']): { kind: ActorKind; id: string | null; name: string | SQL | null } {
+  if (!by) return { kind: 'commandLine', id: null, name: null }
+  if ('kind' in by) return { kind: by.kind, id: by.personId ?? null, name: null }
+  const { actor } = by
+  if ('keyId' in actor) return { kind: 'key', id: actor.keyId, name: keyLabelSql(actor.keyId) }
+  return { kind: 'person', ...actor }
 }

@@ -1,16 +1,24 @@
+import type { SQL } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
-import type { AuditAction, AuditTrail } from './audit-trail.ts'
+import type { AuditAction } from './actions.ts'
+import type { AuditTrail } from './audit-trail.ts'
+import { rowOfCall } from './targets.ts'
 
 /** The page polls a live call, so repeated reading is noted once in this time. */
 const notedOnceMs = 900_000
 const notedMax = 10_000
 const exportForms = ['text/csv', 'application/x-ndjson']
 const targetCharsMax = 200
+
+interface Target {
+  target: string
+  targetRef?: SQL
+}
 
 interface ReadingOptions {
   settingsOf: SettingsOf
@@ -36,11 +44,11 @@ export class ReadingNotes {
   }
 
   async opened(projectId: number, by: ActedBy | undefined, callId: string): Promise<void> {
-    await this.#note(projectId, by, 'call_opened', this.#options.recordHash(projectId, 'call', callId))
+    await this.#note(projectId, by, 'call_opened', this.#callOf(projectId, callId))
   }
 
   async listened(projectId: number, by: ActedBy | undefined, callId: string): Promise<void> {
-    await this.#note(projectId, by, 'recording_played', this.#options.recordHash(projectId, 'call', callId))
+    await this.#note(projectId, by, 'recording_played', this.#callOf(projectId, callId))
   }
 
   /**
@@ -55,14 +63,22 @@ export class ReadingNotes {
     const form = exportForms.find((known) => type?.startsWith(known))
     if (!form) return
     const restricted = parameters.length > 0 ? `, restricted by ${[...parameters].sort().join(', ')}` : ''
-    await this.#note(projectId, by, 'calls_exported', (form + restricted).slice(0, targetCharsMax))
+    const target = (form + restricted).slice(0, targetCharsMax)
+    await this.#note(projectId, by, 'calls_exported', { target })
+  }
+
+  #callOf(projectId: number, callId: string): Target {
+    return {
+      target: this.#options.recordHash(projectId, 'call', callId),
+      targetRef: rowOfCall(projectId, callId),
+    }
   }
 
   async #note(
     projectId: number,
     by: ActedBy | undefined,
     action: AuditAction,
-    target: string,
+    { target, targetRef }: Target,
   ): Promise<void> {
     const { settingsOf, audit, now, log } = this.#options
     const settings = await settingsOf(projectId).catch((error) => {
@@ -76,6 +92,6 @@ export class ReadingNotes {
     const notedAt = this.#notedAt.get(name)
     if (notedAt !== undefined && Math.abs(now() - notedAt) < notedOnceMs) return
     this.#notedAt.set(name, now())
-    await audit.record({ by, projectId, action, target })
+    await audit.record({ by, projectId, action, target, targetRef })
   }
 }

@@ -78,7 +78,7 @@ export class KeyChanges {
         .set({ name, allowedIps, allowedOrigins, expiresAt })
         .where(isInUse(projectId, id))
         .returning(),
-      entry: audit.entry({ by, projectId, action: 'key_changed', target }),
+      entry: audit.entry({ by, projectId, action: 'key_changed', target, targetRef: id }),
     })
     if (!changed[0]) throw noSuchKey()
     return toRecord(changed[0])
@@ -109,7 +109,7 @@ export class KeyChanges {
           select ${made.id}, project_id, kind, scope, name, ${made.hash}, ${made.hint}, allowed_ips, allowed_origins,
             expires_at, ${createdAt}, ${createdBy}, id
           from ${keys} where ${isInUse(projectId, id)}`,
-      entry: audit.entry({ by, projectId, action: 'key_rotated', target }),
+      entry: audit.entry({ by, projectId, action: 'key_rotated', target, targetRef: id }),
       ended: write
         .update(keys)
         .set({ expiresAt: sql`min(coalesce(${keys.expiresAt}, ${endsAt}), ${endsAt})` })

@@ -129,7 +129,13 @@ export class Keys {
     const { write, audit } = this.#options
     await write.batchIf([ownsProject(projectId, by)], {
       created: write.insert(keys).values(row),
-      entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row) }),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'key_created',
+        target: keyLabel(row),
+        targetRef: row.id,
+      }),
     })
     return { ...toRecord(row), key }
   }
@@ -216,7 +222,7 @@ export class Keys {
         .set({ revokedAt: now() })
         .where(and(isThisKey, isNull(keys.revokedAt)))
         .returning({ id: keys.id }),
-      entry: audit.entry({ by, projectId, action: 'key_revoked', target }),
+      entry: audit.entry({ by, projectId, action: 'key_revoked', target, targetRef: id }),
     })
     if (revoked.length === 0) throw notFound('There is no such active key.')
     return { id, revoked: true }

@@ -8,7 +8,8 @@ import { type AppError, callIsOnHold, callNotFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
-import { type CallQuery, type CallSearch, isFiltered } from './finding/call-query.ts'
+import { type CallQuery, type CallSearch, isFiltered, valuesOf } from './finding/call-query.ts'
+import type { Condition } from './finding/conditions.ts'
 import { countValues, type FacetCounts } from './finding/facet-counts.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages, sizesOf } from './finding/found-pages.ts'
@@ -16,6 +17,7 @@ import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
 import { Cursors, isByDuration } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
+import type { Callers } from './keeping/callers.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
 import { type AnalyzedCall, readForAnalysis, readLastAnalysis } from './reading/analyzed-call.ts'
 import {
@@ -49,6 +51,7 @@ interface CallsOptions {
   erasure: { schedule(projectId: number): void }
   holds: Holds
   deletion: CallDeletion
+  callers: Pick<Callers, 'conditionOf'>
   matcher: TextMatcher
 }
 
@@ -137,22 +140,38 @@ export class Calls {
   }
 
   /** A page of the calls that match a query, for the console. @throws invalid_request for a value that cannot be read */
-  rows(projectId: number, query: CallQuery): Promise<CallRows> {
+  async rows(projectId: number, query: CallQuery): Promise<CallRows> {
     const { store, matcher } = this.#options
     const cursors = this.cursors(projectId)
     const talkTimelines = this.#talkTimelines
     const db = store(projectId).readForConsole
-    return findRows(projectId, query, { db, matcher, talkTimelines, cursors })
+    const conditions = await this.#conditionsOf(projectId, query)
+    return await findRows(projectId, query, { db, matcher, talkTimelines, cursors, conditions })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */
-  neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
-    return findNeighbours(this.#options.store(projectId).readForConsole, projectId, id, query)
+  async neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
+    const conditions = await this.#conditionsOf(projectId, query)
+    return await findNeighbours(
+      this.#options.store(projectId).readForConsole,
+      projectId,
+      id,
+      query,
+      conditions,
+    )
   }
 
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
-    return (await readSearchBox(this.#options.store(projectId).readForConsole, projectId, query)).search
+    const conditions = await this.#conditionsOf(projectId, query)
+    const db = this.#options.store(projectId).readForConsole
+    return (await readSearchBox(db, projectId, query, { conditions })).search
+  }
+
+  /** In the console, `caller` is the address of a person, whose number is in no address: see keeping/callers.ts. */
+  async #conditionsOf(projectId: number, query: CallQuery): Promise<Condition[]> {
+    const [caller] = valuesOf(query, 'caller') ?? []
+    return caller === undefined ? [] : [await this.#options.callers.conditionOf(projectId, caller)]
   }
 
   /** How many calls have each value of a filter, among those that the other filters leave. @throws not_found; invalid_request */

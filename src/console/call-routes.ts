@@ -2,6 +2,7 @@ import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Figures } from '../calls/figures/figures.ts'
+import type { Callers } from '../calls/keeping/callers.ts'
 import type { Overview } from '../calls/reading/overview.ts'
 import type { CallSets } from '../calls/review/call-sets.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
@@ -16,13 +17,22 @@ import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { Members } from './people/members.ts'
-import { ArrangedViews, CallsToDelete, ComparedPeriod, NewName, NewView, Period } from './schemas.ts'
+import {
+  ArrangedViews,
+  CallsToDelete,
+  ComparedPeriod,
+  NewName,
+  NewView,
+  NumberToFind,
+  Period,
+} from './schemas.ts'
 import type { Views } from './views.ts'
 
 const period = { query: bodyOf(Period) }
 
 export interface CallParts {
   calls: Calls
+  callers: Callers
   reviews: Reviews
   callSets: CallSets
   setTasks: SetTasks
@@ -37,6 +47,7 @@ export interface CallParts {
 /** /console/api/projects/:project/calls, /metrics and /overview. */
 export function callRoutes({
   calls,
+  callers,
   reviews,
   fetchQueue,
   overview,
@@ -52,6 +63,15 @@ export function callRoutes({
   return (
     consoleRoutes('/console/api/projects/:project')
       .get('/calls', ({ member, request }) => calls.rows(member.projectId, readParameters(request.url)))
+      .post(
+        '/callers',
+        ({ member, body }) => callers.find(member.projectId, body.number),
+        jsonBody(NumberToFind),
+      )
+      .get('/callers/:caller', ({ member, params }) => callers.get(member.projectId, params.caller))
+      .get('/callers/:caller/holds', async ({ member, params }) => ({
+        data: await callers.holds(member.projectId, params.caller),
+      }))
       // Not below /calls, where a call may have any name.
       .get('/call-facets', ({ member }) => calls.facets(member.projectId))
       .get('/call-facets/:name', ({ member, params, request }) =>

@@ -49,6 +49,9 @@ export const NewName = Type.Object({ name: Text(200) })
 /** `confirm` is the project's name, typed by hand. */
 export const DeleteProject = Type.Object({ confirm: Text(200) })
 
+/** A phone number, in a body since addresses are logged. */
+export const NumberToFind = Type.Object({ number: Text(200) })
+
 /** A request to delete many calls. */
 export const CallsToDelete = Type.Object({
   ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),

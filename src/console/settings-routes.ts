@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AuditFilter, AuditTrail } from '../audit/audit-trail.ts'
+import type { ReadingNotes } from '../audit/reading.ts'
 import type { KeyChanges } from '../auth/key-changes.ts'
 import type { Keys } from '../auth/keys.ts'
 import type { Holds } from '../calls/keeping/holds.ts'
@@ -15,7 +16,8 @@ import type { SourceFailures } from '../sources/source-failures.ts'
 import type { Sources } from '../sources/sources.ts'
 import { readInstant } from '../text/instant.ts'
 import { bodyOf } from '../validation.ts'
-import { NewWebhook, NoMembers, Replay } from '../webhooks/schemas.ts'
+import type { Deliveries } from '../webhooks/deliveries.ts'
+import { AttemptsRequest, NewWebhook, NoMembers, Replay, TestEvent } from '../webhooks/schemas.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
 import { asOwner, changeSettings, countDue, createOwnProject, type PrivacyParts } from './projects.ts'
@@ -42,6 +44,8 @@ export interface SettingsParts extends PrivacyParts {
   keys: Keys
   keyChanges: KeyChanges
   webhooks: Webhooks
+  deliveries: Deliveries
+  reading: ReadingNotes
   sources: Sources
   sourceEvents: SourceEvents
   sourceFailures: SourceFailures
@@ -169,7 +173,7 @@ function sourceRoutes({ sources, sourceEvents, sourceFailures }: SettingsParts) 
 }
 
 /** /console/api/projects/:project/webhooks. */
-function webhookRoutes({ webhooks }: SettingsParts) {
+function webhookRoutes({ webhooks, deliveries, reading }: SettingsParts) {
   return consoleRoutes('/console/api/projects/:project/webhooks')
     .get('', async ({ member }) => ({ data: await webhooks.list(member.projectId) }))
     .post(
@@ -178,9 +182,29 @@ function webhookRoutes({ webhooks }: SettingsParts) {
         webhooks.create(member.projectId, { ...body, createdBy: person.name }, by),
       jsonBody(NewWebhook),
     )
-    .get('/:id/attempts', async ({ member, params }) => ({
-      data: await webhooks.attempts(member.projectId, params.id),
-    }))
+    .get(
+      '/:id/attempts',
+      async ({ member, params, query }) => ({
+        data: await deliveries.list(member.projectId, params.id, { isFailed: query.failed !== undefined }),
+      }),
+      { query: bodyOf(AttemptsRequest) },
+    )
+    .get('/:id/messages/:message', async ({ member, by, params }) => {
+      const message = await deliveries.get(member.projectId, params.id, params.message)
+      // Its body has the call's words.
+      if (message.callId !== null) void reading.opened(member.projectId, by, message.callId)
+      return message
+    })
+    .post(
+      '/:id/messages/:message/resend',
+      ({ member, by, params }) => deliveries.resend(member.projectId, params.id, params.message, by),
+      jsonBody(NoMembers),
+    )
+    .post(
+      '/:id/test',
+      ({ member, by, params, body }) => deliveries.test(member.projectId, params.id, body.event, by),
+      jsonBody(TestEvent),
+    )
     .post(
       '/:id/rotate',
       ({ member, by, params }) => webhooks.rotate(member.projectId, params.id, by),
@@ -207,6 +231,7 @@ function erasureRoutes({ erasureRequests, erasureReceipts, holds }: SettingsPart
       ({ member, by, body }) => erasureRequests.request(member.projectId, body, by),
       jsonBody(ErasureRequest),
     )
+    .get('/erasures', async ({ member }) => ({ data: await erasureReceipts.list(member.projectId) }))
     .get('/erasures/:id', ({ member, params }) => erasureReceipts.get(member.projectId, params.id))
     .get('/holds', async ({ member }) => ({ data: await holds.list(member.projectId) }))
     .post(

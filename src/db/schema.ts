@@ -847,7 +847,7 @@ export const webhookQueue = sqliteTable(
   ],
 )
 
-/** Each attempt to send an event, for 30 days. */
+/** Each attempt to send an event, for 30 days. Triggers forget answers about a record that changes or is deleted. */
 export const webhookAttempts = sqliteTable(
   'webhook_attempts',
   {
@@ -855,6 +855,11 @@ export const webhookAttempts = sqliteTable(
     webhookId: webhookId(),
     /** The `webhook-id` that was sent. */
     messageId: text('message_id').notNull(),
+    kind: text({ enum: ['call', 'item', 'erasure', 'alert', 'test'] }).notNull(),
+    /** The row number of the call, item or alert, which reveals nothing. */
+    record: integer(),
+    /** The id of an erasure. */
+    ref: text(),
     event: text().notNull(),
     seq: integer().notNull(),
     /** 1 for the first attempt. */
@@ -866,9 +871,16 @@ export const webhookAttempts = sqliteTable(
     durationMs: integer('duration_ms').notNull(),
     /** The size of the sent body. */
     bytes: integer().notNull(),
+    /** How the answer to a failed attempt begins: see src/webhooks/answers.ts. It may hold words of the record. */
+    answer: text(),
   },
   (table) => [
     index('webhook_attempts_by_webhook').on(table.webhookId, table.id),
+    index('webhook_attempts_by_message').on(table.webhookId, table.messageId),
+    index('webhook_attempts_failed')
+      .on(table.webhookId, table.id)
+      .where(sql`coalesce(status, 0) not between 200 and 299`),
+    index('webhook_answers_by_record').on(table.record, table.kind).where(sql`answer is not null`),
     index('webhook_attempts_by_time').on(table.at),
   ],
 )
@@ -1218,13 +1230,19 @@ export const auditEvents = sqliteTable(
     /** Counts the entries of the project, or of the actor if it belongs to no project. People see this, never `seq`. */
     number: integer().notNull(),
     at: integer().notNull(),
-    /** A person's id or a key's id; null for the command line and for an unknown client. */
+    /** A `stranger` did not prove to be the person whom `actorId` names. */
+    actorKind: text('actor_kind', {
+      enum: ['person', 'key', 'commandLine', 'service', 'stranger'],
+    }).notNull(),
+    /** A person's id or a key's id; null for the command line and for the service. */
     actorId: text('actor_id'),
     /** The actor as people know it, at that time. */
     actorName: text('actor_name'),
     action: text().notNull(),
-    /** What it was done to: an id, a name or a keyed hash. */
+    /** What it was done to, in words: an id, a name or a keyed hash. */
     target: text(),
+    /** What finds it while it exists: the row number of a call or an item, which reveals nothing; else its id. */
+    targetRef: text('target_ref'),
     ipAddress: text('ip_address'),
   },
   (table) => [

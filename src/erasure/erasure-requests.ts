@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import { type AuditTrail, byService } from '../audit/audit-trail.ts'
 import type { Lease } from '../db/lease.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { ReadDatabase } from '../db/reader.ts'
@@ -132,7 +132,7 @@ export class ErasureRequests {
       ledger: sql`
         insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
         select ${projectId}, 'calls', ${id}, change_seq, ${now()} from ${projects} where id = ${projectId}`,
-      entry: audit.entry({ by, projectId, action: 'erasure_requested', target }),
+      entry: audit.entry({ by, projectId, action: 'erasure_requested', target, targetRef: id }),
     })
     this.schedule()
     return { id, ...counted(calls, onHold), status: 'pending' }
@@ -259,7 +259,7 @@ export class ErasureRequests {
     await write.batch({
       done: sql`update ${erasureRequests} set is_done = true where id = ${id} and not is_done`,
       // In this order, since each has an effect only if the one before has changed a row.
-      entry: audit.entry({ projectId, action: 'erasure_done', target }),
+      entry: audit.entry({ by: byService, projectId, action: 'erasure_done', target, targetRef: id }),
       event: webhooks.erasureDone(projectId, { id, calls: row.deleted }),
     })
   }

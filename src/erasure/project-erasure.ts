@@ -141,10 +141,10 @@ function contentsOf(projectId: number): Contents[] {
     rows: sql`select ${sql.raw(key)} as key, ${sql.raw(bytes)} as bytes from ${sql.raw(table)}
       where project_id = ${projectId}`,
   })
-  const ofWebhooks = (table: string): Contents => ({
+  const ofWebhooks = (table: string, bytes: string): Contents => ({
     table: sql.raw(table),
     key: sql`id`,
-    rows: sql`select id as key, 200 as bytes from ${sql.raw(table)}
+    rows: sql`select id as key, ${sql.raw(bytes)} as bytes from ${sql.raw(table)}
       where webhook_id in (select id from webhooks where project_id = ${projectId})`,
   })
   return [
@@ -156,8 +156,8 @@ function contentsOf(projectId: number): Contents[] {
     ),
     rows('chunks', 'label', 'octet_length(text) + coalesce(octet_length(embedding), 0)'),
     rows('knowledge_items', 'seq', 'octet_length(text)'),
-    ofWebhooks('webhook_queue'),
-    ofWebhooks('webhook_attempts'),
+    ofWebhooks('webhook_queue', '200'),
+    ofWebhooks('webhook_attempts', '200 + coalesce(octet_length(answer), 0)'),
     {
       table: sql`alert_changes`,
       key: sql`seq`,

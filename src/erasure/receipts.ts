@@ -13,6 +13,17 @@ interface ErasureReceiptsOptions {
 
 const [projectId, id] = [sql.placeholder('projectId'), sql.placeholder('id')]
 
+/** The newest requests; the audit trail names the others. */
+const requestsListedMax = 200
+
+const requestColumns = {
+  requestedAt: erasures.requestedAt,
+  doneAt: erasures.doneAt,
+  calls: erasureRequests.calls,
+  deleted: erasureRequests.deleted,
+  onHold: erasureRequests.onHold,
+}
+
 const queries = preparedQueries((db) => ({
   // Of a call, an item and earlier texts of an item under the same id: an erasure that is not done, or else the latest.
   newest: db
@@ -30,19 +41,22 @@ const queries = preparedQueries((db) => ({
     .limit(1)
     .prepare(),
   request: db
-    .select({
-      requestedAt: erasures.requestedAt,
-      doneAt: erasures.doneAt,
-      calls: erasureRequests.calls,
-      deleted: erasureRequests.deleted,
-      onHold: erasureRequests.onHold,
-    })
+    .select(requestColumns)
     .from(erasureRequests)
     .innerJoin(
       erasures,
       sql`${erasures.projectId} = ${projectId} and kind = 'calls' and id_hash = ${erasureRequests.id}`,
     )
     .where(sql`${erasureRequests.id} = ${id} and ${erasureRequests.projectId} = ${projectId}`)
+    .prepare(),
+  // Ids of requests rise with the time.
+  requests: db
+    .select({ id: erasureRequests.id, ...requestColumns })
+    .from(erasures)
+    .innerJoin(erasureRequests, sql`${erasureRequests.id} = id_hash`)
+    .where(sql`${erasures.projectId} = ${projectId} and kind = 'calls'`)
+    .orderBy(sql`id_hash desc`)
+    .limit(requestsListedMax)
     .prepare(),
 }))
 
@@ -59,10 +73,7 @@ export class ErasureReceipts {
     const { store, recordHash } = this.#options
     const { newest, request } = queries(store(projectId).read)
     const asked = await request.get({ projectId, id })
-    if (asked) {
-      const { calls, deleted, onHold } = asked
-      return { ...toReceipt(id, asked), calls, deleted, ...(onHold > 0 ? { onHold } : {}) }
-    }
+    if (asked) return toRequestReceipt({ id, ...asked })
     const row = await newest.get({
       projectId,
       callHash: recordHash(projectId, 'call', id),
@@ -76,6 +87,25 @@ export class ErasureReceipts {
     }
     return toReceipt(id, row)
   }
+
+  /** The receipts of the newest erasure requests, newest first. */
+  async list(projectId: number): Promise<ErasureReceipt[]> {
+    const { requests } = queries(this.#options.store(projectId).read)
+    return (await requests.all({ projectId })).map(toRequestReceipt)
+  }
+}
+
+interface RequestRow {
+  id: string
+  requestedAt: number
+  doneAt: number | null
+  calls: number
+  deleted: number
+  onHold: number
+}
+
+function toRequestReceipt({ id, calls, deleted, onHold, ...times }: RequestRow): ErasureReceipt {
+  return { ...toReceipt(id, times), calls, deleted, ...(onHold > 0 ? { onHold } : {}) }
 }
 
 function toReceipt(

@@ -16,6 +16,7 @@ const sharedParts = [
   'analysis',
   'call-facets',
   'call-sets',
+  'callers',
   'calls',
   'changes',
   'exports',
@@ -40,12 +41,13 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^DELETE call-sets\/[^/]+\/change$/, 'change'],
   // Members may delete what they may make.
   [/^DELETE alerts\/[^/]+$/, 'change'],
+  [/^POST callers$/, 'see'],
   [/^POST views$/, 'see'],
   [/^(?:PUT|PATCH|DELETE) views\/[^/]+$/, 'see'],
   [/^DELETE questions\/golden\/[^/]+$/, 'change'],
   // What a model is asked, and what that costs, is for owners to decide.
   [/^(?!GET|HEAD)[A-Z]+ analysis(?:\/|$)/, 'manage'],
-  [/^(?:GET|HEAD) calls\/[^/]+\/holds$/, 'change'],
+  [/^(?:GET|HEAD) call(?:s|ers)\/[^/]+\/holds$/, 'change'],
 ]
 
 /** Who may send such a request; null if it is not for the console's API. */

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import { isTaken } from '../db/constraint.ts'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -33,6 +34,7 @@ interface ItemChangesOptions {
   config: { readonly indexWaitMs: number }
   store: StoreOf
   recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entry'>
   knowledge: Knowledge
   indexer: Pick<Indexer, 'addToIndex' | 'settle' | 'wake'>
   earlyEmbedder: EarlyEmbedder

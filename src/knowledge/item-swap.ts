@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { RecordHash } from '../db/record-hash.ts'
 import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
@@ -11,6 +12,7 @@ import type { StoredItem } from './item-rows.ts'
 interface ItemSwapOptions {
   store: StoreOf
   recordHash: RecordHash
+  audit: Pick<AuditTrail, 'entry'>
   earlyEmbedder: { readonly space: string }
   now: () => number
 }
@@ -65,7 +67,8 @@ export class ItemSwap {
 
   /** Null, and nothing is written, if the item has changed or was deleted since it was read. */
   async run(projectId: number, swap: Swap): Promise<Swapped | null> {
-    const { read, write } = this.#options.store(projectId)
+    const { audit, store } = this.#options
+    const { read, write } = store(projectId)
     const { stored, next, changes, by } = swap
     const segment = await readNewestSegment(read)
     const now = this.#options.now()
@@ -96,6 +99,13 @@ export class ItemSwap {
           text_hash = ${sha256(next.text)}, updated_at = ${now}, updated_by = ${actorIdOf(by)},
           change_seq = ${changeSeq}
         where seq = ${stored.seq} and change_seq = ${stored.changeSeq} returning change_seq as changeSeq`),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'item_changed',
+        target: idHash,
+        targetRef: String(stored.seq),
+      }),
     })
     const [updated, raised] = [changed[0], versions[0]]
     if (!updated || !raised) return null

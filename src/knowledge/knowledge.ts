@@ -105,6 +105,7 @@ export class Knowledge {
     { leaseMs = 0, alongside = () => [], id = newId('kn'), by }: StoreOptions = {},
   ): Promise<Omit<CreatedItem, 'isIndexed'> & { labels: number[] }> {
     this.checkSize(input.text)
+    const { audit, recordHash } = this.#options
     const createdAt = this.#options.now()
     const item = toItem({ ...input, description: input.description ?? '', id, createdAt })
     const { rows, words } = await this.#options.textThreads.toChunkRows(item.text, item.name)
@@ -120,6 +121,13 @@ export class Knowledge {
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
           ${createdAt}, ${actorIdOf(by)}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
         returning change_seq as changeSeq`),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'item_created',
+        target: recordHash(projectId, 'item', item.id),
+        targetRef: itemSeq,
+      }),
       inserted: write.all<{ label: number }>(sql`
         insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash, segment,
           word_count, next_attempt_at, leased_until)

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
-import type { AuditAction } from '../audit/audit-trail.ts'
+import type { AuditAction } from '../audit/actions.ts'
 import { erasing } from '../db/erasing.ts'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'

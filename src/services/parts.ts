@@ -23,6 +23,8 @@ import { WindowFigures } from '../calls/figures/window-figures.ts'
 import { WordBacklog } from '../calls/finding/word-backlog.ts'
 import { CallDeletion } from '../calls/keeping/call-deletion.ts'
 import { CallSelections } from '../calls/keeping/call-selection.ts'
+import { CallerAddress } from '../calls/keeping/caller-address.ts'
+import { Callers } from '../calls/keeping/callers.ts'
 import { Holds } from '../calls/keeping/holds.ts'
 import { Retention } from '../calls/keeping/retention.ts'
 import { Silence } from '../calls/keeping/silence.ts'
@@ -91,6 +93,7 @@ import { SourceRecordings } from '../sources/source-recordings.ts'
 import { Sources } from '../sources/sources.ts'
 import { Background } from '../threads/background.ts'
 import { Addresses } from '../webhooks/addresses.ts'
+import { Deliveries } from '../webhooks/deliveries.ts'
 import { Messages } from '../webhooks/message.ts'
 import { WebhookQueue } from '../webhooks/queue.ts'
 import { WebhookSender } from '../webhooks/sender.ts'
@@ -153,6 +156,7 @@ export async function openCommon({
   const { read, write, writeWhenFull, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
+  const recordHash = createRecordHash(idHashKey)
   return {
     config,
     log,
@@ -172,8 +176,8 @@ export async function openCommon({
     site: { address: config.publicUrl ?? `http://${config.host}:${config.port}` },
     /** Signs what outsiders bring back, and encrypts the addresses of recordings to fetch. */
     linkSecret: idHashKey,
-    recordHash: createRecordHash(idHashKey),
-    audit: new AuditTrail({ read, store: stores.of, write, now, log }),
+    recordHash,
+    audit: new AuditTrail({ read, store: stores.of, write, recordHash, now, log }),
     settingsOf: createSettingsReader({ read, dataVersion }),
     /** Several processes on a remote database may do the same work, one at a time by its lease. */
     leaseOf: (name: string) => (database.isLocal ? noLease : new Lease(database, name)),
@@ -310,7 +314,7 @@ function createErasers(common: Common, { index }: Indexing) {
 function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role: ServicesOptions['role']) {
   const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
     common
-  const holds = new Holds({ store, audit, settingsOf, erasure, now })
+  const holds = new Holds({ store, audit, recordHash, settingsOf, erasure, now })
   const figures = new Figures({ store, settingsOf })
   const deletion = new CallDeletion({ store, recordHash, now })
   const textMatcher = openTextMatcher()
@@ -364,10 +368,23 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     secret: common.linkSecret,
     now,
   })
-  const calls = new Calls({ store, recordHash, audit, erasure, holds, deletion, matcher: textMatcher })
+  const selections = new CallSelections({ store, settingsOf })
+  const address = new CallerAddress(common.linkSecret)
+  const callers = new Callers({ store, selections, holds, address })
+  const calls = new Calls({
+    store,
+    recordHash,
+    audit,
+    erasure,
+    holds,
+    deletion,
+    callers,
+    matcher: textMatcher,
+  })
   const reviews = new Reviews({ ingest, now })
   return {
     holds,
+    callers,
     audioThreads,
     deletion,
     textMatcher,
@@ -378,7 +395,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     fetchQueue,
     requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),
     peaksBacklog,
-    selections: new CallSelections({ store, settingsOf }),
+    selections,
     reviews,
     callSets: new CallSets({ store, write, holds, now }),
     setTasks: new SetTasks({ store, write, reviews, calls, lease: leaseOf('call sets'), now, log }),
@@ -460,6 +477,7 @@ function createKnowledge(
       config,
       store,
       recordHash,
+      audit,
       knowledge,
       textThreads,
       indexer,
@@ -503,6 +521,7 @@ function createWebhooks(common: Common, { erasure, calls, knowledge }: Erasers &
     changeWatch: new ChangeWatch({ database, log }),
     addresses,
     webhooks,
+    deliveries: new Deliveries({ read, write, webhooks, messages, addresses, now }),
     webhookSender: new WebhookSender({
       database,
       queue,
@@ -661,6 +680,7 @@ function createSources(common: Common, parts: Erasers & OfCalls & OfKnowledge & 
         await sources.expireSecrets()
         await sourceFailures.expire()
         await webhooks.expireSecrets()
+        await webhooks.expireAnswers()
         await questions.expire()
         await alerts.expire()
         await callSets.expire()

@@ -125,7 +125,13 @@ export class Sources {
     }
     await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId)], {
       created: write.insert(sources).values(row),
-      entry: audit.entry({ by, projectId, action: 'source_created', target: labelOf(row) }),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'source_created',
+        target: labelOf(row),
+        targetRef: row.id,
+      }),
     })
     const record = await this.get(projectId, row.id)
     return isMade && secret !== null ? { ...record, secret } : record
@@ -171,7 +177,7 @@ export class Sources {
         })
         .where(isThis(projectId, id))
         .returning({ id: sources.id }),
-      entry: audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record) }),
+      entry: audit.entry({ by, projectId, action: 'source_rotated', target: labelOf(record), targetRef: id }),
     })
     if (rotated.length === 0) throw noSuchSource()
     erasure.schedule(projectId)
@@ -191,7 +197,7 @@ export class Sources {
         .update(sources)
         .set({ options: sql`json_patch(${sources.options}, ${JSON.stringify(options)})` })
         .where(isThis(projectId, id)),
-      entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record) }),
+      entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record), targetRef: id }),
     })
     erasure.schedule(projectId)
     return await this.get(projectId, id)
@@ -204,7 +210,7 @@ export class Sources {
     const { deleted } = await write.batchIf([ownsProject(projectId, by)], {
       ledger: this.#erasing(projectId, id),
       deleted: write.delete(sources).where(isThis(projectId, id)).returning({ id: sources.id }),
-      entry: audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record) }),
+      entry: audit.entry({ by, projectId, action: 'source_deleted', target: labelOf(record), targetRef: id }),
     })
     if (deleted.length === 0) throw noSuchSource()
     erasure.schedule(projectId)

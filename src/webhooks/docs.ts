@@ -2,91 +2,20 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 import { asOpenApi, headerParameter } from '../http/openapi.ts'
 import { type WebhookEvent, webhookEvents } from './events.ts'
+import { endedAt, examples, refOf } from './examples.ts'
 
-const [startedAt, endedAt] = ['2026-01-31T09:30:00.000Z', '2026-01-31T09:31:31.200Z']
-
-const liveCall: { id: string; [field: string]: unknown } = {
-  id: 'call-1042',
-  status: 'live',
-  duration: 0,
-  summary: null,
-  evaluation: null,
-  endedReason: null,
-  callerNumber: '+15557294053',
-  calledNumber: '+15550100000',
-  isEngaged: false,
-  callAnalysis: null,
-  transcript: [{ role: 'assistant', content: 'Hello, how can I help?' }],
-  createdAt: startedAt,
-  updatedAt: startedAt,
-}
-const completedCall = {
-  ...liveCall,
-  status: 'completed',
-  duration: 91.2,
-  isEngaged: true,
-  updatedAt: endedAt,
-  summary: 'The booking moved to Friday.',
-  evaluation: 'success',
-  endedReason: 'customer-ended-call',
-  callAnalysis: { intent: 'reschedule' },
-}
-const item = {
-  id: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
-  name: 'Refund policy',
-  description: 'What agents say about refunds.',
-  text: '## Refunds\n\nWe refund any order within 30 days.',
-  createdAt: startedAt,
-}
-
-const alert = {
-  id: 'alr_019a5f0c2b7e7cc0a1d2e3f405162738',
-  name: 'Bookings fail',
-  state: 'alert',
-  value: 0.31,
-  limit: 0.2,
-  calls: 42,
-  from: startedAt,
-  to: endedAt,
-  url: 'https://callbook.example.com/console/p/prj_019a5f0c2b7e7cc0a1d2e3f405162738/calls?agentId=booking',
-}
-
-interface EventDocs {
-  about: string
-  /** The members of `data` besides `seq` and `ref`. */
-  example: { id?: string; call?: object; item?: object; erasure?: object; alert?: object }
-}
-
-const ofCall = (call: typeof liveCall) => ({ id: call.id, call })
-const eventDocs: Record<WebhookEvent, EventDocs> = {
-  'call.started': { about: 'A call came in that is live.', example: ofCall(liveCall) },
-  'call.changed': {
-    about: 'A call changed, or its details. Changes of a live call are sent at most every 2 s.',
-    example: ofCall({ ...liveCall, isEngaged: true, updatedAt: endedAt }),
-  },
-  'call.completed': {
-    about: 'A call became completed. One that is completed when it comes in sends this alone.',
-    example: ofCall(completedCall),
-  },
-  'call.deleted': {
-    about: 'A call was deleted. Its id is not kept: `ref` tells which one it was.',
-    example: {},
-  },
-  'knowledge.changed': { about: 'A knowledge item was stored or changed.', example: { id: item.id, item } },
-  'knowledge.ready': { about: 'Vector search finds the whole item.', example: { id: item.id, item } },
-  'knowledge.deleted': { about: 'A knowledge item was deleted.', example: {} },
-  'erasure.done': {
-    about: 'An erasure request is done: no byte of its calls is left.',
-    example: { erasure: { id: 'era_019a5f0c2b7e7cc0a1d2e3f405162738', calls: 3 } },
-  },
-  'call.analyzed': {
-    about: 'The analysis of a completed call is done: by the rubric of the project.',
-    example: ofCall(completedCall),
-  },
-  'alert.changed': {
-    about: 'An alert changed its state, or is repeated. Sent only to the webhooks that its rule names.',
-    example: { alert },
-  },
+const abouts: Record<WebhookEvent, string> = {
+  'call.started': 'A call came in that is live.',
+  'call.changed': 'A call changed, or its details. Changes of a live call are sent at most every 2 s.',
+  'call.completed': 'A call became completed. One that is completed when it comes in sends this alone.',
+  'call.deleted': 'A call was deleted. Its id is not kept: `ref` tells which one it was.',
+  'knowledge.changed': 'A knowledge item was stored or changed.',
+  'knowledge.ready': 'Vector search finds the whole item.',
+  'knowledge.deleted': 'A knowledge item was deleted.',
+  'erasure.done': 'An erasure request is done: no byte of its calls is left.',
+  'call.analyzed': 'The analysis of a completed call is done: by the rubric of the project.',
+  'alert.changed':
+    'An alert changed its state, or is repeated. Sent only to the webhooks that its rule names.',
 }
 
 const parameters = [
@@ -114,7 +43,7 @@ function describeEvent(
   event: WebhookEvent,
   { Call, Item, AlertMessage: Alert }: Records,
 ): OpenAPIV3.OperationObject {
-  const { about, example } = eventDocs[event]
+  const [about, example] = [abouts[event], examples[event]]
   const data = Type.Object({
     seq: Type.Integer({ description: 'The number of the change in the project.' }),
     ref: Type.String({ description: "The record's keyed hash, as in the feed of changes." }),
@@ -129,13 +58,13 @@ function describeEvent(
   const body = Type.Object({
     type: Type.Literal(event),
     timestamp: Type.String({ format: 'date-time', description: 'When the change was made.' }),
+    test: Type.Optional(
+      Type.Literal(true, {
+        description: 'In an example that a person sends to test the endpoint: its record does not exist.',
+      }),
+    ),
     data,
   })
-  const ref = example.erasure
-    ? 'era_019a5f0c2b7e7cc0a1d2e3f405162738'
-    : example.alert
-      ? alert.id
-      : '5d0c3f8e7a1b4c6d'.repeat(4)
   return {
     tags: ['Webhooks'],
     security: [],
@@ -148,7 +77,7 @@ function describeEvent(
       content: {
         'application/json': {
           schema: asOpenApi(body),
-          example: { type: event, timestamp: endedAt, data: { seq: 42, ref, ...example } },
+          example: { type: event, timestamp: endedAt, data: { seq: 42, ref: refOf(example), ...example } },
         },
       },
     },

@@ -4,6 +4,8 @@ import { connectionProblem } from '../text/connection-problem.ts'
 import type { Addresses } from './addresses.ts'
 
 const answerBytesMax = 65_536
+/** How much of the answer to a failed request is kept. */
+const answerKeptBytesMax = 2_048
 /** An endpoint that sends 1xx answers without end would keep the main thread busy until the timeout. */
 const interimAnswersMax = 20
 
@@ -25,10 +27,17 @@ interface Post {
 }
 
 /** How a request ended: with a status, or with an error. */
-interface PostResult {
+export interface PostResult {
   status: number | null
   error: string | null
   durationMs: number
+  /** How the answer begins; null for a success, and without one. */
+  answer: string | null
+}
+
+/** Whether the status is 2xx. A redirect is a failure. */
+export function isSuccess({ status }: Pick<PostResult, 'status'>): boolean {
+  return status !== null && status >= 200 && status < 300
 }
 
 /**
@@ -47,18 +56,18 @@ export class Poster {
 
   async post(url: URL, post: Post): Promise<PostResult> {
     const startedAt = performance.now()
-    const ended = (status: number | null, error: string | null): PostResult => ({
+    const ended = ({ status, error, answer }: Omit<PostResult, 'durationMs'>): PostResult => ({
       status,
       error,
       durationMs: Math.round(performance.now() - startedAt),
+      answer,
     })
     const problem = this.#addresses.literalProblem(url)
-    if (problem !== null) return ended(null, problem)
-    const { status, error, wasKept } = await this.#send(url, post, this.#agents[protocolOf(url)])
+    if (problem !== null) return ended({ status: null, error: problem, answer: null })
+    const { wasKept, ...first } = await this.#send(url, post, this.#agents[protocolOf(url)])
     // The other side may have closed the kept connection just as the request was sent.
-    if (status !== null || !wasKept || post.signal.aborted) return ended(status, error)
-    const again = await this.#send(url, post, false)
-    return ended(again.status, again.error)
+    if (first.status !== null || !wasKept || post.signal.aborted) return ended(first)
+    return ended(await this.#send(url, post, false))
   }
 
   /** Closes the connections. */
@@ -68,7 +77,7 @@ export class Poster {
 
   /** `wasKept` tells that a connection that earlier requests had used has ended without an answer. */
   #send(url: URL, { body, headers, signal }: Post, agent: Agent | false) {
-    return new Promise<{ status: number | null; error: string | null; wasKept: boolean }>((resolve) => {
+    return new Promise<Omit<PostResult, 'durationMs'> & { wasKept: boolean }>((resolve) => {
       const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
         method: 'POST',
         agent,
@@ -82,11 +91,17 @@ export class Poster {
       })
       let status: number | null = null
       let interimAnswers = 0
+      const parts: Uint8Array[] = []
       const end = (error: string | null, { isOver = false, wasKept = false } = {}) => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
         if (!isOver) request.destroy()
-        resolve({ status, error: status === null ? error : null, wasKept })
+        resolve({
+          status,
+          error: status === null ? error : null,
+          answer: beginningOf(status, parts),
+          wasKept,
+        })
       }
       const timer = setTimeout(() => end(`No answer within ${this.#timeoutMs / 1_000} s`), this.#timeoutMs)
       const abort = () => end('The request was aborted')
@@ -100,6 +115,7 @@ export class Poster {
         status = answer.statusCode ?? null
         let bytes = 0
         answer.on('data', (part: Uint8Array) => {
+          if (bytes < answerKeptBytesMax) parts.push(part.subarray(0, answerKeptBytesMax - bytes))
           bytes += part.byteLength
           if (bytes > answerBytesMax) end(null)
         })
@@ -109,6 +125,12 @@ export class Poster {
       request.end(body)
     })
   }
+}
+
+/** As text, whatever the bytes are. */
+function beginningOf(status: number | null, parts: readonly Uint8Array[]): string | null {
+  if (isSuccess({ status }) || parts.length === 0) return null
+  return new TextDecoder().decode(Buffer.concat(parts)).replaceAll('\0', '\uFFFD')
 }
 
 function protocolOf({ protocol }: URL): 'http:' | 'https:' {

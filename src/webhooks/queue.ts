@@ -3,7 +3,9 @@ import type { ReadDatabase } from '../db/reader.ts'
 import { projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
+import { forgetAnswersBeyond, mayKeepAnswer } from './answers.ts'
 import { attemptsKeptMs, liveChangesMs, retryAt, type WebhookEvent } from './events.ts'
+import { isSuccess, type PostResult } from './post.ts'
 
 const rowsPerDeletionMax = 1_000
 
@@ -47,12 +49,9 @@ export interface QueuedEvent {
 }
 
 /** How an attempt ended. */
-interface Attempt {
+interface Attempt extends PostResult {
   messageId: string
   at: number
-  status: number | null
-  error: string | null
-  durationMs: number
   bytes: number
 }
 
@@ -175,17 +174,21 @@ export class WebhookQueue {
 
   /** Writes outcomes in one transaction. */
   async record(outcomes: readonly Outcome[]): Promise<void> {
-    const attempts = outcomes.flatMap(({ endpoint, row, result }) =>
-      result && 'messageId' in result
-        ? [{ webhookId: endpoint.id, event: row.event, seq: row.seq, attempt: row.attempts + 1, ...result }]
-        : [],
-    )
+    const attempts = outcomes.flatMap(({ endpoint, row, result }) => {
+      if (!result || !('messageId' in result)) return []
+      const { kind, record, event, seq, attempts } = row
+      const of = { webhookId: endpoint.id, kind, record, ref: refOf(row), event, seq, attempt: attempts + 1 }
+      return [{ ...of, ...result }]
+    })
     await this.#write.batch({
       attempts: sql`
-        insert into ${webhookAttempts} (webhook_id, message_id, event, seq, attempt, at, status, error, duration_ms, bytes)
-        select webhooks.id, value ->> 'messageId', value ->> 'event', value ->> 'seq', value ->> 'attempt', value ->> 'at',
-          value ->> 'status', value ->> 'error', value ->> 'durationMs', value ->> 'bytes'
+        insert into ${webhookAttempts} (webhook_id, message_id, kind, record, ref, event, seq, attempt, at, status, error,
+          duration_ms, bytes, answer)
+        select webhooks.id, value ->> 'messageId', value ->> 'kind', value ->> 'record', value ->> 'ref',
+          value ->> 'event', value ->> 'seq', value ->> 'attempt', value ->> 'at', value ->> 'status', value ->> 'error',
+          value ->> 'durationMs', value ->> 'bytes', iif(${mayKeepAnswer}, value ->> 'answer', null)
         from json_each(${JSON.stringify(attempts)}) cross join webhooks on webhooks.id = value ->> 'webhookId'`,
+      answers: forgetAnswersBeyond(failedOf(outcomes)),
       queue: applying(outcomes.map(updateOf)),
       health: sql`
         update ${webhooks} set
@@ -219,6 +222,17 @@ export class WebhookQueue {
   async #inSlices(deletion: SQL): Promise<void> {
     while ((await this.#write.all(deletion)).length === rowsPerDeletionMax);
   }
+}
+
+/** The id of an erasure. A deleted record is found by its row number. */
+function refOf({ kind, ref }: QueuedEvent): string | null {
+  return kind === 'erasure' ? ref : null
+}
+
+/** The endpoints that have failed. */
+function failedOf(outcomes: readonly Outcome[]): string[] {
+  const failed = outcomes.filter(({ result }) => result && 'messageId' in result && !isSuccess(result))
+  return [...new Set(failed.map(({ endpoint }) => endpoint.id))]
 }
 
 /** The new state of a row. A row that got a newer change meanwhile is not deleted, because that has to be sent. */
@@ -283,9 +297,4 @@ function healthOf(outcomes: readonly Outcome[]): Health[] {
     all.set(endpoint.id, after)
   }
   return [...all.values()]
-}
-
-/** Whether the status is 2xx. A redirect is a failure. */
-export function isSuccess({ status }: Pick<Attempt, 'status'>): boolean {
-  return status !== null && status >= 200 && status < 300
 }

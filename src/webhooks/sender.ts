@@ -6,8 +6,8 @@ import { Background } from '../threads/background.ts'
 import type { Addresses } from './addresses.ts'
 import { failingMsMax } from './events.ts'
 import type { Message, Messages } from './message.ts'
-import { Poster } from './post.ts'
-import { type Endpoint, isSuccess, type Outcome, type QueuedEvent, type WebhookQueue } from './queue.ts'
+import { isSuccess, Poster } from './post.ts'
+import type { Endpoint, Outcome, QueuedEvent, WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
 
 const retryMsMax = 30_000

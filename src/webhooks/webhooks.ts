@@ -1,5 +1,6 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { AuditAction } from '../audit/actions.ts'
+import { type AuditTrail, byService } from '../audit/audit-trail.ts'
 import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { RecordHash } from '../db/record-hash.ts'
@@ -12,13 +13,13 @@ import { newId } from '../ids.ts'
 import type { Log } from '../observability/log.ts'
 import { toIso } from '../text/instant.ts'
 import type { Addresses } from './addresses.ts'
+import { answersKeptMs } from './answers.ts'
 import { failingMsMax, rotationMs, type WebhookEvent, webhookEvents } from './events.ts'
 import type { Endpoint, WebhookQueue } from './queue.ts'
 import { queueChanges } from './replay.ts'
 import { newSecret } from './signing.ts'
 
 const webhooksMax = 50
-const triesShownMax = 200
 /** And no other destination of alerts: those stand in rules alone. */
 const isWebhook = eq(webhooks.kind, 'webhook')
 
@@ -57,11 +58,6 @@ export interface WebhookRecord {
 /** A new webhook, with its secret. No other answer but that of a rotation has a secret. */
 export interface CreatedWebhook extends Pick<WebhookRecord, 'id' | 'url' | 'events'> {
   secret: string
-}
-
-/** One attempt to send an event: see the columns in schema.ts. `at` is ISO 8601, UTC. */
-export type WebhookAttempt = Omit<typeof webhookAttempts.$inferSelect, 'id' | 'webhookId' | 'at'> & {
-  at: string
 }
 
 interface WebhooksOptions {
@@ -106,7 +102,7 @@ export class Webhooks {
     const target = labelOf(row)
     await write.batchIf([ownsProject(projectId, by)], {
       created: write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
-      entry: audit.entry({ by, projectId, action: 'webhook_created', target }),
+      entry: audit.entry({ by, projectId, action: 'webhook_created', target, targetRef: row.id }),
     })
     return { id: row.id, url, events: taken, secret: row.secret }
   }
@@ -119,18 +115,6 @@ export class Webhooks {
       .where(and(eq(webhooks.projectId, projectId), isWebhook))
       .orderBy(asc(webhooks.createdAt), asc(webhooks.id))
     return rows.map(({ row, pending }) => toRecord(row, pending, this.#options.now()))
-  }
-
-  /** The newest attempts, newest first. @throws not_found */
-  async attempts(projectId: number, id: string): Promise<WebhookAttempt[]> {
-    await this.#find(projectId, id)
-    const rows = await this.#options.read
-      .select()
-      .from(webhookAttempts)
-      .where(eq(webhookAttempts.webhookId, id))
-      .orderBy(sql`id desc`)
-      .limit(triesShownMax)
-    return rows.map(({ id: _, webhookId: __, at, ...row }) => ({ ...row, at: new Date(at).toISOString() }))
   }
 
   /** Makes a new secret and returns it. For a day, the previous one also signs. @throws not_found, forbidden */
@@ -160,12 +144,30 @@ export class Webhooks {
     }
   }
 
+  /** Erases answers to failed attempts after a week. */
+  async expireAnswers(): Promise<void> {
+    const { read, write, erasure, now } = this.#options
+    const isOver = sql`answer is not null and ${webhookAttempts.at} <= ${now() - answersKeptMs}`
+    const over = await read
+      .selectDistinct({ id: webhooks.id, projectId: webhooks.projectId })
+      .from(webhookAttempts)
+      .innerJoin(webhooks, eq(webhooks.id, webhookAttempts.webhookId))
+      .where(isOver)
+    for (const { id, projectId } of over) {
+      await write.batch({
+        ledger: this.#erasing(projectId, id),
+        forgotten: sql`update ${webhookAttempts} set answer = null where webhook_id = ${id} and ${isOver}`,
+      })
+      erasure.schedule(projectId)
+    }
+  }
+
   /**
    * Enables a webhook that was switched off, and queues what it has missed. If that fails, the next call does it.
    * @throws not_found, forbidden
    */
   async enable(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
-    const { missedAfter } = await this.#find(projectId, id)
+    const { missedAfter } = await this.find(projectId, id)
     const changes = sql`disabled_at = null, disabled_reason = null, failures = 0, failing_since = null`
     await this.#change(projectId, id, { changes, action: 'webhook_enabled', by })
     if (missedAfter === null) return { id, queued: 0 }
@@ -186,14 +188,11 @@ export class Webhooks {
     after: number,
     by?: ActedBy,
   ): Promise<{ id: string; queued: number }> {
-    const { disabledAt } = await this.#find(projectId, id)
-    if (disabledAt !== null)
-      throw invalidRequest([
-        { field: 'id', message: 'is disabled: enable it to send the events that it missed' },
-      ])
+    const { disabledAt } = await this.find(projectId, id)
+    if (disabledAt !== null) throw isDisabled()
     if (!Number.isSafeInteger(after) || after < 0)
       throw invalidRequest([{ field: 'after', message: 'must be a whole number, the seq of a change' }])
-    await this.#change(projectId, id, { changes: sql`id = id`, action: 'webhook_replayed', by })
+    await this.note(projectId, id, 'webhook_replayed', by)
     return { id, queued: await this.#queueAgain(projectId, id, after) }
   }
 
@@ -221,7 +220,13 @@ export class Webhooks {
           missed_after, (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
           (select change_seq from ${projects} where id = ${projectId}))
         where id = ${id} and disabled_at is null and failing_since <= ${now() - failingMsMax} returning id`),
-      entry: audit.entry({ projectId, action: 'webhook_switched_off', target: labelOf({ id, url }) }),
+      entry: audit.entry({
+        by: byService,
+        projectId,
+        action: 'webhook_switched_off',
+        target: labelOf({ id, url }),
+        targetRef: id,
+      }),
     })
     if (off.length === 0) return
     log.warn({ webhook: id, reason }, 'A webhook was disabled')
@@ -265,7 +270,8 @@ export class Webhooks {
     return await queueChanges({ read, write, projectId, webhookId: id, after })
   }
 
-  async #find(projectId: number, id: string) {
+  /** Its row, with its secrets. @throws not_found */
+  async find(projectId: number, id: string): Promise<typeof webhooks.$inferSelect> {
     const [row] = await this.#options.read
       .select()
       .from(webhooks)
@@ -274,14 +280,19 @@ export class Webhooks {
     return row
   }
 
+  /** Records what is done with a webhook. @throws not_found, forbidden */
+  async note(projectId: number, id: string, action: WebhookAction, by: ActedBy | undefined): Promise<void> {
+    await this.#change(projectId, id, { changes: sql`id = id`, action, by })
+  }
+
   async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
     const { write, audit, erasure } = this.#options
-    const target = labelOf(await this.#find(projectId, id))
+    const target = labelOf(await this.find(projectId, id))
     await write.batchIf([ownsProject(projectId, by)], {
       // A rotation replaces the previous secret, so the bytes of that must be erased.
       ledger: action === 'webhook_secret_rotated' ? [this.#erasing(projectId, id)] : [],
       changed: sql`update ${webhooks} set ${changes} where id = ${id} and project_id = ${projectId}`,
-      entry: audit.entry({ by, projectId, action, target }),
+      entry: audit.entry({ by, projectId, action, target, targetRef: id }),
     })
     erasure.schedule(projectId)
   }
@@ -291,9 +302,11 @@ export class Webhooks {
   }
 }
 
+type WebhookAction = Extract<AuditAction, `webhook_${string}`>
+
 interface WebhookChange {
   changes: SQL
-  action: 'webhook_secret_rotated' | 'webhook_enabled' | 'webhook_replayed' | 'webhook_deleted'
+  action: WebhookAction
   by: ActedBy | undefined
 }
 
@@ -336,6 +349,13 @@ function toRecord(row: typeof webhooks.$inferSelect, pending: number, now: numbe
     createdAt: new Date(row.createdAt).toISOString(),
     createdBy,
   }
+}
+
+/** The error for what only an enabled webhook can do. */
+export function isDisabled(): AppError {
+  return invalidRequest([
+    { field: 'id', message: 'is disabled: enable it to send the events that it missed' },
+  ])
 }
 
 function notFound(): AppError {

@@ -48,9 +48,11 @@ describe('the audit trail', () => {
         id: expect.stringMatching(/^\d+$/),
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         action: 'invitation_created',
+        actorKind: 'person',
         actor,
         actorId: set.owner.personId,
         target: 'member',
+        link: null,
         ipAddress: '127.0.0.1',
       },
     ])
@@ -177,6 +179,111 @@ describe('the audit trail', () => {
       ['signed_in', actor, null],
       ['signed_out', actor, null],
     ])
+    const failed = rows.filter(({ action }) => action === 'sign_in_failed')
+    expect(failed).toMatchObject([
+      { actorKind: 'stranger', actorId: person.personId, ipAddress: '127.0.0.1' },
+    ])
+    const asStranger = await set.owner.fetch(`/projects/${project.id}/audit?who=stranger`)
+    expect((await asStranger.json()).data).toEqual(failed)
+  })
+
+  test('tells a person, a key, the command line and the service apart', async () => {
+    const project = await set.mintProject()
+    await project.send('PUT', '/ingest/calls/by-key', { status: 'completed' })
+    await project.send('PUT', '/ingest/calls/by-service', { status: 'completed' })
+    const rows = await noted(project, async () => {
+      await project.fetch('/v1/calls/by-key', { method: 'DELETE' })
+      await service.services.keys.create(project.projectId, {
+        name: 'by command',
+        kind: 'live',
+        allowedIps: [],
+        expiresAt: null,
+      })
+      await service.services.erasureRequests.request(project.projectId, { ids: ['by-service'] })
+      await service.services.erasureRequests.finish()
+      await set.owner.send('POST', `/projects/${project.id}/invitations`, { role: 'member' })
+    })
+    const kinds = rows.map(({ action, actorKind }) => [action, actorKind])
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        ['call_deleted', 'key'],
+        ['key_created', 'commandLine'],
+        ['erasure_requested', 'commandLine'],
+        ['erasure_done', 'service'],
+        ['invitation_created', 'person'],
+      ]),
+    )
+    for (const [action, kind] of kinds) {
+      const answer = await set.owner.fetch(`/projects/${project.id}/audit?who=${kind}&action=${action}`)
+      const { data } = await answer.json()
+      expect(data.map((row: AuditRow) => row.actorKind)).toContain(kind)
+    }
+  })
+
+  test('says where a target is while it exists, and only its hash afterwards', async () => {
+    const project = await set.mintProject()
+    await project.send('PUT', '/ingest/calls/held', { status: 'completed' })
+    const holds = `/projects/${project.id}/holds`
+    const rows = await noted(project, async () => {
+      const hold = await (await set.owner.send('POST', holds, { callId: 'held', reason: 'Order 7' })).json()
+      await set.owner.send('POST', holds, { number: '+4930123456', reason: 'Order 8' })
+      await set.owner.send('PATCH', `/projects/${project.id}/calls/held/review`, { reviewed: true })
+      await set.owner.send('DELETE', `${holds}/${hold.id}`)
+    })
+    const links = (all: AuditRow[]) => all.map(({ action, link }) => [action, link?.kind, link?.id])
+    const onNumber = rows[1]?.target ?? undefined
+    expect(links(rows)).toEqual([
+      ['hold_set', 'call', 'held'],
+      ['hold_set', 'hold', onNumber],
+      ['call_reviewed', 'call', 'held'],
+      ['hold_lifted', 'call', 'held'],
+    ])
+    const hash = (await recordHash())(project.projectId, 'call', 'held')
+    expect(rows[0]?.target).toStartWith(`${hash}: hold_`)
+    expect(
+      await trailOf(project).then((all) => all.filter(({ target }) => target?.startsWith(hash))),
+    ).toHaveLength(3)
+    expect((await project.fetch('/v1/calls/held', { method: 'DELETE' })).status).toBe(200)
+    const after = (await trailOf(project)).filter(({ target }) => target?.startsWith(hash))
+    expect(links(after).map(([, kind]) => kind)).toEqual([undefined, undefined, undefined, undefined])
+    expect(JSON.stringify(after)).not.toContain('held')
+  })
+
+  test('records changes of knowledge by who made them, with the name of the item while it exists', async () => {
+    const project = await set.mintProject()
+    const text = { name: 'Refunds', text: 'Within 30 days.' }
+    const rows = await noted(project, async () => {
+      await project.send('PUT', '/v1/knowledge/refunds', text)
+      await project.send('PUT', '/v1/knowledge/refunds', text)
+      await project.send('PUT', '/v1/knowledge/refunds', { ...text, text: 'Within 60 days.' })
+      await set.owner.send('POST', `/projects/${project.id}/knowledge`, { name: 'Hours', text: 'From nine.' })
+    })
+    const link = { kind: 'item', id: 'refunds', name: 'Refunds' } as const
+    expect(rows.map(({ action, actorKind, link }) => ({ action, actorKind, link }))).toEqual([
+      { action: 'item_created', actorKind: 'key', link },
+      { action: 'item_changed', actorKind: 'key', link },
+      { action: 'item_created', actorKind: 'person', link: expect.objectContaining({ name: 'Hours' }) },
+    ])
+    expect((await project.fetch('/v1/knowledge/refunds', { method: 'DELETE' })).status).toBe(200)
+    const hash = (await recordHash())(project.projectId, 'item', 'refunds')
+    const after = (await trailOf(project)).filter(({ target }) => target === hash)
+    expect(after.map(({ action, link }) => [action, link])).toEqual([
+      ['item_deleted', null],
+      ['item_changed', null],
+      ['item_created', null],
+    ])
+  })
+
+  test('never takes another record under the same row number for the target', async () => {
+    const project = await set.mintProject()
+    await project.send('PUT', '/ingest/calls/another', { status: 'completed' })
+    const target = (await recordHash())(project.projectId, 'call', 'restored before')
+    const targetRef = sql`(select seq from calls where id = 'another' and project_id = ${project.projectId})`
+    const { audit } = service.services.console
+    const rows = await noted(project, () =>
+      audit.record({ projectId: project.projectId, action: 'call_opened', target, targetRef }),
+    )
+    expect(rows).toMatchObject([{ target, link: null }])
   })
 
   test('shows nothing of other projects, and begins with the newest', async () => {

@@ -50,6 +50,8 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await open(`/p/${project.id}/settings/integrations`)
     await page.getByRole('button', { name: 'Add source' }).first().click()
     const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: /Vapi/ }).click()
+    expect((await dialog.boundingBox())?.height).toBeLessThan(900)
     await dialog.getByRole('radio', { name: /Dograh/ }).click()
     await dialog.getByRole('checkbox', { name: /Keep your own metadata/ }).check()
     await dialog.getByRole('button', { name: 'Add Dograh' }).click()
@@ -141,7 +143,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
   test('the page of a framework fills a new key into its lines, once, and shows its first call by itself', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/integrations`)
-    await page.getByText('LiveKit Agents').click()
+    await page.getByRole('link', { name: 'LiveKit Agents' }).click()
     await page.getByText('Waiting for the first call').waitFor()
     expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Create ingest key' }).click()
@@ -150,11 +152,20 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
     expect(key).toStartWith('ck_ingest_')
     expect(await findings(page)).toEqual([])
-    const lines = (await dialog.locator('pre').textContent()) ?? ''
-    const setting = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(lines)?.[1] ?? ''
+    expect((await dialog.boundingBox())?.height).toBeLessThan(800)
+    // Its last letter does not stand alone on a line.
+    const { scrollHeight, lineHeight } = await dialog
+      .getByLabel('Key', { exact: true })
+      .evaluate((field) => ({
+        scrollHeight: field.scrollHeight,
+        lineHeight: Number.parseFloat(getComputedStyle(field).lineHeight),
+      }))
+    expect(scrollHeight).toBeLessThan(2.5 * lineHeight)
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect(await page.content()).not.toContain(key)
+    const lines = (await page.locator('pre').first().textContent()) ?? ''
+    const setting = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(lines)?.[1] ?? ''
+    expect(lines).toContain(key)
 
     const [name, value] = setting('OTEL_EXPORTER_OTLP_HEADERS').split('=')
     const answer = await fetch(`${setting('OTEL_EXPORTER_OTLP_ENDPOINT')}/v1/traces`, {
@@ -167,6 +178,9 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByText('Last call: just now').waitFor()
     await page.getByRole('link', { name: 'Calls from LiveKit Agents' }).click()
     await page.getByRole('button', { name: /Source.*LiveKit Agents/ }).waitFor()
+    await page.goBack()
+    await page.getByText('Last call: just now').waitFor()
+    expect(await page.content()).not.toContain(key)
   })
 
   test('the page of a tool fills a search key into lines that work', async () => {
@@ -177,15 +191,17 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     const dialog = page.getByRole('dialog')
     expect(await dialog.getByRole('radio', { name: /^Full/ }).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Create key' }).click()
-    await dialog.getByText('mcpServers').waitFor()
-    const { callbook } = JSON.parse((await dialog.locator('pre').first().textContent()) ?? '').mcpServers
-    const command = (await dialog.locator('pre').last().textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { callbook } = JSON.parse(
+      (await page.locator('pre', { hasText: 'mcpServers' }).textContent()) ?? '',
+    ).mcpServers
+    const command = (await page.locator('pre').last().textContent()) ?? ''
     const answer = await new Response(Bun.spawn(['sh', '-c', `${command} -s`]).stdout).json()
     expect(answer.result.isError ?? false).toBe(false)
     expect(callbook.url).toBe(`${service.url}/mcp`)
     const listed = await fetch(`${service.url}/v1/calls`, { headers: callbook.headers })
     expect(listed.status).toBe(403)
-    await dialog.getByRole('button', { name: 'I have stored it' }).click()
   })
 
   test('the overview splits the calls by source and agent', async () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { Budget } from '../../src/analysis/budget.ts'
+import { byService } from '../../src/audit/audit-trail.ts'
 import type { ReviewChange } from '../../src/calls/review/schemas.ts'
 import { members, people } from '../../src/db/schema.ts'
 import { auditOf } from '../support/audit.ts'
@@ -155,7 +156,10 @@ async function twoBackups() {
     const model = { name: 'judge', destination: 'here' }
     const budget = new Budget({ ...database, audit: auditOf(database), recordHash, model, now: Date.now })
     const sent = { tokens: { prompt, completion: 0 }, requests: 1 }
-    const spent = budget.spending(project.projectId, 'kept', sent, { action: 'call_analyzed' })
+    const spent = budget.spending(project.projectId, 'kept', sent, {
+      action: 'call_analyzed',
+      by: byService,
+    })
     await database.write.batch({ spent })
   }
   await spend(10)

@@ -1,5 +1,6 @@
 import { AuditTrail } from '../../src/audit/audit-trail.ts'
 import type { OpenDatabase } from '../../src/db/open.ts'
+import { createRecordHash } from '../../src/db/record-hash.ts'
 import { noFailures } from './part-log.ts'
 
 /** The trail of a database that no service has opened. */
@@ -15,6 +16,7 @@ export function auditOf({ read, write }: Pick<OpenDatabase, 'read' | 'write'>): 
       writeWhenFull: write,
     }),
     write,
+    recordHash: createRecordHash('key'),
     now: Date.now,
     log: noFailures,
   })

@@ -82,7 +82,7 @@ describe('an endpoint that fails', () => {
     // The event is given up after the last attempt, and the next one of the call has its turn.
     await until(() => received().length === 10)
     expect(received()[9]?.type).toBe('call.changed')
-    const attempts = await service.services.webhooks.attempts(project.projectId, id)
+    const attempts = await service.services.deliveries.list(project.projectId, id)
     expect(attempts.slice(-9).map(({ status, attempt }) => [status, attempt])).toEqual(
       [9, 8, 7, 6, 5, 4, 3, 2, 1].map((attempt) => [500, attempt]),
     )

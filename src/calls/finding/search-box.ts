@@ -25,6 +25,8 @@ interface BoxOptions {
   readCursor?: ReadCursor
   /** What else is wrong with the query. */
   errors?: FieldError[]
+  /** What else the calls must meet. */
+  conditions?: readonly Condition[]
 }
 
 /**
@@ -36,7 +38,7 @@ export async function readSearchBox(
   db: ReadDatabase,
   projectId: number,
   query: CallQuery,
-  { readCursor = () => undefined, errors = [] }: BoxOptions = {},
+  { readCursor = () => undefined, errors = [], conditions: given = [] }: BoxOptions = {},
 ): Promise<{ search: CallSearch; foundBy: FoundBy | null; valueOrder: ValueOrder | undefined }> {
   const valueOrder = readValueOrder(query)
   const { order, ...unordered } = query
@@ -44,6 +46,7 @@ export async function readSearchBox(
   const asked = valueOrder ? unordered : query
   const search = readCallSearch(asked, { orders: callOrders, readCursor: read }, errors)
   if (errors.length > 0) throw invalidRequest(errors)
+  search.conditions = [...search.conditions, ...given]
   const set = valuesOf(query, 'set')?.[0]
   if (set !== undefined) search.conditions = [...search.conditions, isInSet(projectId, set)]
   const silent = valuesOf(query, 'silent')?.[0]

@@ -1,10 +1,11 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { type AnyColumn, eq, type SQL, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { alerts, callSets, calls, callViews } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
+import type { Condition } from '../finding/conditions.ts'
 import { endsWithDigits } from '../finding/number-words.ts'
 import { seekWords, seqsMatching } from '../finding/word-match.ts'
 import type { NumberMatcher } from './phone-number.ts'
@@ -50,12 +51,27 @@ export class CallSelections {
       return sql`
         select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${time}`
     }
-    return await callsOfNumber(db, projectId, await this.#matcher(projectId, number))
+    const { found, texts } = await this.#textsOf(db, projectId, number)
+    return sql.join(
+      texts.map(({ column, list }) => sql`select calls.seq from ${found} where ${isIn(column, list)}`),
+      sql` union `,
+    )
+  }
+
+  /** What the calls of a number meet. @throws invalid_request */
+  async conditionOf(db: ReadDatabase, projectId: number, number: string): Promise<Condition> {
+    const { words, texts } = await this.#textsOf(db, projectId, number)
+    const check = sql`(${sql.join(
+      texts.map(({ column, list }) => isIn(column, list)),
+      sql` or `,
+    )})`
+    // Other numbers end alike.
+    return { check, path: { ranges: [], words, isOrdered: false, isWider: true } }
   }
 
   /** The ids of saved views that mention the number, in a filter, in the search text or in their name, and of such queues. */
   async viewsOf(projectId: number, number: string): Promise<string[]> {
-    const matcher = await this.#matcher(projectId, number)
+    const matcher = await this.matcher(projectId, number)
     const { read } = this.#options.store(projectId)
     const views = await read
       .select({ id: callViews.id, name: callViews.name, query: callViews.query })
@@ -72,7 +88,7 @@ export class CallSelections {
 
   /** The ids of alerts that mention the number, in a filter or in their name. */
   async alertsOf(projectId: number, number: string): Promise<string[]> {
-    const matcher = await this.#matcher(projectId, number)
+    const matcher = await this.matcher(projectId, number)
     const rows = await this.#options
       .store(projectId)
       .read.select({ id: alerts.id, rule: alerts.rule })
@@ -83,7 +99,8 @@ export class CallSelections {
     return rows.filter(({ rule }) => textsOf(rule).some((text) => matcher.matches(text))).map(({ id }) => id)
   }
 
-  async #matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
+  /** @throws invalid_request for what is no whole number */
+  async matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
     const { country } = await this.#options.settingsOf(projectId)
     // Loaded only when needed: the library takes 15 MB.
     const { numberMatcher } = await import('./phone-number.ts')
@@ -91,27 +108,30 @@ export class CallSelections {
     if (matcher) return matcher
     throw invalidRequest([{ field: 'number', message: 'must be a whole phone number, such as +15557294053' }])
   }
+
+  /** How calls have a number as the caller's and as the called one. The words of numbers tell which texts end alike. */
+  async #textsOf(db: ReadDatabase, projectId: number, number: string | undefined) {
+    const matcher = await this.matcher(projectId, number)
+    const words = [endsWithDigits(matcher.tail)]
+    const sought = await seekWords(db, projectId, [{ words }], sql`true`)
+    const found = sql`(${seqsMatching(sought)}) as found cross join calls on calls.seq = found.seq`
+    const texts = []
+    for (const column of [calls.callerNumber, calls.calledNumber]) {
+      const rows = await db
+        .select({ number: sql<string | null>`number` })
+        .from(sql`(select distinct ${column} as number from ${found})`)
+      const list = rows.flatMap(({ number }) => number ?? []).filter((stored) => matcher.matches(stored))
+      texts.push({ column, list })
+    }
+    return { words, found, texts }
+  }
+}
+
+function isIn(column: AnyColumn, list: readonly string[]): SQL {
+  return sql`${column} in (select value from json_each(${JSON.stringify(list)}))`
 }
 
 /** The texts in a view's filters, which may have several values or phrases. */
 function textsIn(query: string): string[] {
   return [...new URLSearchParams(query).values()].flatMap((value) => value.split(/["“”,\\]+/))
-}
-
-/** Selects calls from or to a number. The words of numbers tell which texts end alike. */
-async function callsOfNumber(db: ReadDatabase, projectId: number, number: NumberMatcher): Promise<SQL> {
-  const words = [endsWithDigits(number.tail)]
-  const sought = await seekWords(db, projectId, [{ words }], sql`true`)
-  const found = sql`(${seqsMatching(sought)}) as found cross join calls on calls.seq = found.seq`
-  const selects: SQL[] = []
-  for (const text of [calls.callerNumber, calls.calledNumber]) {
-    const rows = await db
-      .select({ number: sql<string | null>`number` })
-      .from(sql`(select distinct ${text} as number from ${found})`)
-    const texts = rows.flatMap(({ number }) => number ?? []).filter((stored) => number.matches(stored))
-    selects.push(
-      sql`select calls.seq from ${found} where ${text} in (select value from json_each(${JSON.stringify(texts)}))`,
-    )
-  }
-  return sql.join(selects, sql` union `)
 }

@@ -1,7 +1,9 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../../audit/audit-trail.ts'
+import { rowOfCall } from '../../audit/targets.ts'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
+import type { RecordHash } from '../../db/record-hash.ts'
 import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { calls, erasures, holds, projects } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
@@ -43,6 +45,7 @@ export interface Held {
 interface HoldsOptions {
   store: StoreOf
   audit: Pick<AuditTrail, 'entry'>
+  recordHash: RecordHash
   settingsOf: SettingsOf
   /** Erases what a committed deletion leaves in free pages and logs. */
   erasure: { schedule(projectId: number): void }
@@ -74,7 +77,7 @@ export class Holds {
     ]
     await write.batchIf(requirements, {
       set: write.insert(holds).values(row),
-      entry: audit.entry({ by, projectId, action: 'hold_set', target: row.id }),
+      entry: audit.entry({ by, projectId, action: 'hold_set', ...this.#targetOf(row) }),
     })
     return toRecord(row)
   }
@@ -89,15 +92,17 @@ export class Holds {
     const { store, audit, erasure, now } = this.#options
     const { write } = store(projectId)
     const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))
+    const [hold] = await write.select().from(holds).where(isThis)
+    if (!hold) throw noSuchHold()
     const { lifted } = await write.batchIf([ownsProject(projectId, by)], {
       ledger: sql`
           insert into ${erasures} (project_id, kind, id_hash, change_seq, requested_at)
           select projects.id, 'hold', holds.id, change_seq, ${now()}
           from ${holds} join ${projects} on projects.id = project_id where project_id = ${projectId} and holds.id = ${id}`,
       lifted: write.delete(holds).where(isThis).returning({ id: holds.id }),
-      entry: audit.entry({ by, projectId, action: 'hold_lifted', target: id }),
+      entry: audit.entry({ by, projectId, action: 'hold_lifted', ...this.#targetOf(hold) }),
     })
-    if (lifted.length === 0) throw notFound('There is no such hold.')
+    if (lifted.length === 0) throw noSuchHold()
     erasure.schedule(projectId)
     return { id, lifted: true }
   }
@@ -145,6 +150,13 @@ export class Holds {
     return { seqs: new Set(seqs), isAsSeen }
   }
 
+  /** A call is named by its keyed hash, so that nothing of it outlasts it in the audit trail; a number not at all. */
+  #targetOf({ id, projectId, callId }: Pick<Hold, 'id' | 'projectId' | 'callId'>) {
+    if (callId === null) return { target: id, targetRef: id }
+    const target = `${this.#options.recordHash(projectId, 'call', callId)}: ${id}`
+    return { target, targetRef: rowOfCall(projectId, callId) }
+  }
+
   /** The test whether a hold covers a call, and the last digits that such calls have. */
   async #coverage(projectId: number, all: readonly Hold[]) {
     const { country } = await this.#options.settingsOf(projectId)
@@ -186,6 +198,10 @@ type Candidate = Pick<typeof calls.$inferSelect, 'id' | 'callerNumber' | 'called
 
 function toRecord({ id, callId, number, reason, createdAt, createdBy }: Omit<Hold, 'seq'>): HoldRecord {
   return { id, callId, number, reason, createdAt: new Date(createdAt).toISOString(), createdBy }
+}
+
+function noSuchHold(): AppError {
+  return notFound('There is no such hold.')
 }
 
 /** Nothing was deleted: who deletes may look at the holds again. */

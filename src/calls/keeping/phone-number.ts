@@ -15,6 +15,8 @@ const endDigitsMax = 7
 
 /** A phone number that other texts are compared with. */
 export interface NumberMatcher {
+  /** The number itself, the same however it was written. */
+  text: string
   /** The end of every text that means this number, in the form of the columns of digits. */
   tail: string
   /** Whether the text means this number: the whole of it, never a part. */
@@ -32,11 +34,12 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
   const wanted = parse(text, country)
   if (!wanted) {
     const digits = digitsOf(text)
-    return { tail: digits.slice(-tailCharsMax), matches: (other) => digitsOf(other) === digits }
+    return { text: digits, tail: digits.slice(-tailCharsMax), matches: (other) => digitsOf(other) === digits }
   }
   const { nationalNumber, number, ext = '' } = wanted
   const end = `${nationalNumber}${ext}`.slice(-endDigitsMax)
   return {
+    text: ext ? `${number} ext. ${ext}` : number,
     tail: (ext || nationalNumber).slice(-tailCharsMax),
     matches: (other) => {
       // A fast check first: many holds are compared with many calls.

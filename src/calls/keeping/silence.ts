@@ -1,5 +1,5 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
+import { type AuditTrail, byService } from '../../audit/audit-trail.ts'
 import type { Lease } from '../../db/lease.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { calls, projects } from '../../db/schema.ts'
@@ -96,7 +96,7 @@ export class Silence {
       })
     } finally {
       const target = `${ended} ${ended === 1 ? 'call' : 'calls'} silent for ${after}`
-      if (ended > 0) await audit.record({ projectId, action: 'calls_ended', target })
+      if (ended > 0) await audit.record({ by: byService, projectId, action: 'calls_ended', target })
     }
   }
 }

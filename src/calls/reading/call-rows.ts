@@ -8,7 +8,7 @@ import { listedColumns } from '../call-head.ts'
 import { readFirstWords, readSummary, servedDocument } from '../document.ts'
 import { detailsStart, readAgentName } from '../finding/agent-names.ts'
 import { type CallQuery, type CallSearch, valuesOf } from '../finding/call-query.ts'
-import { hasId } from '../finding/conditions.ts'
+import { type Condition, hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages, sizesOf } from '../finding/found-pages.ts'
 import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
@@ -101,6 +101,8 @@ interface RowsOptions {
   matcher: Pick<TextMatcher, 'ask'>
   talkTimelines: TalkTimelines
   cursors: Cursors
+  /** What else the calls must meet. */
+  conditions: readonly Condition[]
 }
 
 /**
@@ -110,14 +112,14 @@ interface RowsOptions {
 export async function findRows(
   projectId: number,
   query: CallQuery,
-  { db, cursors, ...reading }: RowsOptions,
+  { db, cursors, conditions, ...reading }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
   const limit = readLimit(query, errors)
   const ids = valuesOf(query, 'id')
   if (ids && ids.length > limitMax)
     errors.push({ field: 'id', message: `must be at most ${limitMax} values` })
-  const box = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors })
+  const box = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors, conditions })
   const { search, foundBy, valueOrder } = box
   if (ids) search.conditions = [...search.conditions, hasId(ids)]
   const pages = new FoundPages(db, projectId, search)
@@ -153,8 +155,9 @@ export async function findNeighbours(
   projectId: number,
   id: string,
   query: CallQuery,
+  conditions: readonly Condition[],
 ): Promise<Neighbours> {
-  const { search, valueOrder } = await readSearchBox(db, projectId, query)
+  const { search, valueOrder } = await readSearchBox(db, projectId, query, { conditions })
   if (valueOrder) return await findSortedNeighbours(db, projectId, id, search, valueOrder)
   const [after] = await db
     .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
@@ -203,7 +206,7 @@ async function readRows(
   projectId: number,
   places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
-  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors'>,
+  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors' | 'conditions'>,
 ): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
   const all = places.map(({ seq }) => seq)
   if (!query) {
@@ -290,7 +293,7 @@ function toRow(
 async function timelinesOf(
   projectId: number,
   heads: readonly HeadRow[],
-  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors'>,
+  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors' | 'conditions'>,
 ): Promise<Map<number, TalkTimeline | null>> {
   const timelines = new Map<number, TalkTimeline | null>()
   const unknown: [number, number][] = []

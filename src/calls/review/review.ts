@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AuditAction } from '../../audit/audit-trail.ts'
+import type { AuditAction } from '../../audit/actions.ts'
 import type { ReviewMarks } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'

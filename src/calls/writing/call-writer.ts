@@ -1,5 +1,6 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
-import type { AuditAction, AuditTrail } from '../../audit/audit-trail.ts'
+import type { AuditAction } from '../../audit/actions.ts'
+import type { AuditTrail } from '../../audit/audit-trail.ts'
 import type { RecordHash } from '../../db/record-hash.ts'
 import type { Requirement } from '../../db/requirements.ts'
 import { analysisQueue, calls, erasures, projects, rubrics } from '../../db/schema.ts'
@@ -120,7 +121,10 @@ export class CallWriter {
         .map(({ id }) => [id, this.#options.recordHash(projectId, 'call', id)] as const)
       return audited.actions.flatMap((action) =>
         written({ projectId, writes }, targets, (values) =>
-          this.#options.audit.entries({ by: audited.by, projectId, action }, joinWritten(values)),
+          this.#options.audit.entries(
+            { by: audited.by, projectId, action, targetRef: sql`calls.seq` },
+            joinWritten(values),
+          ),
         ),
       )
     })

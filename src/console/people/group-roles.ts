@@ -16,7 +16,7 @@ export function changeGroupRoles(
   const next = nextRoles(personId, given)
   return {
     entries: audit.entries(
-      { by, projectId: sql`of_project`, action: 'role_changed' },
+      { by, projectId: sql`of_project`, action: 'role_changed', targetRef: personId },
       sql`(select project_id as of_project, ${personLabelSql(personId)} || ' → ' || role as value from ${next}
         where role is not old_role)`,
     ),

@@ -165,7 +165,7 @@ export class Invitations {
     }
     await write.batchIf(requirements, {
       created: write.insert(invitations).values(values),
-      entry: audit.entry({ by, projectId, action: 'password_link_created', target }),
+      entry: audit.entry({ by, projectId, action: 'password_link_created', target, targetRef: person.id }),
     })
     return {
       email: person.email,

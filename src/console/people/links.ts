@@ -223,7 +223,7 @@ export function acceptInvitation(
   return {
     expired: sql`delete from ${invitations} where expires_at <= ${now}`,
     entry: audit.entries(
-      { by, projectId: sql`of_project`, action: 'invitation_accepted' },
+      { by, projectId: sql`of_project`, action: 'invitation_accepted', targetRef: person.id },
       sql`(select project_id as of_project, ${personLabel(person)} as value
         from ${invitations} where ${isThis} and ${isMade})`,
     ),

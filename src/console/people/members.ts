@@ -69,7 +69,7 @@ export class Members {
       changed: sql`
           update ${members} set role = ${role}, without_groups = null where ${isThisMember} and role <> ${role}
             and (${role} = 'owner' or ${hasOtherOwner(projectId, personId)})`,
-      entry: audit.entry({ by, projectId, action: 'role_changed', target }),
+      entry: audit.entry({ by, projectId, action: 'role_changed', target, targetRef: personId }),
       invitations: deleteInvitations(projectId, personId),
     })
     if (changed.rowsAffected > 0 || (await this.#roleOf(projectId, personId)) === role)
@@ -84,7 +84,13 @@ export class Members {
       removed: sql`
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
             and (role <> 'owner' or ${hasOtherOwner(projectId, personId)})`,
-      entry: audit.entry({ by, projectId, action: 'person_removed', target: personLabelSql(personId) }),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'person_removed',
+        target: personLabelSql(personId),
+        targetRef: personId,
+      }),
       invitations: deleteInvitations(projectId, personId),
     })
     if (removed.rowsAffected > 0) return { id: personId, removed: true }

@@ -312,7 +312,7 @@ export class Sessions {
     try {
       const person = await findPerson(read, email)
       if (!person) return
-      const by = { actor: { id: person.id, name: null }, address }
+      const by = { kind: 'stranger', personId: person.id, address } as const
       await audit.record({ by, projectId: null, action: 'sign_in_failed', target: personLabel(person) })
     } catch (error) {
       // The answer has already been sent.

@@ -98,11 +98,17 @@ export class TwoFactor {
   /** For somebody who has lost their app and their backup codes: their password is enough again. */
   async reset(person: Person): Promise<{ email: string; isOn: false }> {
     const { write, audit } = this.#options
-    // The command line has no identity; as the person's own event it appears in their projects' trails.
-    const by = { actor: { id: person.id, name: null }, address: null }
+    // With the person's id, it appears in the trails of their projects.
+    const by = { kind: 'commandLine', personId: person.id } as const
     await write.batch({
       deleted: write.delete(twoFactors).where(eq(twoFactors.userId, person.id)),
-      entry: audit.entry({ by, projectId: null, action: 'two_factor_reset', target: personLabel(person) }),
+      entry: audit.entry({
+        by,
+        projectId: null,
+        action: 'two_factor_reset',
+        target: personLabel(person),
+        targetRef: person.id,
+      }),
       person: write.update(people).set({ twoFactorEnabled: false }).where(eq(people.id, person.id)),
       signIns: write.delete(verifications).where(eq(verifications.value, person.id)),
     })

@@ -24,6 +24,8 @@ export const callKeys = {
   unsavedNote: within('calls', 'unsaved-note'),
   neighbours: within('calls', 'neighbours'),
   ofNumber: within('calls', 'of number'),
+  /** A person, and what belongs to them. */
+  caller: within('calls', 'caller'),
   facets: within('calls', 'facets'),
   /** Of the command palette. The same below. */
   found: within('calls', 'found'),
@@ -116,11 +118,17 @@ export const settingsKeys = {
   source: within('project', 'source'),
   failures: (project: string, id: string) => [...settingsKeys.source(project, id), 'failures'],
   webhooks: within('project', 'webhooks'),
-  attempts: (project: string, id: string) => [...settingsKeys.webhooks(project, id), 'attempts'],
+  attempts: (project: string, id: string, isFailed: boolean) => [
+    ...settingsKeys.webhooks(project, id),
+    'attempts',
+    isFailed,
+  ],
+  message: (project: string, id: string, message: string) => [...settingsKeys.webhooks(project, id), message],
   people: within('project', 'people'),
   audit: within('project', 'audit'),
   holds: within('project', 'holds'),
   erasure: within('project', 'erasure'),
+  erasures: within('project', 'erasures'),
   /** How long calls are kept and what is redacted, and what that removes. */
   privacy: within('project', 'settings'),
   due: within('project', 'settings', 'due'),

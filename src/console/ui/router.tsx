@@ -222,6 +222,13 @@ const newItemRoute = createRoute({
   component: lazyView(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
 })
 
+/** A person, named by an address that does not show their number. */
+const callerRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: '/callers/$caller',
+  component: lazyView(() => import('./views/callers/caller-view.tsx'), 'CallerView'),
+})
+
 /** Not under /knowledge, where an item may have any name. */
 const questionsRoute = createRoute({
   getParentRoute: () => projectRoute,
@@ -300,18 +307,22 @@ const integrationRoute = createRoute({
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
-  /** `create` opens the dialog of a new webhook, `webhook` the attempts of one. */
-  validateSearch: ({ create, webhook }: Record<string, unknown>): WebhooksSearch => ({
-    ...(create === 'webhook' ? { create } : {}),
-    ...(typeof webhook === 'string' ? { webhook } : {}),
-  }),
+  /** `create` opens the dialog of a new webhook. */
+  validateSearch: ({ create }: Record<string, unknown>): { create?: 'webhook' } =>
+    create === 'webhook' ? { create } : {},
   component: lazyView(() => import('./views/settings/webhooks-view.tsx'), 'WebhooksView'),
 })
 
-interface WebhooksSearch {
-  create?: 'webhook'
-  webhook?: string
-}
+const webhookRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/webhooks/$webhook',
+  /** `show` lists the failed attempts alone, `message` opens one. */
+  validateSearch: ({ show, message }: Record<string, unknown>): { show?: 'failed'; message?: string } => ({
+    ...(show === 'failed' ? { show } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+  }),
+  component: lazyView(() => import('./views/settings/webhook-view.tsx'), 'WebhookView'),
+})
 
 const alertsRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -352,6 +363,18 @@ const privacyRoute = createRoute({
   component: lazyView(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
 })
 
+const receiptsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/privacy/receipts',
+  component: lazyView(() => import('./views/settings/receipts-view.tsx'), 'ReceiptsView'),
+})
+
+const receiptRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/privacy/receipts/$receipt',
+  component: lazyView(() => import('./views/settings/receipt-view.tsx'), 'ReceiptView'),
+})
+
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit',
@@ -390,6 +413,7 @@ const routeTree = rootRoute.addChildren([
     overviewRoute,
     chartRoute,
     callsRoute.addChildren([callRoute]),
+    callerRoute,
     knowledgeRoute,
     newItemRoute,
     questionsRoute,
@@ -403,12 +427,15 @@ const routeTree = rootRoute.addChildren([
       integrationRoute,
       sourceRoute,
       webhooksRoute,
+      webhookRoute,
       alertsRoute,
       newAlertRoute,
       alertRoute,
       analysisRoute,
       peopleRoute,
       privacyRoute,
+      receiptsRoute,
+      receiptRoute,
       auditRoute,
       generalRoute,
       accountRoute,

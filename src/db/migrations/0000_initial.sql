@@ -109,10 +109,12 @@ CREATE TABLE `audit_events` (
 	`project_id` integer,
 	`number` integer NOT NULL,
 	`at` integer NOT NULL,
+	`actor_kind` text NOT NULL,
 	`actor_id` text,
 	`actor_name` text,
 	`action` text NOT NULL,
 	`target` text,
+	`target_ref` text,
 	`ip_address` text
 );
 --> statement-breakpoint
@@ -702,6 +704,9 @@ CREATE TABLE `webhook_attempts` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`webhook_id` text NOT NULL,
 	`message_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`record` integer,
+	`ref` text,
 	`event` text NOT NULL,
 	`seq` integer NOT NULL,
 	`attempt` integer NOT NULL,
@@ -710,10 +715,14 @@ CREATE TABLE `webhook_attempts` (
 	`error` text,
 	`duration_ms` integer NOT NULL,
 	`bytes` integer NOT NULL,
+	`answer` text,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `webhook_attempts_by_webhook` ON `webhook_attempts` (`webhook_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_attempts_by_message` ON `webhook_attempts` (`webhook_id`,`message_id`);--> statement-breakpoint
+CREATE INDEX `webhook_attempts_failed` ON `webhook_attempts` (`webhook_id`,`id`) WHERE coalesce(status, 0) not between 200 and 299;--> statement-breakpoint
+CREATE INDEX `webhook_answers_by_record` ON `webhook_attempts` (`record`,`kind`) WHERE answer is not null;--> statement-breakpoint
 CREATE INDEX `webhook_attempts_by_time` ON `webhook_attempts` (`at`);--> statement-breakpoint
 CREATE TABLE `webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -886,6 +895,16 @@ END;--> statement-breakpoint
 -- Before the row goes, so that even a server that keeps deleted pages keeps no key.
 CREATE TRIGGER `calls_delete_recording` BEFORE DELETE ON `calls` BEGIN
 	UPDATE `recordings` SET `key` = zeroblob(32) WHERE `seq` = old.`seq`;
+END;--> statement-breakpoint
+-- What endpoints have answered about a record goes with it, and with the text that an item had.
+CREATE TRIGGER `calls_delete_answers` AFTER DELETE ON `calls` BEGIN
+	UPDATE `webhook_attempts` SET `answer` = NULL WHERE `record` = old.`seq` AND `kind` = 'call' AND `answer` IS NOT NULL;
+END;--> statement-breakpoint
+CREATE TRIGGER `items_update_answers` AFTER UPDATE OF `change_seq` ON `knowledge_items` BEGIN
+	UPDATE `webhook_attempts` SET `answer` = NULL WHERE `record` = old.`seq` AND `kind` = 'item' AND `answer` IS NOT NULL;
+END;--> statement-breakpoint
+CREATE TRIGGER `items_delete_answers` AFTER DELETE ON `knowledge_items` BEGIN
+	UPDATE `webhook_attempts` SET `answer` = NULL WHERE `record` = old.`seq` AND `kind` = 'item' AND `answer` IS NOT NULL;
 END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`

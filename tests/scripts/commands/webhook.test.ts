@@ -47,9 +47,7 @@ describe('callbook webhook', () => {
         await until(() => receiver.received.length === 2)
         const again = receiver.received[1]
         if (again) for (const secret of [made.value.secret, rotated.value.secret]) verify(secret, again)
-        await until(
-          async () => (await service.services.webhooks.attempts(project.projectId, id)).length === 2,
-        )
+        await until(async () => (await service.services.deliveries.list(project.projectId, id)).length === 2)
         const deliveries = await callbook.json(['webhook', 'deliveries', id])
         expect(deliveries.value[0]).toMatchObject({
           event: 'call.completed',

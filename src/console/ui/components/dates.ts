@@ -71,6 +71,11 @@ export class Dates {
     return this.#format(at, this.#isSameYear(at, now) ? moment : momentWithYear)
   }
 
+  /** `19 Nov, 14:32:07`, with the year when it is another. */
+  momentWithSecond(at: At, now: At = Date.now()): string {
+    return this.#format(at, this.#isSameYear(at, now) ? momentWithSecond : full)
+  }
+
   /** `19 Nov`, with the year when it is another. */
   day(at: At, now: At): string {
     return dayLabel(this.dayOf(at), this.#isSameYear(at, now) ? {} : { year: 'numeric' })
@@ -123,6 +128,7 @@ export class Dates {
 const numeric: Shape = { year: 'numeric', month: '2-digit', day: '2-digit' }
 const timeWithSecond: Shape = { ...time, second: '2-digit' }
 const moment: Shape = { ...day, ...time }
+const momentWithSecond: Shape = { ...day, ...timeWithSecond }
 const momentWithYear: Shape = { ...moment, year: 'numeric' }
 const full: Shape = { dateStyle: 'medium', timeStyle: 'medium' }
 const exact: Shape = { dateStyle: 'full', timeStyle: 'long' }

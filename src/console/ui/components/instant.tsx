@@ -6,9 +6,9 @@ interface InstantProps {
   at: string
   /**
    * `relative` is `5 min ago` for up to a week, then the day; `coming` is the same for future times; `moment`
-   * is day and minute, `absolute` has seconds.
+   * is day and minute, `second` has seconds, `absolute` the year as well.
    */
-  as?: 'relative' | 'coming' | 'moment' | 'absolute' | 'day'
+  as?: 'relative' | 'coming' | 'moment' | 'second' | 'absolute' | 'day'
 }
 
 /** A time, with the exact instant on hover. */
@@ -20,6 +20,7 @@ export function Instant({ at, as = 'relative' }: InstantProps) {
     relative: () => dates.relative(at, now),
     coming: () => dates.relative(at, now, 'in a moment'),
     moment: () => dates.moment(at, now),
+    second: () => dates.momentWithSecond(at, now),
     absolute: () => dates.full(at),
     day: () => dates.day(at, now),
   }

@@ -5,6 +5,8 @@ import classes from './page-header.module.css'
 
 interface PageHeaderProps {
   title: string
+  /** The title of the tab, where the page's own is for nobody's history. */
+  tabTitle?: string
   /** One sentence at most. */
   description?: ReactNode
   /** The page's one primary action. */
@@ -12,8 +14,8 @@ interface PageHeaderProps {
 }
 
 /** The title of a page and of its tab, and the page's action on the right. */
-export function PageHeader({ title, description, action }: PageHeaderProps) {
-  useDocumentTitle(`${title} · Callbook`)
+export function PageHeader({ title, tabTitle = title, description, action }: PageHeaderProps) {
+  useDocumentTitle(`${tabTitle} · Callbook`)
   return (
     <header className={classes.pageHeader}>
       <div className={classes.text}>

@@ -22,7 +22,8 @@ export function SecretModal({ isMade = true, ...props }: SecretModalProps) {
   return (
     <Modal
       {...props}
-      size={560}
+      // A key of 70 characters stands on one line.
+      size={600}
       closeOnEscape={!isMade}
       closeOnClickOutside={!isMade}
       withCloseButton={!isMade}

@@ -1,8 +1,19 @@
 import { Modal } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import type { SessionAnswer } from '../../people/session-answer.ts'
+import { ApiProblem } from '../api.ts'
 import { sessionEndedQuery, sessionQuery, usePerson } from '../session.ts'
 import { SignInForm } from '../views/entry/sign-in-form.tsx'
+
+/** Sends again what was refused because the session had ended. */
+function repeatRefused(queryClient: QueryClient): void {
+  for (const mutation of queryClient.getMutationCache().getAll()) {
+    const { error, variables } = mutation.state
+    // Its own page shows what becomes of it.
+    if (error instanceof ApiProblem && error.code === 'not_signed_in')
+      void mutation.execute(variables).catch(() => undefined)
+  }
+}
 
 /** Over the page when the session has ended: whoever signs in again finds what they were writing. */
 export default function SignInAgain() {
@@ -14,6 +25,7 @@ export default function SignInAgain() {
     queryClient.setQueryData(sessionQuery.queryKey, session)
     queryClient.setQueryData(sessionEndedQuery.queryKey, false)
     void queryClient.invalidateQueries()
+    repeatRefused(queryClient)
   }
   return (
     <Modal
@@ -29,8 +41,11 @@ export default function SignInAgain() {
       zIndex={400}
     >
       <div className="cb-stack">
-        <p className="cb-dimmed">Your session has ended. Your unsaved changes are still here.</p>
-        <SignInForm onSignedIn={proceed} inNewTab />
+        <p className="cb-dimmed">
+          Your session has ended. Your unsaved changes are still here, and what you have just sent is sent
+          again.
+        </p>
+        <SignInForm email={person.email} onSignedIn={proceed} inNewTab />
         <a href="/console/sign-in">Sign in as someone else</a>
       </div>
     </Modal>

@@ -6,6 +6,7 @@ import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
+import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
 import classes from './call.module.css'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
 import { valueLabel } from './filter-labels.ts'
@@ -121,7 +122,13 @@ function PhoneNumber({ value, label }: { value: string | null; label: string }) 
   if (value === null) return <span className="cb-dimmed">Unknown</span>
   return (
     <span className={classes.number}>
-      <span className="cb-figure cb-truncate">{formatNumber(value)}</span>
+      <span className="cb-figure cb-truncate">
+        {isWholeNumber(value) ? (
+          <CallerLink number={value}>{formatNumber(value)}</CallerLink>
+        ) : (
+          formatNumber(value)
+        )}
+      </span>
       <CopyButton value={value} label={label} />
     </span>
   )

@@ -3,6 +3,7 @@ import { useState, type WheelEvent } from 'react'
 import { callFilters, type FilterName, prefixOf } from '../../../../calls/filters.ts'
 import type { FoundBy } from '../../../../calls/finding/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
+import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
 import { AnalysisPills } from './analysis-pills.tsx'
 import classes from './calls.module.css'
 import {
@@ -102,6 +103,12 @@ export function CallFilters({
           >
             Search the conversation instead
           </Anchor>
+          {foundBy === 'number' && isWholeNumber(filters.text) && (
+            <>
+              {' · '}
+              <CallerLink number={filters.text}>Open the person</CallerLink>
+            </>
+          )}
         </p>
       )}
     </search>

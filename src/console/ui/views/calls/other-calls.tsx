@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import { counted } from '../../components/figures.ts'
-import { PageLink } from '../../components/links.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
+import { CallerLink } from '../callers/caller-link.tsx'
 import classes from './call.module.css'
 import { Duration } from './call-line.tsx'
 import { Evaluation, LiveBadge } from './evaluation.tsx'
@@ -55,9 +55,7 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
           </li>
         ))}
       </ul>
-      <PageLink to="/p/$project/calls" params={{ project: project.id }} search={{ number }} size="sm">
-        All calls of this number
-      </PageLink>
+      <CallerLink number={number}>All calls and data of this person</CallerLink>
     </details>
   )
 }

@@ -17,26 +17,36 @@ interface FormProps {
 
 interface SignInFormProps extends Partial<ProviderLinkProps> {
   label?: string
-  onSignedIn: FormProps['onSignedIn']
+  /** Whose session has ended. */
+  email?: string
+  onSignedIn: (session: SessionAnswer) => unknown
+  /** Called when a code is asked for, and when the password is again. */
+  onStep?: (needsCode: boolean) => void
+}
+
+/** Whether a code is asked for at first: after a reload, or after a link that has just set the password. */
+export function useNeedsCode() {
+  const queryClient = useQueryClient()
+  return useState(() => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false)
 }
 
 /**
  * Signs in at the provider, if there is one, or with email address and password, and the code of a second factor where
  * the person has one.
  */
-export function SignInForm({ label = 'Sign in', onSignedIn, ...after }: SignInFormProps) {
+export function SignInForm({ label = 'Sign in', email, onSignedIn, onStep, ...after }: SignInFormProps) {
   const provider = useProvider()
-  const queryClient = useQueryClient()
-  // Also after a reload, or after a link that has just set the password.
-  const [needsCode, setNeedsCode] = useState(
-    () => queryClient.getQueryData(sessionQuery.queryKey)?.needsCode ?? false,
-  )
-  if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => setNeedsCode(false)} />
+  const [needsCode, setNeedsCode] = useNeedsCode()
+  const go = (isCode: boolean) => {
+    setNeedsCode(isCode)
+    onStep?.(isCode)
+  }
+  if (needsCode) return <CodeForm label={label} onSignedIn={onSignedIn} onBack={() => go(false)} />
   return (
     <div className="cb-stack">
       {provider && <ProviderLink provider={provider} {...after} />}
       {!provider?.isOnly && (
-        <PasswordForm label={label} onSignedIn={onSignedIn} onCodeNeeded={() => setNeedsCode(true)} />
+        <PasswordForm label={label} known={email} onSignedIn={onSignedIn} onCodeNeeded={() => go(true)} />
       )}
     </div>
   )
@@ -45,11 +55,12 @@ export function SignInForm({ label = 'Sign in', onSignedIn, ...after }: SignInFo
 const names = ['email', 'password']
 
 interface PasswordFormProps extends FormProps {
+  known: string | undefined
   onCodeNeeded: () => void
 }
 
-function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
-  const [email, setEmail] = useState('')
+function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormProps) {
+  const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
   const { mutate, isIdle, isPending, error } = useMutation({
     mutationFn: async () => {
@@ -58,8 +69,9 @@ function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
     },
   })
   const errors = fieldErrors(error)
-  const first = useFocus<HTMLInputElement>(errors.email === undefined ? isIdle || null : error)
-  const again = useFocus<HTMLInputElement>(errors.email === undefined ? error : null)
+  const isKnown = known !== undefined && isIdle
+  const first = useFocus<HTMLInputElement>(errors.email === undefined ? (isIdle && !isKnown) || null : error)
+  const again = useFocus<HTMLInputElement>(errors.email === undefined ? isKnown || error : null)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isPending) mutate()
@@ -80,6 +92,8 @@ function PasswordForm({ label, onSignedIn, onCodeNeeded }: PasswordFormProps) {
       />
       <PasswordInput
         ref={again}
+        // A dialog focuses its first field otherwise.
+        data-autofocus={known !== undefined || undefined}
         label="Password"
         name="password"
         autoComplete="current-password"

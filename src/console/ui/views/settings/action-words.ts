@@ -1,4 +1,5 @@
-import type { AuditAction } from '../../../../audit/audit-trail.ts'
+import type { AuditAction } from '../../../../audit/actions.ts'
+import type { ActorKind } from '../../../../audit/audit-trail.ts'
 
 /** The name of each action in the audit trail. */
 export const actionWords: Record<AuditAction, string> = {
@@ -67,6 +68,8 @@ export const actionWords: Record<AuditAction, string> = {
   alert_changed: 'Alert changed',
   alert_tested: 'Alert tested',
   alert_deleted: 'Alert deleted',
+  item_created: 'Knowledge item created',
+  item_changed: 'Knowledge item changed',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
   webhook_secret_rotated: 'Webhook secret rotated',
@@ -74,10 +77,15 @@ export const actionWords: Record<AuditAction, string> = {
   webhook_enabled: 'Webhook enabled',
   webhook_switched_off: 'Webhook disabled',
   webhook_replayed: 'Webhook replayed',
+  webhook_resent: 'Webhook event sent again',
+  webhook_tested: 'Webhook tested',
 }
 
-/** Who acts where no person and no key does. */
-export function nobodyWords(action: AuditAction): string {
-  const isOurs = action.endsWith('_expired') || action === 'calls_ended' || action === 'call_analyzed'
-  return isOurs ? 'Callbook itself' : 'Command line'
+/** Who acts, where the entry has no name. */
+export const actorWords: Record<ActorKind, string> = {
+  person: 'Person',
+  key: 'Key',
+  commandLine: 'Command line',
+  service: 'Callbook itself',
+  stranger: 'Not signed in',
 }

@@ -6,7 +6,7 @@ import { useProject } from '../../session.ts'
 import { DateFilter } from '../calls/date-filter.tsx'
 import { dateRangeLabel, rangeToDays } from '../calls/date-range.ts'
 import { ChoicePill, FormPill } from '../calls/pill.tsx'
-import { actionWords } from './action-words.ts'
+import { actionWords, actorWords } from './action-words.ts'
 import type { AuditSearch } from './audit-search.ts'
 import { keysQuery } from './key-queries.ts'
 import { peopleQuery } from './people.ts'
@@ -80,7 +80,10 @@ function WhoPill({ filters, onChange }: AuditFiltersProps) {
   const options = [
     ...(people?.members ?? []).map(({ personId, name }) => ({ value: personId, label: name })),
     ...(keys?.data ?? []).map(({ id, name, hint }) => ({ value: id, label: `${name} (${hint})` })),
-    { value: 'none', label: 'Command line and service' },
+    ...(['commandLine', 'service', 'stranger'] as const).map((kind) => ({
+      value: kind,
+      label: actorWords[kind],
+    })),
   ]
   const { who } = filters
   return (

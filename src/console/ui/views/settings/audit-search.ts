@@ -2,7 +2,7 @@ import { textParam } from '../../search-params.ts'
 
 /** What the audit trail is filtered by, as the address has it. Times are ISO 8601. */
 export interface AuditSearch {
-  /** The id of a person or a key; `none` for the command line and the service itself. */
+  /** The id of a person or a key; `commandLine`, `service` or `stranger`. */
   who?: string
   action?: string
   from?: string

@@ -12,7 +12,8 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
-import { actionWords, nobodyWords } from './action-words.ts'
+import { actionWords } from './action-words.ts'
+import { AuditActor, AuditTarget } from './audit-entry.tsx'
 import { AuditFilters } from './audit-filters.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
@@ -46,7 +47,7 @@ function AuditTrail() {
     <>
       <PageHeader
         title="Audit trail"
-        description="Who did what in the last 400 days. Entries cannot be changed. Records appear only as hashes."
+        description="Who did what in the last 400 days. Entries cannot be changed. Of a deleted call or item only a hash stays."
         action={
           <Button
             component="a"
@@ -105,16 +106,36 @@ function firstPage(): string | null {
 }
 
 const columns: Column<AuditRow>[] = [
-  { key: 'at', header: 'When', width: '136px', render: ({ at }) => <Instant at={at} as="moment" /> },
+  {
+    key: 'at',
+    header: 'When',
+    width: '168px',
+    from: 640,
+    render: ({ at }) => <Instant at={at} as="second" />,
+  },
+  {
+    key: 'actor',
+    header: 'Who',
+    from: 640,
+    width: '26%',
+    render: (row) => <AuditActor row={row} />,
+  },
   {
     key: 'action',
     header: 'Action',
-    render: ({ action, target, actor, actorId }) => (
+    render: (row) => (
       <>
         {/* A newer process on the same database may record other actions. */}
-        {actionWords[action] ?? action}
+        {actionWords[row.action] ?? row.action}
         <span className="cb-narrow-line">
-          {[target, actor ?? nobodyWords(action), actorId].filter(Boolean).join(' · ')}
+          <AuditTarget row={row} />
+        </span>
+        <span className="cb-narrow-line">
+          <AuditActor row={row} />
+        </span>
+        <span className="cb-narrow-line">
+          <Instant at={row.at} as="second" />
+          {row.ipAddress && ` · ${row.ipAddress}`}
         </span>
       </>
     ),
@@ -122,31 +143,15 @@ const columns: Column<AuditRow>[] = [
   {
     key: 'target',
     header: 'Target',
+    width: '28%',
     from: 640,
-    render: ({ target }) => (target === null ? null : <Mono truncate>{target}</Mono>),
-  },
-  {
-    key: 'actor',
-    header: 'Who',
-    from: 640,
-    render: ({ action, actor, actorId }) => (
-      <>
-        <span className="cb-truncate" title={actor ?? undefined}>
-          {actor ?? <span className="cb-dimmed">{nobodyWords(action)}</span>}
-        </span>
-        {actorId !== null && (
-          <span className="cb-dimmed">
-            <Mono truncate>{actorId}</Mono>
-          </span>
-        )}
-      </>
-    ),
+    render: (row) => <AuditTarget row={row} />,
   },
   {
     key: 'address',
     header: 'From',
-    width: '160px',
-    from: 800,
+    width: '128px',
+    from: 960,
     render: ({ ipAddress }) => (ipAddress === null ? null : <Mono truncate>{ipAddress}</Mono>),
   },
 ]

@@ -36,8 +36,9 @@ export function IntegrationView() {
 function Connected({ integration, project }: { integration: Integration; project: string }) {
   const { label, description, bySource, access, guide, linesOf } = integration
   const [isCreating, setCreating] = useState(false)
-  const placeholder = access === 'ingest' ? 'ck_ingest_…' : 'ck_live_…'
-  const filledWith = (key: string) => linesOf({ url: location.origin, key, project })
+  // Until the page is left, as the dialog promises.
+  const [made, setMade] = useState<string | null>(null)
+  const key = made ?? (access === 'ingest' ? 'ck_ingest_…' : 'ck_live_…')
   return (
     <>
       <PageHeader
@@ -71,9 +72,12 @@ function Connected({ integration, project }: { integration: Integration; project
               </p>
             )}
             <p className="cb-dimmed">
-              {description} Create the {access} key to fill it into these lines. The key is shown once.
+              {description}{' '}
+              {made === null
+                ? `Create the ${access} key to fill it into these lines. The key is shown once.`
+                : 'These lines have the new key until you leave this page.'}
             </p>
-            <LinesToCopy lines={filledWith(placeholder)} />
+            <LinesToCopy lines={linesOf({ url: location.origin, key, project })} />
             <Anchor href={`/docs/guide/${guide}`}>{label} in the guide</Anchor>
           </div>
         </Panel>
@@ -82,9 +86,8 @@ function Connected({ integration, project }: { integration: Integration; project
         opened={isCreating}
         onClose={() => setCreating(false)}
         preset={{ name: label, access }}
-        renderUse={(key) => (
-          <LinesToCopy lines={filledWith(key).filter(({ code }) => code !== key && code.includes(key))} />
-        )}
+        onMade={({ key }) => setMade(key)}
+        use={<p className="cb-dimmed">The lines on this page have the key until you leave it.</p>}
       />
     </>
   )

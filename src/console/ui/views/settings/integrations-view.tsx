@@ -6,6 +6,7 @@ import { setUpOf } from '../../../../sources/catalog.ts'
 import type { SourceRecord } from '../../../../sources/sources.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
+import { PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -107,7 +108,40 @@ function ByKey({
 const nameColumn: Column<Integration> = {
   key: 'name',
   header: 'Name',
-  render: ({ label }) => <span className={`${classes.keyName} cb-truncate`}>{label}</span>,
+  render: (row) => <IntegrationLink integration={row} />,
+}
+
+function IntegrationLink({ integration: { name, label } }: { integration: Integration }) {
+  const { id: project } = useProject()
+  return (
+    <span className={classes.keyName}>
+      <PageLink
+        to="/p/$project/settings/integrations/$integration"
+        params={{ project, integration: name }}
+        c="inherit"
+        className="cb-truncate"
+      >
+        {label}
+      </PageLink>
+    </span>
+  )
+}
+
+function SourceLink({ source: { id, name } }: { source: SourceRecord }) {
+  const { id: project } = useProject()
+  return (
+    <span className={classes.keyName}>
+      <PageLink
+        to="/p/$project/settings/integrations/sources/$source"
+        params={{ project, source: id }}
+        c="inherit"
+        className="cb-truncate"
+        dir="auto"
+      >
+        {name}
+      </PageLink>
+    </span>
+  )
 }
 
 const useColumn: Column<Integration> = {
@@ -142,7 +176,7 @@ const columns: Column<SourceRecord>[] = [
   {
     key: 'name',
     header: 'Name',
-    render: ({ name }) => <span className={`${classes.keyName} cb-truncate`}>{name}</span>,
+    render: (row) => <SourceLink source={row} />,
   },
   {
     key: 'platform',

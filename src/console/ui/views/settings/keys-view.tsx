@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { KeyRecord } from '../../../../auth/key-record.ts'
+import { dayLabel } from '../../components/dates.ts'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
@@ -11,9 +12,10 @@ import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
-import { lastInstantOf } from './expiry.ts'
+import { lastDayOf } from './expiry.ts'
 import { accesses, accessOf, inPairs, keysQuery, type ListedKey, stateOf } from './key-queries.ts'
 import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
@@ -117,14 +119,10 @@ function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<Listed
     {
       key: 'expires',
       header: 'Expires',
-      width: '96px',
+      width: '112px',
       from: 800,
       render: ({ row: { expiresAt } }) =>
-        expiresAt ? (
-          <Instant at={lastInstantOf(expiresAt)} as="day" />
-        ) : (
-          <span className="cb-dimmed">Never</span>
-        ),
+        expiresAt ? <LastDay expiresAt={expiresAt} /> : <span className="cb-dimmed">Never</span>,
     },
     {
       key: 'created',
@@ -171,6 +169,17 @@ function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now:
       </PageLink>
       <KeyState row={row} now={now} isReplaced={isReplaced} />
     </span>
+  )
+}
+
+function LastDay({ expiresAt }: { expiresAt: string }) {
+  const dates = useDates()
+  const day = lastDayOf(expiresAt, dates)
+  const isThisYear = day.slice(0, 4) === dates.dayOf(Date.now()).slice(0, 4)
+  return (
+    <time dateTime={expiresAt} title={dates.exact(expiresAt)} className="cb-figure">
+      {dayLabel(day, isThisYear ? {} : { year: 'numeric' })}
+    </time>
   )
 }
 

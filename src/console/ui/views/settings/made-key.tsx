@@ -8,11 +8,11 @@ interface MadeKeyProps {
   made: CreatedKey
   onStored: () => void
   /** What the key is used for; a first request by default. */
-  renderUse?: ((key: string) => ReactNode) | undefined
+  use?: ReactNode
 }
 
 /** A new key in full, shown this once. */
-export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
+export function MadeKey({ made, onStored, use }: MadeKeyProps) {
   return (
     <ShownOnce
       what="key"
@@ -25,7 +25,7 @@ export function MadeKey({ made, onStored, renderUse }: MadeKeyProps) {
       }
       onStored={onStored}
     >
-      {renderUse?.(made.key) ?? (
+      {use ?? (
         <div>
           <p className={classes.label}>Try it</p>
           <CodeBlock code={commandFor(made)} label="Copy command" />

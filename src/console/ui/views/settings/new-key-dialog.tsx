@@ -13,7 +13,7 @@ interface NewKeyDialogProps {
   /** For one use: what its key is called, and its only access. */
   preset?: KeyPreset
   /** What the new key is used for, in place of a first request. */
-  renderUse?: (key: string) => ReactNode
+  use?: ReactNode
   /** Called with the new key. */
   onMade?: (made: CreatedKey) => void
 }
@@ -22,7 +22,7 @@ interface NewKeyDialogProps {
  * Creates a key and shows it once. The key is only in this dialog's state, never in the cache of queries or
  * mutations.
  */
-export function NewKeyDialog({ opened, onClose, preset, renderUse, onMade }: NewKeyDialogProps) {
+export function NewKeyDialog({ opened, onClose, preset, use, onMade }: NewKeyDialogProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const [made, setMade] = useState<CreatedKey | null>(null)
@@ -36,7 +36,7 @@ export function NewKeyDialog({ opened, onClose, preset, renderUse, onMade }: New
       title={made ? 'Save your key' : 'Create API Key'}
     >
       {made ? (
-        <MadeKey made={made} onStored={onClose} renderUse={renderUse} />
+        <MadeKey made={made} onStored={onClose} use={use} />
       ) : (
         opened && (
           <NewKeyForm

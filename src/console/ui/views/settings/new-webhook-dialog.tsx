@@ -10,7 +10,7 @@ import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import classes from './settings.module.css'
 import { useSecretRequest } from './use-secret-request.ts'
-import { events, webhooksQuery } from './webhook-queries.ts'
+import { allEvents, webhooksQuery } from './webhook-queries.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
 
 interface NewWebhookDialogProps {
@@ -57,7 +57,7 @@ interface NewWebhookFormProps {
 function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
   const { id: project } = useProject()
   const [url, setUrl] = useState('')
-  const [chosen, setChosen] = useState<string[]>(events.map(([event]) => event))
+  const [chosen, setChosen] = useState<string[]>(allEvents.map(([event]) => event))
   const [details, setDetails] = useState(false)
   const isReady = url.trim() !== '' && chosen.length > 0
   const { request, isPending, error } = useSecretRequest(async () =>
@@ -88,7 +88,7 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
       />
       <Checkbox.Group label="Events" value={chosen} onChange={setChosen} error={errors.events}>
         <div className={classes.webhookEvents}>
-          {events.map(([event, words]) => (
+          {allEvents.map(([event, words]) => (
             <Checkbox
               key={event}
               value={event}

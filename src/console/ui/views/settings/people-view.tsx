@@ -99,7 +99,7 @@ function memberColumns(
       from: 640,
       render: ({ email }) => <span className="cb-dimmed">{email}</span>,
     },
-    { key: 'role', header: 'Role', width: '120px', render: (row) => <RoleSelect row={row} /> },
+    { key: 'role', header: 'Role', width: '136px', render: (row) => <RoleSelect row={row} /> },
     {
       key: 'joined',
       header: 'Joined',

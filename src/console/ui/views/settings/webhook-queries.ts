@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { WebhookEvent } from '../../../../webhooks/events.ts'
 import { api, unwrap } from '../../api.ts'
 import { settingsKeys } from '../../query-keys.ts'
@@ -14,12 +14,28 @@ export function webhooksQuery(project: string) {
   })
 }
 
-/** The newest attempts to send events to a webhook. */
-export function triesQuery(project: string, id: string) {
+/** The newest attempts to send events to a webhook; or the newest that failed. */
+export function attemptsQuery(project: string, id: string, isFailed: boolean) {
   return queryOptions({
-    queryKey: settingsKeys.attempts(project, id),
+    queryKey: settingsKeys.attempts(project, id, isFailed),
     queryFn: ({ signal }) =>
-      unwrap(api.projects({ project }).webhooks({ id }).attempts.get({ fetch: { signal } })),
+      unwrap(
+        api
+          .projects({ project })
+          .webhooks({ id })
+          .attempts.get({ query: isFailed ? { failed: 'true' } : {}, fetch: { signal } }),
+      ),
+    refetchInterval: refetchMs,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** One message with its attempts. */
+export function messageQuery(project: string, id: string, message: string) {
+  return queryOptions({
+    queryKey: settingsKeys.message(project, id, message),
+    queryFn: ({ signal }) =>
+      unwrap(api.projects({ project }).webhooks({ id }).messages({ message }).get({ fetch: { signal } })),
     refetchInterval: refetchMs,
   })
 }
@@ -38,4 +54,4 @@ const eventWords = {
   'alert.changed': 'An alert changed its state',
 } as const satisfies Record<WebhookEvent, string>
 
-export const events = Object.entries(eventWords)
+export const allEvents = Object.entries(eventWords)

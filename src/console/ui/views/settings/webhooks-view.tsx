@@ -1,38 +1,25 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import {
-  IconAlertTriangle,
-  IconCheck,
-  IconDots,
-  IconList,
-  IconPlus,
-  IconPower,
-  IconRefresh,
-  IconTrash,
-  IconWebhook,
-} from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { IconDots, IconList, IconPlus, IconRefresh, IconTrash, IconWebhook } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
-import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { asCount, counted } from '../../components/figures.ts'
+import { asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
 import { focusedOrMenu } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { NewWebhookDialog } from './new-webhook-dialog.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import classes from './settings.module.css'
-import { WebhookAttempts } from './webhook-attempts.tsx'
-import { events, webhooksQuery } from './webhook-queries.ts'
+import { allEvents, webhooksQuery } from './webhook-queries.ts'
+import { RemoveDialog, SwitchedOff, WebhookState } from './webhook-state.tsx'
 
 /** The project's webhooks: list, create, rotate, send again, switch on, remove. */
 export function WebhooksView() {
@@ -52,14 +39,15 @@ interface Actions {
 function Webhooks() {
   const { id: project } = useProject()
   const { data, error, refetch } = useQuery(webhooksQuery(project))
-  const { create, webhook: openId } = useSearch({ from: '/p/$project/settings/webhooks' })
+  const { create } = useSearch({ from: '/p/$project/settings/webhooks' })
   const navigate = useNavigate({ from: '/p/$project/settings/webhooks' })
   const [rotating, setRotating] = useState<WebhookRecord | null>(null)
   const [removing, setRemoving] = useState<WebhookRecord | null>(null)
-  const show = (search: { create?: 'webhook'; webhook?: string }) =>
+  const show = (search: { create?: 'webhook' }) =>
     // Ignores the blocker: the dialog of a new secret blocks all other navigation until it is stored.
     void navigate({ to: '.', search, replace: true, ignoreBlocker: true })
-  const open = ({ id }: WebhookRecord) => show({ webhook: id })
+  const open = ({ id }: WebhookRecord) =>
+    void navigate({ to: '/p/$project/settings/webhooks/$webhook', params: { project, webhook: id } })
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => show({ create: 'webhook' })}>
       Create webhook
@@ -83,7 +71,7 @@ function Webhooks() {
       ) : (
         <ListTable
           label="Webhooks"
-          columns={columnsOf({ open, rotate: setRotating, remove: setRemoving })}
+          columns={columnsOf(project, { open, rotate: setRotating, remove: setRemoving })}
           rows={data?.data}
           rowKey={({ id }) => id}
           onOpen={open}
@@ -93,25 +81,27 @@ function Webhooks() {
         />
       )}
       <NewWebhookDialog opened={create === 'webhook'} onClose={() => show({})} />
-      <WebhookAttempts
-        webhook={data?.data.find(({ id }) => id === openId) ?? null}
-        onClose={() => show({})}
-      />
       <RotateDialog webhook={rotating} onClose={() => setRotating(null)} />
       <RemoveDialog removing={removing} onClose={() => setRemoving(null)} />
     </>
   )
 }
 
-function columnsOf(actions: Actions): Column<WebhookRecord>[] {
+function columnsOf(project: string, actions: Actions): Column<WebhookRecord>[] {
   return [
     {
       key: 'url',
       header: 'URL',
       render: (row) => (
         <span className={classes.keyName}>
-          <Mono truncate>{row.url}</Mono>
-          <State row={row} />
+          <PageLink
+            to="/p/$project/settings/webhooks/$webhook"
+            params={{ project, webhook: row.id }}
+            className="cb-truncate"
+          >
+            <Mono>{row.url}</Mono>
+          </PageLink>
+          <WebhookState row={row} />
         </span>
       ),
     },
@@ -144,26 +134,11 @@ function columnsOf(actions: Actions): Column<WebhookRecord>[] {
   ]
 }
 
-function State({ row: { enabled, failures } }: { row: WebhookRecord }) {
-  if (!enabled)
-    return (
-      <StatusBadge tone="danger" icon={<IconPower size={12} />}>
-        Disabled
-      </StatusBadge>
-    )
-  if (failures === 0) return null
-  return (
-    <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
-      {counted(failures, 'failure')}
-    </StatusBadge>
-  )
-}
-
 function Events({ row }: { row: WebhookRecord }) {
-  if (row.events.length === events.length) return <span className="cb-dimmed">All</span>
+  if (row.events.length === allEvents.length) return <span className="cb-dimmed">All</span>
   return (
     <span title={row.events.join('\n')} className="cb-figure">
-      {row.events.length} of {events.length}
+      {row.events.length} of {allEvents.length}
     </span>
   )
 }
@@ -183,7 +158,7 @@ function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconList size={16} />} onClick={from(open)}>
-          Deliveries and replay
+          Open deliveries
         </Menu.Item>
         <Menu.Item leftSection={<IconRefresh size={16} />} onClick={from(rotate)}>
           Rotate secret
@@ -193,50 +168,5 @@ function RowMenu({ row, open, rotate, remove }: Actions & { row: WebhookRecord }
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
-  )
-}
-
-function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: WebhookRecord }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).webhooks({ id }).enable.post({})),
-    onSuccess: () => queryClient.invalidateQueries(webhooksQuery(project)),
-    onError: (failure) => notifications.show({ color: 'red', message: String(failure.message) }),
-  })
-  return (
-    <span className={classes.webhookOff}>
-      <span>
-        {disabledReason} Disabled {disabledAt && <Instant at={disabledAt} />}. Nothing is sent until you
-        enable it.
-      </span>
-      <Button size="compact-xs" variant="default" loading={isPending} onClick={() => mutate()}>
-        Enable and send missed events
-      </Button>
-    </span>
-  )
-}
-
-function RemoveDialog({ removing, onClose }: { removing: WebhookRecord | null; onClose: () => void }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const remove = async ({ id }: WebhookRecord) => {
-    await unwrap(api.projects({ project }).webhooks({ id }).delete())
-    await queryClient.invalidateQueries(webhooksQuery(project))
-    notifications.show({ message: 'Webhook deleted.', icon: <IconCheck size={16} /> })
-  }
-  return (
-    <ConfirmDialog
-      opened={removing !== null}
-      onClose={onClose}
-      title="Delete this webhook?"
-      confirmLabel="Delete webhook"
-      onConfirm={async () => removing && remove(removing)}
-    >
-      <p>
-        <Mono>{removing?.url}</Mono> will get no more events. Its waiting events and its list of deliveries
-        are deleted.
-      </p>
-    </ConfirmDialog>
   )
 }

@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm'
+import { calls } from '../../db/schema.ts'
+import type { StoreOf } from '../../db/store.ts'
+import { notFound } from '../../errors.ts'
+import { toIso } from '../../text/instant.ts'
+import type { Condition } from '../finding/conditions.ts'
+import type { CallSelections } from './call-selection.ts'
+import type { CallerAddress } from './caller-address.ts'
+import type { HoldRecord, Holds } from './holds.ts'
+
+/** What a project has of a phone number. */
+export interface CallerRecord {
+  /** As its page's address has it: see caller-address.ts. */
+  id: string
+  number: string
+  calls: number
+  /** How many of them are on hold. */
+  onHold: number
+  /** When the first and the newest call were created, ISO 8601; null without calls. */
+  firstAt: string | null
+  lastAt: string | null
+}
+
+interface CallersOptions {
+  store: StoreOf
+  selections: CallSelections
+  holds: Holds
+  address: CallerAddress
+}
+
+/** The people behind phone numbers. Requests name them by an address that does not show the number. */
+export class Callers {
+  readonly #options: CallersOptions
+
+  constructor(options: CallersOptions) {
+    this.#options = options
+  }
+
+  /** The address of a whole phone number, however it is written. @throws invalid_request */
+  async find(projectId: number, number: string): Promise<{ id: string }> {
+    const { selections, address } = this.#options
+    const { text } = await selections.matcher(projectId, number)
+    return { id: address.write(projectId, text) }
+  }
+
+  /** @throws not_found */
+  async get(projectId: number, id: string): Promise<CallerRecord> {
+    const { store, selections, holds } = this.#options
+    const number = this.#numberOf(projectId, id)
+    const db = store(projectId).readForConsole
+    const selection = await selections.of(db, projectId, { number })
+    const [found = { calls: 0, first: null, last: null }] = await db
+      .select({
+        calls: sql<number>`count(*)`,
+        first: sql<number | null>`min(created_at)`,
+        last: sql<number | null>`max(created_at)`,
+      })
+      .from(
+        sql`(${selection}) as some cross join ${calls} on calls.seq = some.seq and project_id = ${projectId}`,
+      )
+    const { seqs } = await holds.among(db, projectId, selection)
+    const times = { firstAt: toIso(found.first), lastAt: toIso(found.last) }
+    return { id, number, calls: found.calls, onHold: seqs.size, ...times }
+  }
+
+  /** The holds on the number itself. @throws not_found */
+  async holds(projectId: number, id: string): Promise<HoldRecord[]> {
+    const { selections, holds } = this.#options
+    const { matches } = await selections.matcher(projectId, this.#numberOf(projectId, id))
+    return (await holds.list(projectId)).filter(({ number }) => number !== null && matches(number))
+  }
+
+  /** What the person's calls meet. @throws not_found */
+  async conditionOf(projectId: number, id: string): Promise<Condition> {
+    const { store, selections } = this.#options
+    return await selections.conditionOf(
+      store(projectId).readForConsole,
+      projectId,
+      this.#numberOf(projectId, id),
+    )
+  }
+
+  #numberOf(projectId: number, id: string): string {
+    const number = this.#options.address.read(projectId, id)
+    if (number === null) throw notFound('There is no such person.')
+    return number
+  }
+}

@@ -1,0 +1,174 @@
+import { IconKey, IconServer, IconTerminal2, IconUser, IconUserQuestion } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import type { ActorKind, AuditRow } from '../../../../audit/audit-trail.ts'
+import { PageLink } from '../../components/links.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { useProject } from '../../session.ts'
+import { actorWords } from './action-words.ts'
+import classes from './settings.module.css'
+
+const icons: Record<ActorKind, typeof IconUser> = {
+  person: IconUser,
+  key: IconKey,
+  commandLine: IconTerminal2,
+  service: IconServer,
+  stranger: IconUserQuestion,
+}
+
+/** Who acted, as a link to all that they did. */
+export function AuditActor({ row: { actor, actorKind, actorId } }: { row: AuditRow }) {
+  const { id: project } = useProject()
+  const Icon = icons[actorKind]
+  const isNamed = actorKind === 'person' || actorKind === 'key'
+  const [name, rest] = partsOf(actor ?? actorWords[actorKind])
+  return (
+    <span
+      className={classes.auditActor}
+      title={[actor ?? actorWords[actorKind], actorId].filter(Boolean).join('\n')}
+    >
+      <Icon size={14} aria-label={actorWords[actorKind]} />
+      <PageLink
+        to="/p/$project/settings/audit"
+        params={{ project }}
+        search={{ who: isNamed ? (actorId ?? actorKind) : actorKind }}
+        className={`cb-truncate ${classes.auditActorName}`}
+        dir="auto"
+      >
+        {name}
+      </PageLink>
+      {rest && <span className={`cb-dimmed cb-truncate ${classes.auditActorRest}`}>{rest}</span>}
+    </span>
+  )
+}
+
+/** `Ada Lovelace (ada@example.com)` as its two parts. */
+function partsOf(label: string): [name: string, rest: string] {
+  const [, name = label, rest = ''] = /^(.+) \((.+)\)$/.exec(label) ?? []
+  return [name, rest]
+}
+
+/** A name, with what tells it from others dimmed; the id of a webhook stands in its link. */
+function Label({ text }: { text: string }) {
+  const [, name = text, rest = '', change = ''] = /^(.+?) \((.+?)\)(.*)$/s.exec(text) ?? []
+  return (
+    <>
+      {name}
+      {change}
+      {rest && !/^(?:wh|alr)_/.test(rest) && <span className="cb-dimmed"> {rest}</span>}
+    </>
+  )
+}
+
+/** What it was done to: a link while that exists. */
+export function AuditTarget({ row }: { row: AuditRow }) {
+  const { target, link } = row
+  if (target === null) return null
+  const { hash, label } = readTarget(target)
+  if (!link)
+    return hash ? (
+      <span className="cb-dimmed cb-truncate" title={target}>
+        {row.action.startsWith('item_') ? 'Deleted item' : 'Deleted record'} <Mono>{hash.slice(0, 8)}…</Mono>
+        {label && ` · ${label}`}
+      </span>
+    ) : (
+      <span className="cb-truncate" dir="auto" title={target}>
+        {label}
+      </span>
+    )
+  const name = nameOf(row, label)
+  return (
+    <span className="cb-truncate" title={hash ? undefined : target}>
+      <TargetLink link={link}>{name}</TargetLink>
+      {hash && label && row.action !== 'hold_set' && row.action !== 'hold_lifted' && (
+        <span className="cb-dimmed"> · {label}</span>
+      )}
+    </span>
+  )
+}
+
+function nameOf({ link }: AuditRow, label: string): ReactNode {
+  if (link?.kind === 'call') return <Mono>{link.id}</Mono>
+  if (link?.kind === 'item') return link.name
+  if (link?.kind === 'hold') return 'Calls of a number'
+  // `era_…: 12 calls`
+  if (link?.kind === 'erasure') return label.replace(/^era_\w+: /, '')
+  return label ? <Label text={label} /> : link?.id
+}
+
+/** A keyed hash at the start of a target, and what follows it; or all of it. */
+function readTarget(target: string): { hash: string | null; label: string } {
+  const [, hash, label = ''] = /^([0-9a-f]{64})(?:: (.*))?$/s.exec(target) ?? []
+  return hash ? { hash, label } : { hash: null, label: target }
+}
+
+function TargetLink({
+  link: { kind, id },
+  children,
+}: {
+  link: NonNullable<AuditRow['link']>
+  children: ReactNode
+}) {
+  const { id: project } = useProject()
+  switch (kind) {
+    case 'call':
+      return (
+        <PageLink to="/p/$project/calls/$call" params={{ project, call: id }}>
+          {children}
+        </PageLink>
+      )
+    case 'item':
+      return (
+        <PageLink to="/p/$project/knowledge/$item" params={{ project, item: id }} dir="auto">
+          {children}
+        </PageLink>
+      )
+    case 'key':
+      return (
+        <PageLink to="/p/$project/settings/keys/$key" params={{ project, key: id }} dir="auto">
+          {children}
+        </PageLink>
+      )
+    case 'source':
+      return (
+        <PageLink
+          to="/p/$project/settings/integrations/sources/$source"
+          params={{ project, source: id }}
+          dir="auto"
+        >
+          {children}
+        </PageLink>
+      )
+    case 'webhook':
+      return (
+        <PageLink to="/p/$project/settings/webhooks/$webhook" params={{ project, webhook: id }}>
+          {children}
+        </PageLink>
+      )
+    case 'person':
+      return (
+        <PageLink to="/p/$project/settings/people" params={{ project }} dir="auto">
+          {children}
+        </PageLink>
+      )
+    case 'erasure':
+      return (
+        <PageLink to="/p/$project/settings/privacy/receipts/$receipt" params={{ project, receipt: id }}>
+          {children}
+        </PageLink>
+      )
+    case 'hold':
+      return (
+        <PageLink to="/p/$project/settings/privacy" params={{ project }}>
+          {children}
+        </PageLink>
+      )
+    case 'alert':
+      return (
+        <PageLink to="/p/$project/settings/alerts/$alert" params={{ project, alert: id }} dir="auto">
+          {children}
+        </PageLink>
+      )
+    default:
+      return kind satisfies never
+  }
+}

@@ -1,0 +1,146 @@
+import { SegmentedControl } from '@mantine/core'
+import { IconSend } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
+import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
+import { Empty } from '../../components/empty.tsx'
+import { asBytes } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
+import { type Column, ListTable } from '../../components/list-table.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { useProject } from '../../session.ts'
+import classes from './settings.module.css'
+import messageClasses from './webhook-message.module.css'
+import { WebhookMessageDetails } from './webhook-message.tsx'
+import { attemptsQuery } from './webhook-queries.ts'
+import { AttemptStatus } from './webhook-state.tsx'
+
+/** Every attempt with its answer. A click shows more of it beside the list. */
+export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: WebhookRecord }) {
+  const { id: project } = useProject()
+  const { show: which, message } = useSearch({ from: '/p/$project/settings/webhooks/$webhook' })
+  const navigate = useNavigate({ from: '/p/$project/settings/webhooks/$webhook' })
+  const { data, error, refetch, isPlaceholderData } = useQuery(attemptsQuery(project, id, which === 'failed'))
+  const rows = data?.data
+  // Of several attempts of one message, the newest shows it.
+  const open = rows?.find(({ messageId }) => messageId === message)
+  const show = (search: { show?: 'failed'; message?: string }) =>
+    void navigate({ to: '.', search, replace: true, resetScroll: false })
+  const kept = which ? { show: which } : {}
+  return (
+    <section className={classes.section}>
+      <div className={classes.sectionHead}>
+        <h2>Deliveries</h2>
+        <SegmentedControl
+          size="xs"
+          aria-label="Which deliveries"
+          value={which ?? 'all'}
+          onChange={(value) => show(value === 'failed' ? { show: value } : {})}
+          data={[
+            { value: 'all', label: 'All' },
+            { value: 'failed', label: 'Failed' },
+          ]}
+        />
+      </div>
+      {error && !data ? (
+        <Problem error={error} title="The deliveries could not be loaded" onRetry={() => void refetch()} />
+      ) : (
+        <div className={messageClasses.deliveries} data-open={open ? true : undefined}>
+          <ListTable
+            label="Deliveries"
+            columns={columns}
+            rows={rows}
+            isStale={isPlaceholderData}
+            rowKey={keyOf}
+            onOpen={(row) => show(row === open ? kept : { ...kept, message: row.messageId })}
+            selectedKey={open ? keyOf(open) : null}
+            expectedRows={6}
+            empty={
+              <Empty
+                icon={<IconSend size={24} />}
+                title={which ? 'No failed deliveries' : 'Nothing sent yet'}
+              >
+                Each attempt is listed here for 30 days with its status, time and size.
+              </Empty>
+            }
+          />
+          {open && (
+            <aside aria-label="Delivery" className={messageClasses.open}>
+              <WebhookMessageDetails
+                key={open.messageId}
+                webhook={id}
+                attempt={open}
+                mayResend={enabled}
+                onClose={() => show(kept)}
+              />
+            </aside>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
+
+const keyOf = ({ messageId, attempt }: WebhookAttempt) => `${messageId} ${attempt}`
+
+const columns: Column<WebhookAttempt>[] = [
+  {
+    key: 'answer',
+    header: 'Status',
+    render: (row) => (
+      <>
+        <AttemptStatus attempt={row} />
+        <span className="cb-narrow-line">
+          {row.isTest && 'Test · '}
+          {row.event} · <Instant at={row.at} as="second" />
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'event',
+    header: 'Event',
+    width: '32%',
+    from: 640,
+    render: ({ event, isTest }) => (
+      <span className={classes.keyName}>
+        <Mono truncate>{event}</Mono>
+        {isTest && <StatusBadge tone="neutral">Test</StatusBadge>}
+      </span>
+    ),
+  },
+  {
+    key: 'attempt',
+    header: 'Attempt',
+    width: '72px',
+    align: 'right',
+    from: 480,
+    render: ({ attempt }) => <span className="cb-figure">{attempt}</span>,
+  },
+  {
+    key: 'time',
+    header: 'Time',
+    width: '88px',
+    align: 'right',
+    from: 640,
+    render: ({ durationMs }) => <span className="cb-figure">{durationMs} ms</span>,
+  },
+  {
+    key: 'size',
+    header: 'Size',
+    width: '80px',
+    align: 'right',
+    from: 800,
+    render: ({ bytes }) => <span className="cb-figure">{asBytes(bytes)}</span>,
+  },
+  {
+    key: 'at',
+    header: 'Sent',
+    width: '168px',
+    from: 640,
+    render: ({ at }) => <Instant at={at} as="second" />,
+  },
+]
