@@ -68,7 +68,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,
     entriesAware: true,
-    entriesAwareMergeThreshold: 10_000,
+    entriesAwareMergeThreshold: 4_000,
   },
   { name: folderOfViews },
 ]
