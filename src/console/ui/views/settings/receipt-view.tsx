@@ -84,6 +84,7 @@ function Receipt() {
             to="/p/$project/settings/audit"
             params={{ project }}
             search={{ action: 'erasure_requested' }}
+            className={classes.onScreen}
           >
             Who asked for it: audit trail
           </PageLink>
