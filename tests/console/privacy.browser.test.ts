@@ -61,7 +61,7 @@ describe.if(browserPath !== null)('privacy, in a browser', () => {
     await page.getByRole('cell', { name: 'Silent calls completed after: 7d', exact: true }).waitFor()
     // Of the many actions, one is searched for.
     await page.getByRole('button', { name: 'Action' }).click()
-    await page.getByRole('textbox', { name: 'Search Action' }).fill('settings')
+    await page.getByLabel('Search Action').fill('settings')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await page.waitForURL(/action=settings_changed/)

@@ -47,7 +47,11 @@ function Receipt() {
       <PageHeader
         title="Erasure receipt"
         description={
-          <PageLink to="/p/$project/settings/privacy/receipts" params={{ project }}>
+          <PageLink
+            to="/p/$project/settings/privacy/receipts"
+            params={{ project }}
+            className={classes.onScreen}
+          >
             All receipts
           </PageLink>
         }
