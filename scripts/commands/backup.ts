@@ -40,12 +40,13 @@ export function addBackupCommands(program: Command, shell: Shell): void {
     .option('--json', 'print {"dataDir","setupLink","leftOut", …the members of manifest.json}')
     .action(async (folder: string, { json, erasures }: { json?: true; erasures?: string }) => {
       const { restore } = await import('../../src/db/backup.ts')
+      const { keepReview } = await import('../../src/calls/review/kept-review.ts')
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
       const token = createLinkToken()
       const setupHash = hashToken(token)
       const { signal } = shell
-      const given = { folder, target, dataDir, erasures, setupHash, signal }
+      const given = { folder, target, dataDir, erasures, keepReview, setupHash, signal }
       const { manifest, isSetUp, leftOut } = await restore(given)
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`
       await shell.answer(json, { dataDir, setupLink, leftOut, ...manifest }, [
