@@ -77,6 +77,7 @@ export const restoreRules = {
   call_views: 'taken',
   call_sets: 'taken',
   call_set_slices: 'taken',
+  erasures: 'taken',
   alerts: 'taken',
   alert_changes: 'taken',
   webhooks: 'taken',
@@ -85,7 +86,6 @@ export const restoreRules = {
   sources: 'taken',
   source_failures: { shrunkBy: 'seq' },
   audit_events: { shrunkBy: 'seq' },
-  erasures: 'compared',
   erasure_requests: 'taken',
   erasure_slices: 'taken',
   project_erasures: 'compared',
@@ -168,8 +168,9 @@ function refuseOthers(connection: Database.Database): void {
 function deleteErased(connection: Database.Database): LeftOut {
   const run = (sql: string) => connection.prepare(sql).run().changes
   // The next start erases what is deleted here from every file.
+  run('delete from main.project_erasures')
   run(`
-    insert or replace into main.project_erasures (project_id, id_hash, requested_at, done_at)
+    insert into main.project_erasures (project_id, id_hash, requested_at, done_at)
     select project_id, id_hash, requested_at, iif(project_id in (select id from main.projects), null, done_at)
     from newer.project_erasures`)
   const projects = run(`
@@ -189,11 +190,6 @@ function deleteErased(connection: Database.Database): LeftOut {
     if (typeof rule === 'object')
       run(`
         delete from main.${table} where (${rule.shrunkBy}) not in (select ${rule.shrunkBy} from newer.${table})`)
-  const columns = namesOf(connection, 'erasures')
-  run(`
-    insert or replace into main.erasures (${columns})
-    select ${columns} from newer.erasures where project_id in (select id from main.projects)`)
-  run('update main.erasures set done_at = null')
   return { projects, calls, knowledgeItems, recordings }
 }
 
@@ -256,6 +252,8 @@ function takeLater(connection: Database.Database): void {
   connection.exec(`
     update main.projects set ${settings.map((name) => `${name} = later.${name}`).join(', ')}
       from newer.projects as later where later.id = projects.id`)
+  // The start of the service erases them from every file, before it is ready.
+  connection.exec('update main.erasures set done_at = null')
   // Row numbers are not used twice either: what is taken names records that are not brought by them.
   connection.exec(`
     delete from main.sqlite_sequence;

@@ -84,6 +84,8 @@ test.skipIf(ofFilesOnly)('no row of any table that was erased after the backup i
   })
   const words = seeded
     .map(getTableName)
+    // Their files' names are noted until the service removes the files.
+    .filter((name) => name !== 'recordings')
     .flatMap((name) => [wordOf(name, 'gone'), ...(inLater.get(name) ? [] : [wordOf(name, 'doomed')])])
   const traces = words.map((word) => ({ name: word, bytes: Buffer.from(word) }))
   expect(await findTraces(restored, traces)).toEqual([])
