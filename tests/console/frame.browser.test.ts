@@ -89,6 +89,18 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     expect(await findings(page)).toEqual([])
     await option('Lost parcels').click()
     await page.waitForURL(/calls\?evaluation=fail/)
+    for (const [typed, name, url] of [
+      ['gap', 'Questions', /questions$/],
+      ['item', 'New knowledge item', /new-item$/],
+      ['webhook', 'Create webhook', /webhooks\?create=webhook$/],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(typed)
+      await option(name).click()
+      await page.waitForURL(url)
+    }
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.keyboard.type('7294053')
     await option(/A parcel was lost/).click()

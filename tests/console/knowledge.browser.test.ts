@@ -186,6 +186,23 @@ describe.if(browserPath !== null)('knowledge, in a browser', () => {
     await until(() => asked.some(isMono))
   })
 
+  test('a rendered text has space around its headings', async () => {
+    const project = await set.mintProject()
+    await project.send('PUT', '/v1/knowledge/hours', {
+      name: 'Hours',
+      text: '# Hours\n\nNine.\n\n## Parking\n\nYes.',
+    })
+    const page = await openTab(project, 'knowledge/hours')
+    const heading = page.getByRole('heading', { level: 2, name: 'Parking' })
+    await heading.waitFor()
+    const space = () =>
+      heading.evaluate((element) => {
+        const { marginTop, marginBottom } = getComputedStyle(element)
+        return [marginTop, marginBottom].map(Number.parseFloat)
+      })
+    expect(Math.min(...(await space()))).toBeGreaterThan(0)
+  })
+
   test('the list and the form fit a phone', async () => {
     const project = await filled()
     for (const path of ['knowledge', 'knowledge?find=parcel', 'new-item']) {

@@ -1,5 +1,13 @@
 import { Skeleton } from '@mantine/core'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useEffectEvent,
+  useRef,
+} from 'react'
 import classes from './list-table.module.css'
 import { isTyping } from './typing.ts'
 
@@ -29,6 +37,8 @@ interface ListTableProps<Row> {
   /** Called on a click, and on Enter for the row chosen with `j` and `k`. */
   onOpen?: (row: Row) => void
   selectedKey?: string | null
+  /** Called on Escape, and when the selected row is opened again. */
+  onClose?: () => void
   /** Content under a row, across all columns, such as a line of a transcript; null for none. */
   renderBelow?: (row: Row) => ReactNode
   /** Shown in place of the table when there are no rows. */
@@ -37,11 +47,12 @@ interface ListTableProps<Row> {
   expectedRows?: number
 }
 
-/** A dense table. `j` and `k` move down and up, Enter opens. */
+/** A dense table. `j` and `k` move down and up, Enter opens, Escape closes. */
 export function ListTable<Row>(props: ListTableProps<Row>) {
   const { label, columns, rows, isStale = false, empty, expectedRows = skeletonRows } = props
   const body = useRef<HTMLTableSectionElement>(null)
-  useRowKeys(body, props.onOpen !== undefined)
+  useRowKeys(body, props)
+  useRowFocus(body, props.selectedKey)
   if (rows?.length === 0 && empty !== undefined) return <>{empty}</>
   return (
     <div className={classes.frame}>
@@ -72,17 +83,19 @@ function ListRow<Row>({
   columns,
   rowKey,
   onOpen,
+  onClose,
   selectedKey,
   renderBelow,
 }: ListTableProps<Row> & { row: Row }) {
+  const isSelected = selectedKey !== undefined && selectedKey === rowKey(row)
+  const openOrClose = () => (isSelected && onClose ? onClose() : onOpen?.(row))
   const open = (event: MouseEvent) => {
-    if (!isOnControl(event.target)) onOpen?.(row)
+    if (!isOnControl(event.target)) openOrClose()
   }
   const openByKey = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row)
+    if (event.key === 'Enter' && event.target === event.currentTarget) openOrClose()
   }
   const below = renderBelow?.(row)
-  const isSelected = selectedKey !== undefined && selectedKey === rowKey(row)
   return (
     <>
       <tr
@@ -105,8 +118,8 @@ function ListRow<Row>({
       {below && (
         <tr
           data-below
-          onClick={onOpen ? open : undefined}
-          data-opens={onOpen !== undefined || undefined}
+          onClick={onOpen && !isSelected ? open : undefined}
+          data-opens={(onOpen && !isSelected) || undefined}
           data-selected={isSelected || undefined}
         >
           {/* Not across the columns: some of them may be hidden. */}
@@ -139,12 +152,20 @@ function isOnControl(target: EventTarget): boolean {
   return target instanceof Element && target.closest('a, button, input, [role="menu"]') !== null
 }
 
-function useRowKeys(body: React.RefObject<HTMLTableSectionElement | null>, isOn: boolean): void {
+type Body = RefObject<HTMLTableSectionElement | null>
+
+function useRowKeys<Row>(body: Body, { onOpen, onClose, selectedKey }: ListTableProps<Row>): void {
+  const close = useEffectEvent(() => {
+    if (selectedKey) onClose?.()
+  })
+  const isOn = onOpen !== undefined
   useEffect(() => {
     if (!isOn) return
     const move = (event: globalThis.KeyboardEvent) => {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return
+      if (event.key === 'Escape') close()
       const step = { j: 1, k: -1 }[event.key]
-      if (!step || event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return
+      if (!step) return
       const rows = [...(body.current?.querySelectorAll<HTMLElement>('tr[data-row]') ?? [])]
       const focused = rows.findIndex((row) => row.matches(':focus'))
       const from = focused < 0 ? rows.findIndex((row) => row.dataset.selected) : focused
@@ -155,4 +176,15 @@ function useRowKeys(body: React.RefObject<HTMLTableSectionElement | null>, isOn:
     window.addEventListener('keydown', move)
     return () => window.removeEventListener('keydown', move)
   }, [body, isOn])
+}
+
+/** Shows the selected row, and gives it the focus back when the details that had it are closed. */
+function useRowFocus(body: Body, selectedKey: string | null | undefined): void {
+  const selected = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!selectedKey && document.activeElement === document.body)
+      selected.current?.focus({ preventScroll: true })
+    selected.current = body.current?.querySelector<HTMLElement>('tr[data-row][data-selected]') ?? null
+    selected.current?.scrollIntoView({ block: 'nearest' })
+  }, [body, selectedKey])
 }

@@ -6,6 +6,7 @@ import {
   IconKey,
   IconKeyboard,
   IconLogout,
+  IconMessageQuestion,
   IconMoon,
   IconPhone,
   IconPlus,
@@ -207,6 +208,13 @@ function usePageCommands(): OwnGroup {
         keys: `G ${key.toUpperCase()}`,
         run: () => void navigate({ to, params: { project } }),
       })),
+      {
+        id: 'questions',
+        label: 'Questions',
+        words: ['gaps', 'golden'],
+        icon: <IconMessageQuestion size={iconSize} />,
+        run: () => void navigate({ to: '/p/$project/questions', params: { project } }),
+      },
       ...settings.map(({ to, label }) => ({
         id: to,
         label: `${settingsPage.label}: ${label}`,
@@ -247,12 +255,29 @@ function useOtherCommands(): OwnGroup {
   const { openShortcuts } = useShellActions()
   const { id: project, role } = useProject()
   const { colorScheme, setColorScheme, toggleColorScheme } = useMantineColorScheme()
+  const item = {
+    id: 'new-item',
+    label: 'New knowledge item',
+    icon: <IconPlus size={iconSize} />,
+    run: () => void navigate({ to: '/p/$project/new-item', params: { project } }),
+  }
   const key = {
     id: 'create-key',
     label: 'Create API key',
     icon: <IconKey size={iconSize} />,
     run: () =>
       void navigate({ to: '/p/$project/settings/keys', params: { project }, search: { create: 'key' } }),
+  }
+  const webhook = {
+    id: 'create-webhook',
+    label: 'Create webhook',
+    icon: <IconPlus size={iconSize} />,
+    run: () =>
+      void navigate({
+        to: '/p/$project/settings/webhooks',
+        params: { project },
+        search: { create: 'webhook' },
+      }),
   }
   const system = {
     id: 'theme-system',
@@ -263,7 +288,8 @@ function useOtherCommands(): OwnGroup {
   return {
     title: 'Do',
     commands: [
-      ...(role === 'owner' ? [key] : []),
+      ...(role === 'viewer' ? [] : [item]),
+      ...(role === 'owner' ? [key, webhook] : []),
       {
         id: 'theme',
         label: 'Theme: switch between light and dark',

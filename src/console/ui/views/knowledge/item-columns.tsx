@@ -49,7 +49,7 @@ export function itemColumns({ project, rows, chosen, timesFound }: ColumnsOption
       render: (row) => <span className="cb-figure">{asBytes(row.textBytes)}</span>,
     },
     ...(timesFound ? [foundColumn(timesFound)] : []),
-    { key: 'updated', header: 'Updated', width: '200px', from: 640, render: (row) => <Updated row={row} /> },
+    { key: 'updated', header: 'Updated', width: '230px', from: 640, render: (row) => <Updated row={row} /> },
   ]
 }
 

@@ -36,7 +36,6 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
     hasMoved.current = false
     const row = frame.current?.querySelector<HTMLElement>('tr[data-row][data-selected]')
     row?.focus({ preventScroll: true })
-    row?.scrollIntoView({ block: 'nearest' })
   }, [id])
   if (asked.error && !asked.data) return <Problem error={asked.error} onRetry={() => void asked.refetch()} />
   const openNext = () => {
@@ -66,6 +65,7 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
         columns={columnsOf(state)}
         selectedKey={id ?? null}
         onOpen={(row) => onShow({ question: row.id, assignee })}
+        onClose={() => onShow({ question: undefined, assignee })}
         renderBelow={(row) =>
           row.id === id && (
             <QuestionDetail

@@ -167,6 +167,7 @@ function columnsOf(project: string, onDelete: (question: Golden) => void): Colum
             title="Edit golden question"
             label="Save"
             variant="subtle"
+            color="gray"
             aria-label="Edit question"
           >
             <IconPencil size={16} aria-hidden />
@@ -174,6 +175,7 @@ function columnsOf(project: string, onDelete: (question: Golden) => void): Colum
           <Guarded right="change">
             <Button
               variant="subtle"
+              color="gray"
               size="compact-sm"
               aria-label="Delete question"
               onClick={() => onDelete(question)}

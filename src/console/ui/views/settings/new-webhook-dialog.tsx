@@ -1,4 +1,4 @@
-import { Checkbox, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { CreatedWebhook } from '../../../../webhooks/webhooks.ts'
@@ -49,6 +49,8 @@ export function NewWebhookDialog({ opened, onClose }: NewWebhookDialogProps) {
   )
 }
 
+const every: string[] = allEvents.map(([event]) => event)
+
 interface NewWebhookFormProps {
   onCancel: () => void
   onMade: (webhook: CreatedWebhook) => void
@@ -57,7 +59,7 @@ interface NewWebhookFormProps {
 function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
   const { id: project } = useProject()
   const [url, setUrl] = useState('')
-  const [chosen, setChosen] = useState<string[]>(allEvents.map(([event]) => event))
+  const [chosen, setChosen] = useState(every)
   const [details, setDetails] = useState(false)
   const isReady = url.trim() !== '' && chosen.length > 0
   const { request, isPending, error } = useSecretRequest(async () =>
@@ -88,6 +90,14 @@ function NewWebhookForm({ onCancel, onMade }: NewWebhookFormProps) {
       />
       <Checkbox.Group label="Events" value={chosen} onChange={setChosen} error={errors.events}>
         <div className={classes.webhookEvents}>
+          <Button
+            variant="default"
+            size="compact-xs"
+            className={classes.webhookAllEvents}
+            onClick={() => setChosen(chosen.length === 0 ? every : [])}
+          >
+            {chosen.length === 0 ? 'Choose all' : 'Clear all'}
+          </Button>
           {allEvents.map(([event, words]) => (
             <Checkbox
               key={event}

@@ -1,7 +1,9 @@
 import { SegmentedControl } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { Empty } from '../../components/empty.tsx'
@@ -18,18 +20,31 @@ import { WebhookMessageDetails } from './webhook-message.tsx'
 import { attemptsQuery } from './webhook-queries.ts'
 import { AttemptStatus } from './webhook-state.tsx'
 
-/** Every attempt with its answer. A click shows more of it beside the list. */
+/** Every attempt with its answer. A click shows more of it beside the list, or below its row. */
 export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: WebhookRecord }) {
   const { id: project } = useProject()
   const { show: which, message } = useSearch({ from: '/p/$project/settings/webhooks/$webhook' })
   const navigate = useNavigate({ from: '/p/$project/settings/webhooks/$webhook' })
   const { data, error, refetch, isPlaceholderData } = useQuery(attemptsQuery(project, id, which === 'failed'))
   const rows = data?.data
-  // Of several attempts of one message, the newest shows it.
-  const open = rows?.find(({ messageId }) => messageId === message)
+  const [chosen, setChosen] = useState('')
+  const attempts = rows?.filter(({ messageId }) => messageId === message)
+  // Of several attempts of one message, the one that was clicked shows it; after a reload the newest.
+  const open = attempts?.find((row) => keyOf(row) === chosen) ?? attempts?.[0]
   const show = (search: { show?: 'failed'; message?: string }) =>
     void navigate({ to: '.', search, replace: true, resetScroll: false })
   const kept = which ? { show: which } : {}
+  const close = () => show(kept)
+  const hasRoom = useMediaQuery('(min-width: 1024px)', undefined, { getInitialValueInEffect: false })
+  const details = open && (
+    <WebhookMessageDetails
+      key={open.messageId}
+      webhook={id}
+      attempt={open}
+      mayResend={enabled}
+      onClose={close}
+    />
+  )
   return (
     <section className={classes.section}>
       <div className={classes.sectionHead}>
@@ -48,14 +63,19 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
       {error && !data ? (
         <Problem error={error} title="The deliveries could not be loaded" onRetry={() => void refetch()} />
       ) : (
-        <div className={messageClasses.deliveries} data-open={open ? true : undefined}>
+        <div className={messageClasses.deliveries} data-open={(open && hasRoom) || undefined}>
           <ListTable
             label="Deliveries"
             columns={columns}
             rows={rows}
             isStale={isPlaceholderData}
             rowKey={keyOf}
-            onOpen={(row) => show(row === open ? kept : { ...kept, message: row.messageId })}
+            onOpen={(row) => {
+              setChosen(keyOf(row))
+              show({ ...kept, message: row.messageId })
+            }}
+            onClose={close}
+            renderBelow={(row) => !hasRoom && row === open && details}
             selectedKey={open ? keyOf(open) : null}
             expectedRows={6}
             empty={
@@ -67,15 +87,9 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
               </Empty>
             }
           />
-          {open && (
+          {hasRoom && open && (
             <aside aria-label="Delivery" className={messageClasses.open}>
-              <WebhookMessageDetails
-                key={open.messageId}
-                webhook={id}
-                attempt={open}
-                mayResend={enabled}
-                onClose={() => show(kept)}
-              />
+              {details}
             </aside>
           )}
         </div>

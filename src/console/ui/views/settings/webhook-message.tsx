@@ -76,6 +76,7 @@ function Attempts({
         )}
         {attempts.map((each) => (
           <li key={each.attempt}>
+            <span className="cb-figure cb-dimmed">{each.attempt}</span>
             <AttemptStatus attempt={each} />
             <span className="cb-figure cb-dimmed">{each.durationMs} ms</span>
             <Instant at={each.at} as="second" />

@@ -43,7 +43,7 @@ export function WebhookReplay({ id }: { id: string }) {
           <Group gap="xs" align="flex-end">
             <NumberInput
               label="Send again after change"
-              description="Sends each record that changed after this change number once, in its current state. 0 sends everything."
+              description="Sends each record that changed later once, in its current state. The change number of an event is its data.seq; 0 sends everything."
               placeholder="Change number"
               value={after}
               onChange={setAfter}
