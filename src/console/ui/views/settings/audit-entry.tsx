@@ -88,7 +88,7 @@ export function AuditTarget({ row }: { row: AuditRow }) {
 
 function nameOf({ link }: AuditRow, label: string): ReactNode {
   if (link?.kind === 'call') return <Mono>{link.id}</Mono>
-  if (link?.kind === 'item') return link.name
+  if (link?.kind === 'item' || link?.kind === 'alert') return link.name
   if (link?.kind === 'hold') return 'Calls of a number'
   // `era_…: 12 calls`
   if (link?.kind === 'erasure') return label.replace(/^era_\w+: /, '')
