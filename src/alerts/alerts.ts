@@ -114,7 +114,7 @@ export class Alerts {
         by,
         projectId,
         action: 'alert_created',
-        target: labelOf(id, rule),
+        target: id,
         targetRef: id,
       }),
     })
@@ -129,21 +129,21 @@ export class Alerts {
     const { ids, statements } = await destinations.resolve(projectId, to, before)
     const changes = sql`rule = ${JSON.stringify(rule)}, destinations = ${JSON.stringify(ids)}, is_paused = ${isPaused ? 1 : 0}`
     const left = before.filter((one) => !ids.includes(one))
-    await this.#change(projectId, { id, rule, changes, by, statements, left })
+    await this.#change(projectId, { id, changes, by, statements, left })
     return await this.get(projectId, id)
   }
 
   /** @throws not_found */
   async pause(projectId: number, id: string, isPaused: boolean, by?: ActedBy): Promise<Alert> {
-    const { rule } = toStored(await this.#find(projectId, id))
-    await this.#change(projectId, { id, rule, changes: sql`is_paused = ${isPaused ? 1 : 0}`, by })
+    await this.#find(projectId, id)
+    await this.#change(projectId, { id, changes: sql`is_paused = ${isPaused ? 1 : 0}`, by })
     return await this.get(projectId, id)
   }
 
   /** What waits to be sent of it is not sent. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const { store, destinations, audit, erasure } = this.#options
-    const { seq, rule, destinations: left } = toStored(await this.#find(projectId, id))
+    const { seq, destinations: left } = toStored(await this.#find(projectId, id))
     const { write } = store(projectId)
     await write.batch({
       waiting: write
@@ -154,7 +154,7 @@ export class Alerts {
         by,
         projectId,
         action: 'alert_deleted',
-        target: labelOf(id, rule),
+        target: id,
         targetRef: id,
       }),
       left: destinations.release(projectId, left),
@@ -176,7 +176,7 @@ export class Alerts {
     }
     const { entry: _, ...sent } = await write.batch({
       found: sql`update ${alerts} set version = version where id = ${id}`,
-      entry: audit.entry({ by, projectId, action: 'alert_tested', target: labelOf(id, rule), targetRef: id }),
+      entry: audit.entry({ by, projectId, action: 'alert_tested', target: id, targetRef: id }),
       alert: queued('alert'),
       ok: queued('ok'),
     })
@@ -245,14 +245,12 @@ export class Alerts {
     projectId: number,
     {
       id,
-      rule,
       changes,
       by,
       statements = [],
       left = [],
     }: {
       id: string
-      rule: Rule
       changes: SQL
       by?: ActedBy | undefined
       statements?: SQL[]
@@ -267,7 +265,7 @@ export class Alerts {
         by,
         projectId,
         action: 'alert_changed',
-        target: labelOf(id, rule),
+        target: id,
         targetRef: id,
       }),
       left: destinations.release(projectId, left),
@@ -303,10 +301,6 @@ function toStored(row: Row) {
 function toAlert(row: Row, to: Destination[]): Alert {
   const { id, rule, isPaused, state, since, value, calls } = toStored(row)
   return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
-}
-
-function labelOf(id: string, { name }: Rule): string {
-  return `${name} (${id})`
 }
 
 function noAlert(): AppError {

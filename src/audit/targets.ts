@@ -19,7 +19,7 @@ export interface AuditLink {
   kind: TargetKind
   /** Of a call or an item, its id as the API has it. */
   id: string
-  /** An item's name; null for others, which the entry's own target names. */
+  /** The name of an item or an alert; null for others, which the entry's own target names. */
   name: string | null
 }
 
@@ -49,6 +49,8 @@ export async function findTargets(
       where project_id = ${projectId}
     union all select 'item', ref, id, name from refs cross join ${knowledgeItems} on seq = cast(ref as integer)
       where project_id = ${projectId}
+    union all select 'alert', ref, id, rule ->> '$.name' from refs cross join ${alerts} on id = ref
+      where project_id = ${projectId}
     union all select 'person', ref, person_id, null from refs cross join ${members} on person_id = ref
       where project_id = ${projectId}
     ${sql.join(
@@ -76,7 +78,6 @@ export function rowOfCall(projectId: number, id: string): SQL {
 }
 
 const tables = {
-  alert: alerts,
   erasure: erasureRequests,
   hold: holds,
   key: keys,

@@ -15,6 +15,7 @@ export const mayKeepAnswer = sql`(case value ->> 'kind'
   when 'call' then exists (select 1 from calls where calls.seq = value ->> 'record')
   when 'item' then exists (select 1 from knowledge_items as items
     where items.seq = value ->> 'record' and items.change_seq = value ->> 'seq')
+  when 'alert' then exists (select 1 from alerts where alerts.seq = json_each.value ->> 'record')
   else true end)`
 
 /** The statement that forgets all but the newest answers of endpoints. */

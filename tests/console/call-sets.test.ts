@@ -170,6 +170,31 @@ describe('all calls that match', () => {
     expect(await idsIn(project, 'evaluation=fail')).toEqual(['f1'])
   })
 
+  test('stay as they are once an owner has taken the right of whoever asked', async () => {
+    const project = await projectWith(3)
+    const path = `/projects/${project.id}/people`
+    const waiting = async () => {
+      const person = await people.join(project, 'member')
+      const { id } = await freeze(project, { query: '' }, person)
+      await person.send('PUT', pathOf(project, `/${id}/change`), { addLabels: ['late'] })
+      return `${path}/${person.personId}`
+    }
+    await people.owner.fetch(await waiting(), { method: 'DELETE' })
+    await people.owner.send('PATCH', await waiting(), { role: 'viewer' })
+    await after(10_001)
+    expect(await idsIn(project, 'label=late')).toEqual([])
+
+    const member = await people.join(project, 'member')
+    const { id } = await freeze(project, { query: '' }, member)
+    const { setTasks, settings } = service.services
+    await settings.change(project.projectId, { membersMayDelete: false })
+    const { personId, name } = member
+    const by = { actor: { id: personId, name }, address: null }
+    await setTasks.delete(project.projectId, id, { person: member, by })
+    await setTasks.run()
+    expect(await idsIn(project, '')).toHaveLength(6)
+  })
+
   test('are not changed by viewers, nor deleted by members who may not', async () => {
     const project = await projectWith(1)
     const viewer = await people.join(project, 'viewer')

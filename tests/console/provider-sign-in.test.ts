@@ -267,8 +267,37 @@ describe('accounts', () => {
     expect(session).toMatchObject({
       person: { id: person.personId, name: person.name, email: person.email },
       needsCode: false,
-      hasPassword: true,
     })
+  })
+
+  test('a password that somebody chose under an unchecked address ends when its owner is linked', async () => {
+    const stranger = await set.join(project, 'viewer')
+    const { link } = await service.services.console.invitations.createPasswordLink(
+      stranger.email,
+      service.url,
+    )
+    atProvider({ email: stranger.email, groups: ['leads'] })
+    const owner = await signInAtProvider(service)
+    const [session, cookie] = [await owner.clone().json(), cookieOf(owner)]
+    expect(await rolesIn(owner)).toMatchObject({ Support: 'owner' })
+    expect(session).toMatchObject({ person: { id: stranger.personId }, hasPassword: false })
+    expect((await browserOf(service, cookie).fetch(`/projects/${project.id}/keys`)).status).toBe(200)
+
+    expect((await stranger.fetch(`/projects/${project.id}/keys`)).status).toBe(401)
+    const { email, password } = stranger
+    expect((await set.nobody.send('POST', '/session', { email, password })).status).toBe(401)
+    const reset = { token: new URL(link).hash.slice(1), password: 'a new password' }
+    expect((await set.nobody.send('POST', '/links/password', reset)).status).toBe(404)
+  })
+
+  test('whoever is signed in when their account is linked keeps their password', async () => {
+    const person = await set.join(project, 'member')
+    atProvider({ email: person.email })
+    const { browser, url } = await beginSignIn(service, person.cookie)
+    const session = await (await finishSignIn(browser, await visitProvider(url))).json()
+    expect(session).toMatchObject({ person: { id: person.personId }, hasPassword: true })
+    const { email, password } = person
+    expect((await set.nobody.send('POST', '/session', { email, password })).status).toBe(200)
   })
 
   test('one with an address that the provider has not verified is not', async () => {

@@ -132,6 +132,7 @@ describe('by number', () => {
     const namesOf = async () =>
       (await (await project.fetch('/v1/alerts')).json()).data.map(({ name }: { name: string }) => name)
     await add('Watched', `+${digits}`)
+    await add(`About +${digits}!`, `+${digits}`)
     await add('Longer', `+${digits}5`)
     await put(project, 'a', { callerNumber: `+${digits}` })
     const url = `https://example.com/console/p/x/calls?callerNumber=%2B${digits}`
@@ -139,10 +140,13 @@ describe('by number', () => {
       insert into alert_changes (alert_seq, at, message) select seq, ${Date.now()}, ${JSON.stringify({ url })}
       from alerts where project_id = ${project.projectId} and rule ->> '$.name' = 'Watched'`)
     await ask(project, { number: `+${digits}`, dryRun: true })
-    expect(await namesOf()).toEqual(['Watched', 'Longer'])
+    expect(await namesOf()).toEqual(['Watched', `About +${digits}!`, 'Longer'])
     await done(project, await erase(project, { number: `+${digits}` }))
     expect(await namesOf()).toEqual(['Longer'])
-    const traces = [`"+${digits}"`, `%2B${digits}`].map((text) => ({ name: text, bytes: Buffer.from(text) }))
+    const traces = [`"+${digits}"`, `%2B${digits}`, `+${digits}!`].map((text) => ({
+      name: text,
+      bytes: Buffer.from(text),
+    }))
     if (!ofFilesOnly) expect(await findTraces(service.dataDir, traces)).toEqual([])
   })
 

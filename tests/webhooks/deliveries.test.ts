@@ -101,6 +101,20 @@ describe('the answer to a failed attempt', () => {
     expect(await tracesIn(ofOther)).not.toEqual([])
   })
 
+  test('is erased with the alert that it is about', async () => {
+    const project = await set.mintProject()
+    const { id, tried } = await make(project)
+    const word = newWord()
+    refuse(`cannot take ${word}`)
+    const rule = { name: 'n', windowMinutes: 5, above: { alert: 0 }, to: [{ webhook: id }] }
+    const alert = await (await project.send('POST', '/v1/alerts', rule)).json()
+    await project.send('POST', `/v1/alerts/${alert.id}/test`, {})
+    expect((await tried(1)).attempts[0]?.answer).toContain(word)
+    await project.fetch(`/v1/alerts/${alert.id}`, { method: 'DELETE' })
+    await service.services.erasure.finish()
+    expect(await tracesIn(word)).toEqual([])
+  })
+
   test('is not kept when its call was deleted before it came', async () => {
     const project = await set.mintProject()
     const { tried } = await make(project)

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Lease } from '../../db/lease.ts'
-import { callSets } from '../../db/schema.ts'
+import { callSets, members } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
 import { type AppError, invalidRequest } from '../../errors.ts'
-import type { ActedBy, SignedIn } from '../../identity.ts'
+import { type ActedBy, mayDo, type Role, type SignedIn } from '../../identity.ts'
 import type { Log } from '../../observability/log.ts'
 import { Background } from '../../threads/background.ts'
 import type { Calls } from '../calls.ts'
@@ -62,6 +62,9 @@ interface DueSlice {
   slicesDone: number
   task: string
   seqs: string | null
+  /** What the person is in the project now; null once they have left it. */
+  role: Role | null
+  membersMayDelete: number
 }
 
 /**
@@ -170,10 +173,12 @@ export class SetTasks {
       signal.throwIfAborted()
       // Read through the writer, since a replica may lag.
       const [due] = await write.all<DueSlice>(sql`
-        select id, project_id as projectId, slices_done as slicesDone, task, seqs
-        from ${callSets} left join call_set_slices on set_id = id and number = slices_done
-        where due_at <= ${now()} and project_id in (select id from projects where deleted_at is null)
-        order by due_at limit 1`)
+        select call_sets.id as id, call_sets.project_id as projectId, slices_done as slicesDone, task, seqs,
+          role, members_may_delete as membersMayDelete
+        from ${callSets} join projects on projects.id = call_sets.project_id and deleted_at is null
+        left join call_set_slices on set_id = call_sets.id and call_set_slices.number = slices_done
+        left join ${members} on members.project_id = projects.id and members.person_id = call_sets.person_id
+        where due_at <= ${now()} order by due_at limit 1`)
       if (!due) break
       if (!(await lease.take())) return leaseRetryMs
       await this.#doSlice(due, signal)
@@ -184,17 +189,19 @@ export class SetTasks {
     return next?.dueAt ? Math.min(checkMs, Math.max(0, next.dueAt - now())) : checkMs
   }
 
-  async #doSlice({ id, projectId, slicesDone, task, seqs }: DueSlice, signal: AbortSignal): Promise<void> {
+  async #doSlice(due: DueSlice, signal: AbortSignal): Promise<void> {
+    const { id, projectId, slicesDone, seqs } = due
     const { write, now } = this.#options
     const isThis = sql`id = ${id} and slices_done = ${slicesDone}`
-    if (seqs === null)
+    const task: SetTask = JSON.parse(due.task)
+    if (seqs === null || !isStillAllowed(task, due))
       return void (await write.run(sql`update ${callSets} set task = null, due_at = null where ${isThis}`))
     const done = { changed: 0, held: 0, failed: 0 }
     const ids = await this.#idsOf(projectId, seqs)
     for (let from = 0; from < ids.length; from += callsPerWrite) {
       signal.throwIfAborted()
       const startedAt = performance.now()
-      const part = await this.#do(projectId, ids.slice(from, from + callsPerWrite), JSON.parse(task))
+      const part = await this.#do(projectId, ids.slice(from, from + callsPerWrite), task)
       for (const name of ['changed', 'held', 'failed'] as const) done[name] += part[name]
       await sleep(performance.now() - startedAt)
     }
@@ -219,6 +226,12 @@ export class SetTasks {
       select calls.id as id from json_each(${seqs}) cross join calls on calls.seq = value and project_id = ${projectId}`)
     return rows.map(({ id }) => id)
   }
+}
+
+/** A long task ends when an owner takes its person's right to it. */
+function isStillAllowed({ change }: SetTask, { role, membersMayDelete }: DueSlice): boolean {
+  const right = change ? 'change' : 'delete'
+  return role !== null && mayDo(right, { role, membersMayDelete: membersMayDelete === 1 })
 }
 
 function isOwn(projectId: number, personId: string, id: string): SQL | undefined {

@@ -1,6 +1,6 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { accounts, invitations, people, sessions, verifications } from '../../db/schema.ts'
+import { accounts, invitations, people, sessions, twoFactors, verifications } from '../../db/schema.ts'
 import { forbidden, refuseFields } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
 import type { ProviderConfig } from './options.ts'
@@ -113,6 +113,19 @@ export function changePassword(change: PasswordChange) {
     // Whoever is somebody else at the provider now is found again by the email address.
     identities: sql`
       delete from ${accounts} where user_id = ${personId} and provider_id <> 'credential' and ${isChanged}`,
+  }
+}
+
+/** The statements that end a password, if `condition` holds, with all that it gave: sessions, reset links, the second factor. */
+export function dropPassword(personId: string, condition: SQL) {
+  const ofPerson = (column: Column) => sql`${column} = ${personId} and ${condition}`
+  return {
+    password: sql`delete from ${accounts} where ${ofPerson(accounts.userId)} and provider_id = 'credential'`,
+    sessions: sql`delete from ${sessions} where ${ofPerson(sessions.userId)}`,
+    signIns: sql`delete from ${verifications} where ${ofPerson(verifications.value)}`,
+    links: sql`delete from ${invitations} where ${ofPerson(invitations.personId)}`,
+    secondFactors: sql`delete from ${twoFactors} where ${ofPerson(twoFactors.userId)}`,
+    hasSecondFactor: sql`update ${people} set two_factor_enabled = 0 where ${ofPerson(people.id)}`,
   }
 }
 

@@ -7,7 +7,7 @@ import { newId } from '../../ids.ts'
 import type { FinishedSignIn } from '../schemas.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
-import { insertPerson, type Person } from './credentials.ts'
+import { dropPassword, insertPerson, type Person } from './credentials.ts'
 import { changeGroupRoles, giveSomething, isLetIn } from './group-roles.ts'
 import type { Identity } from './identity-claims.ts'
 import { acceptInvitation, isOpenInvitation } from './links.ts'
@@ -15,6 +15,7 @@ import type { PeopleOptions, ProviderConfig } from './options.ts'
 import { type Provider, signInOver } from './provider.ts'
 import type { SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
+import { isConsoleOwner } from './set-up.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { hashToken } from './token.ts'
 
@@ -25,7 +26,7 @@ interface ProviderSignInOptions extends PeopleOptions {
   auth: () => Promise<Auth>
   /** Null without one. */
   provider: Provider | null
-  sessions: Pick<Sessions, 'openIdentified'>
+  sessions: Pick<Sessions, 'openIdentified' | 'signedIn'>
   limits: Pick<SignInLimits, 'countProvider'>
   /** PUBLIC_URL; null for the origin at which the browser has the console open. */
   publicUrl: string | null
@@ -33,6 +34,9 @@ interface ProviderSignInOptions extends PeopleOptions {
 
 /** A verified person at the provider. */
 type Verified = Identity & { email: string }
+
+/** A person here. `linked` is who they are at the provider, null before their first sign-in there. */
+type Known = Person & { linked: string | null }
 
 /**
  * Signs people in whom a provider has identified. They have roles by their groups there or by an invitation; of anyone
@@ -95,6 +99,8 @@ export class ProviderSignIn {
     const mayJoin = sql`(${giveSomething(given)} or exists (
       select 1 from ${invitations} where ${isOpenInvitation(tokenHash, now)}))`
     const isIn = isLetIn(person.id)
+    // The setup link is the proof of the console's owner.
+    const isUnprovedIn = sql`${isIn} and not ${isConsoleOwner(person.id)}`
     const { letIn } = await write
       .batch({
         created: known ? [] : [insertPerson(person, now, mayJoin)],
@@ -106,6 +112,7 @@ export class ProviderSignIn {
           where ${isIn} and not exists (
             select 1 from ${accounts} where user_id = ${person.id} and provider_id = ${issuer})`,
         entry: audit.entry({ by, projectId: null, action: 'sign_in_linked', target: name }),
+        ...(known && (await this.#isUnproved(known, client)) ? dropPassword(known.id, isUnprovedIn) : {}),
         letIn: write
           .select({ id: people.id })
           .from(people)
@@ -120,7 +127,7 @@ export class ProviderSignIn {
   }
 
   /** By the provider's id of the person, or at their first sign-in there by the email address. */
-  async #find({ subject, email }: Verified, { issuer, name }: ProviderConfig): Promise<Person | null> {
+  async #find({ subject, email }: Verified, { issuer, name }: ProviderConfig): Promise<Known | null> {
     const isOfIssuer = and(eq(accounts.userId, people.id), eq(accounts.providerId, issuer))
     const found = await this.#options.read
       .select({ id: people.id, name: people.name, email: people.email, linked: accounts.accountId })
@@ -131,6 +138,15 @@ export class ProviderSignIn {
     // An address that somebody else had before must not open their account.
     if (person === null || person.linked === null || person.linked === subject) return person
     throw forbidden(`Your account here belongs to someone else at ${name}. Ask whoever runs Callbook.`)
+  }
+
+  /**
+   * Whether the account is linked now and its password may be somebody else's: nobody has checked the address that they
+   * gave with it. Whoever is signed in to the account in this browser has both.
+   */
+  async #isUnproved({ id, linked }: Known, { cookies }: Client): Promise<boolean> {
+    if (linked !== null) return false
+    return (await this.#options.sessions.signedIn(cookies))?.personId !== id
   }
 }
 

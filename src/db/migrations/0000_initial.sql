@@ -906,6 +906,9 @@ END;--> statement-breakpoint
 CREATE TRIGGER `items_delete_answers` AFTER DELETE ON `knowledge_items` BEGIN
 	UPDATE `webhook_attempts` SET `answer` = NULL WHERE `record` = old.`seq` AND `kind` = 'item' AND `answer` IS NOT NULL;
 END;--> statement-breakpoint
+CREATE TRIGGER `alerts_delete_answers` AFTER DELETE ON `alerts` BEGIN
+	UPDATE `webhook_attempts` SET `answer` = NULL WHERE `record` = old.`seq` AND `kind` = 'alert' AND `answer` IS NOT NULL;
+END;--> statement-breakpoint
 -- These write `webhook_queue`, which src/webhooks/queue.ts explains, in the transaction that makes the change.
 CREATE TRIGGER `calls_insert_events` AFTER INSERT ON `calls`
 WHEN EXISTS (SELECT 1 FROM `webhooks` WHERE `project_id` = new.`project_id` AND `disabled_at` IS NULL) BEGIN

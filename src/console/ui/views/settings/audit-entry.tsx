@@ -88,7 +88,7 @@ export function AuditTarget({ row }: { row: AuditRow }) {
 function nameOf(row: AuditRow, label: string): ReactNode {
   const { link } = row
   if (link?.kind === 'call') return <Mono>{link.id}</Mono>
-  if (link?.kind === 'item') return link.name
+  if (link?.kind === 'item' || link?.kind === 'alert') return link.name
   // `era_…: 12 calls`
   if (link?.kind === 'erasure') return label.replace(/^era_\w+: /, '')
   return label ? <Label text={wordsOf(row, label)} /> : link?.id
