@@ -42,3 +42,13 @@ test('machine code is built for each platform of the package, and nothing is pub
   for (const name of ['package', 'clients', 'image', 'images', 'release'])
     expect(before(name)).toContain('check')
 })
+
+test('the dashboard and the alert rules name metrics that there are', () => {
+  const source = [...new Bun.Glob('src/observability/*.ts').scanSync(repository)].map(read).join('')
+  for (const file of ['grafana.json', 'prometheus-rules.yaml']) {
+    const named = read(`scripts/deploy/${file}`).match(/\b(?:callbook|process)_[a-z_]+/g) ?? []
+    expect(named.length).toBeGreaterThan(10)
+    const names = new Set(named.map((name) => name.replace(/_(?:bucket|count)$/, '')))
+    expect([...names].filter((name) => !source.includes(`'${name}'`))).toEqual([])
+  }
+})

@@ -40,19 +40,20 @@ export function addBackupCommands(program: Command, shell: Shell): void {
     .option('--json', 'print {"dataDir","setupLink","leftOut", …the members of manifest.json}')
     .action(async (folder: string, { json, erasures }: { json?: true; erasures?: string }) => {
       const { restore } = await import('../../src/db/backup.ts')
+      const { keepReview } = await import('../../src/calls/review/kept-review.ts')
       const config = shell.loadConfig()
       const { dataDir, source: target } = places(config)
       const token = createLinkToken()
       const setupHash = hashToken(token)
       const { signal } = shell
-      const given = { folder, target, dataDir, erasures, setupHash, signal }
+      const given = { folder, target, dataDir, erasures, keepReview, setupHash, signal }
       const { manifest, isSetUp, leftOut } = await restore(given)
       const setupLink = isSetUp ? null : `${consoleOrigin(config)}/console/setup#${token}`
       await shell.answer(json, { dataDir, setupLink, leftOut, ...manifest }, [
         `Restored ${contentOf(manifest)} to ${dataDir}, as of ${manifest.createdAt}.`,
         leftOut
-          ? `Left out, because it was erased since: ${leftOutOf(leftOut)}. Keys, people, roles and settings are those of ${erasures}.`
-          : 'Everything deleted or revoked since then is back. Delete and revoke it again before others use the service.',
+          ? `Left out, because it was erased since: ${leftOutOf(leftOut)}. Keys, people, roles and settings are those of ${erasures}. What was erased after that was made is back.`
+          : unknownSince,
         'Earlier invitations and password links no longer work.',
         setupLink
           ? `The console has no owner yet. This link sets it up and is shown only once: ${setupLink}`
@@ -60,6 +61,12 @@ export function addBackupCommands(program: Command, shell: Shell): void {
       ])
     })
 }
+
+const unknownSince =
+  'A backup cannot know what was deleted, changed or revoked since then. All of it is back: projects, calls, recordings, ' +
+  'knowledge, questions, labels and reviews, saved views, people with their roles, passwords and second factors, keys, ' +
+  'sources, webhooks, alerts, holds and settings. Delete and revoke it again before others use the service, or restore ' +
+  'into another folder with --erasures and a later backup or the old folder.'
 
 function places({ dataDir, databaseFile, databaseSyncUrl }: Config): { dataDir: string; source: string } {
   if (databaseFile !== null && databaseSyncUrl === null) return { dataDir, source: databaseFile }

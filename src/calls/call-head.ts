@@ -84,7 +84,7 @@ export function toHead({
 }
 
 /** By criterion, as a person says it, or else the analysis. */
-function verdictsOf(analysis: string | null, review: ReviewMarks | null): Record<string, string> {
+export function verdictsOf(analysis: string | null, review: ReviewMarks | null): Record<string, string> {
   return { ...readAnalysis(analysis)?.brief.criteria, ...review?.criteria }
 }
 

@@ -19,7 +19,7 @@ import { noteBackup } from './backup-note.ts'
 import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { refuseOthers } from './migrate.ts'
-import { type LeftOut, leaveOutErased } from './restore-erasures.ts'
+import { type KeepReview, type LeftOut, leaveOutErased } from './restore-erasures.ts'
 import { isEmptyFile, noDatabase } from './unusable.ts'
 
 // A backup is a folder: a snapshot of the database, a manifest, and the encrypted files of recordings, whose keys are in the
@@ -110,6 +110,7 @@ interface RestoreOptions {
   dataDir: string
   /** A later backup of the same service, or its folder: what was erased until then is left out. */
   erasures?: string | undefined
+  keepReview: KeepReview
   /** Hash of the token that sets up the console, if it has no owner yet. */
   setupHash: string
   signal: AbortSignal
@@ -123,7 +124,7 @@ interface RestoreOptions {
 export async function restore(
   options: RestoreOptions,
 ): Promise<{ manifest: BackupManifest; isSetUp: boolean; leftOut: LeftOut | null }> {
-  const { folder, target, dataDir, erasures, setupHash, signal } = options
+  const { folder, target, dataDir, erasures, keepReview, setupHash, signal } = options
   const manifest = await readManifest(folder)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
@@ -141,7 +142,8 @@ export async function restore(
         `${join(folder, databaseName)} is not the file that the manifest describes. Nothing was restored.`,
       )
     signal.throwIfAborted()
-    const leftOut = erasures === undefined ? null : await leaveOut(draft, { manifest, erasures, signal })
+    const leftOut =
+      erasures === undefined ? null : await leaveOut(draft, { manifest, erasures, keepReview, signal })
     const isSetUp = beginGeneration(draft, setupHash)
     await syncFile(draft)
     await linkRecordings(draft, { from: folder, to: dataDir, signal })
@@ -158,7 +160,12 @@ export async function restore(
 /** What the later state of the database shows to be erased. @param draft the file that is restored */
 async function leaveOut(
   draft: string,
-  { manifest, erasures, signal }: { manifest: BackupManifest; erasures: string; signal: AbortSignal },
+  {
+    manifest,
+    erasures,
+    keepReview,
+    signal,
+  }: Pick<RestoreOptions, 'keepReview' | 'signal'> & { manifest: BackupManifest; erasures: string },
 ): Promise<LeftOut> {
   const isBackup = existsSync(join(erasures, manifestName))
   if (isBackup && (await readManifest(erasures)).createdAt < manifest.createdAt)
@@ -173,7 +180,7 @@ async function leaveOut(
     const connection = new Database(draft)
     try {
       connection.exec('pragma secure_delete = on')
-      return leaveOutErased(connection, newer)
+      return leaveOutErased(connection, newer, keepReview)
     } finally {
       connection.close()
     }

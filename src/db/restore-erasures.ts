@@ -1,4 +1,6 @@
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type Database from 'libsql'
+import type * as schema from './schema.ts'
 
 /** What a restore left out of a backup, because a later one shows that it was erased since. */
 export interface LeftOut {
@@ -8,29 +10,116 @@ export interface LeftOut {
   recordings: number
 }
 
-/** Tables that are taken from the later backup as they are: who may do what, where things go, and what was used. */
-const replacedTables = [
-  'keys',
-  'people',
-  'accounts',
-  'two_factors',
-  'members',
-  'sources',
-  'webhooks',
-  'alerts',
-  'holds',
-  'rubrics',
-  'analysis_usage',
-]
-/** Tables of which rows that the later backup no longer has were erased. */
-const shrunkTables = {
-  questions: 'seq',
-  golden_questions: 'seq',
-  source_failures: 'seq',
-  audit_events: 'seq',
-  alert_changes: 'seq',
-  call_views: 'id',
+/** A call's review in the backup and in a later state. Texts but `ownEvaluation` are JSON. */
+export interface DifferingReview {
+  review: string
+  later: string
+  /** `calls.value_list` */
+  valueList: string
+  /** `call_details.analysis` */
+  analysis: string | null
+  /** What the platform says. */
+  ownEvaluation: string | null
 }
+
+/** What a restored call has of its review, and what its head says of it. Texts but `evaluation` are JSON. */
+export interface KeptReview {
+  review: string
+  marks: string | null
+  evaluation: string | null
+  valueList: string
+}
+
+export type KeepReview = (differing: DifferingReview) => KeptReview
+
+type TableName = {
+  [Name in keyof typeof schema]: (typeof schema)[Name] extends SQLiteTable
+    ? (typeof schema)[Name]['_']['name']
+    : never
+}[keyof typeof schema]
+
+/** The columns that name a row of a table: a row that the later state does not have was erased. */
+interface Shrunk {
+  shrunkBy: string
+}
+
+/** A row of `pragma foreign_key_list`. */
+interface ForeignKey {
+  from: string
+  to: string
+  table: string
+  on_delete: string
+}
+
+/**
+ * How each table of a restored database comes to be without what was erased:
+ * - `taken`: from the later state, as it is. Who may do what, where things go, what was used, what is being deleted.
+ * - `shrunkBy`: rows that the later state does not have are deleted.
+ * - `compared`: by a statement of its own, below.
+ * - `follows`: rows are deleted with their call, item, run or question.
+ * - `derived`: triggers keep it, without words of records, but for what the next start of the service erases.
+ * - `emptied`: what was on its way at the time of the backup, and must not happen again.
+ * Tables stand before those that refer to them.
+ */
+export const restoreRules = {
+  projects: 'compared',
+  people: 'taken',
+  accounts: 'taken',
+  two_factors: 'taken',
+  members: 'taken',
+  sign_in_limits: 'taken',
+  sessions: 'emptied',
+  verifications: 'emptied',
+  invitations: 'emptied',
+  meta: 'taken',
+  keys: 'taken',
+  holds: 'taken',
+  call_views: 'taken',
+  call_sets: 'taken',
+  call_set_slices: 'taken',
+  erasures: 'taken',
+  alerts: 'taken',
+  alert_changes: 'taken',
+  webhooks: 'taken',
+  webhook_queue: 'emptied',
+  webhook_attempts: 'emptied',
+  sources: 'taken',
+  source_failures: { shrunkBy: 'seq' },
+  audit_events: { shrunkBy: 'seq' },
+  erasure_requests: 'taken',
+  erasure_slices: 'taken',
+  project_erasures: 'compared',
+  calls: 'compared',
+  call_documents: 'follows',
+  call_parts: 'follows',
+  call_details: 'compared',
+  call_sessions: 'emptied',
+  call_counts: 'derived',
+  call_values: 'derived',
+  calls_without_words: 'follows',
+  call_segments: 'derived',
+  word_removals: 'derived',
+  recordings: 'compared',
+  recording_fetches: 'compared',
+  recording_removals: 'derived',
+  rubrics: 'taken',
+  analysis_usage: 'taken',
+  analysis_pauses: 'taken',
+  analysis_runs: 'compared',
+  analysis_queue: 'compared',
+  analysis_slices: 'compared',
+  knowledge_items: 'compared',
+  idempotent_creates: 'compared',
+  chunks: 'follows',
+  chunk_segments: 'derived',
+  questions: { shrunkBy: 'seq' },
+  question_states: 'follows',
+  golden_questions: { shrunkBy: 'seq' },
+  golden_runs: { shrunkBy: 'seq' },
+} satisfies Record<TableName, 'taken' | 'compared' | 'follows' | 'derived' | 'emptied' | Shrunk>
+
+const tables = Object.entries<(typeof restoreRules)[TableName]>(restoreRules)
+
 /** Columns of a project that count what the restored database has. */
 const ownColumns = ['calls', 'knowledge_version', 'replaced_seq']
 
@@ -39,17 +128,24 @@ const ownColumns = ['calls', 'knowledge_version', 'replaced_seq']
  * record that a later state of the same database lacks was deleted.
  * @param connection the restored database
  * @param newer the file of the later state
+ * @param keepReview see src/calls/review/kept-review.ts
  * @throws Error if that is not a later state of the same database, in this version's form
  */
-export function leaveOutErased(connection: Database.Database, newer: string): LeftOut {
+export function leaveOutErased(
+  connection: Database.Database,
+  newer: string,
+  keepReview: KeepReview,
+): LeftOut {
   connection.prepare('attach database ? as newer').run(newer)
   try {
     refuseOthers(connection)
     connection.exec('pragma foreign_keys = on; begin')
     const leftOut = deleteErased(connection)
-    removeLabels(connection)
+    shrinkReviews(connection, keepReview)
     connection.exec('commit; pragma foreign_keys = off; begin')
-    replaceSettings(connection)
+    takeLater(connection)
+    endWork(connection)
+    dropOrphans(connection)
     connection.exec('commit')
     return leftOut
   } finally {
@@ -71,91 +167,121 @@ function refuseOthers(connection: Database.Database): void {
 /** Triggers note the words and the files of what goes, and the start of the service erases them. */
 function deleteErased(connection: Database.Database): LeftOut {
   const run = (sql: string) => connection.prepare(sql).run().changes
+  // The next start erases what is deleted here from every file.
+  run('delete from main.project_erasures')
+  run(`
+    insert into main.project_erasures (project_id, id_hash, requested_at, done_at)
+    select project_id, id_hash, requested_at, iif(project_id in (select id from main.projects), null, done_at)
+    from newer.project_erasures`)
   const projects = run(`
     delete from main.projects where id not in (select id from newer.projects where deleted_at is null)`)
   const calls = run('delete from main.calls where seq not in (select seq from newer.calls)')
-  // Also items of which the text was replaced: the old one is erased, and the new one is not brought.
+  // Also items that were changed: the old words are erased, and the new ones are not brought.
   const knowledgeItems = run(`
     delete from main.knowledge_items where not exists (
       select 1 from newer.knowledge_items as later where later.seq = knowledge_items.seq
-        and later.text_hash = knowledge_items.text_hash)`)
-  const recordings = run(`
-    delete from main.recordings where file not in (select file from newer.recordings)`)
+        and (later.text_hash, later.name, later.description)
+          = (knowledge_items.text_hash, knowledge_items.name, knowledge_items.description))`)
+  run(`
+    update main.idempotent_creates set item_id = null where not exists (
+      select 1 from main.knowledge_items as item where item.project_id = idempotent_creates.project_id and id = item_id)`)
+  const recordings = deleteRecordings(connection)
+  for (const [table, rule] of tables)
+    if (typeof rule === 'object')
+      run(`
+        delete from main.${table} where (${rule.shrunkBy}) not in (select ${rule.shrunkBy} from newer.${table})`)
+  return { projects, calls, knowledgeItems, recordings }
+}
+
+/** Returns how many were deleted since. */
+function deleteRecordings(connection: Database.Database): number {
+  const { changes } = connection
+    .prepare('delete from main.recordings where file not in (select file from newer.recordings)')
+    .run()
   // What waited to be fetched, and was fetched and erased since, is not fetched again.
-  run(`
+  connection.exec(`
     delete from main.recording_fetches where seq in (
-      select seq from newer.call_details where details ->> '$.recording.state' in ('none', 'expired'))`)
-  run(`
+      select seq from newer.call_details where details ->> '$.recording.state' in ('none', 'expired'));
     update main.call_details set details = json_set(details, '$.recording', json(coalesce(
       (select later.details -> '$.recording' from newer.call_details as later where later.seq = call_details.seq
         and later.details ->> '$.recording.state' in ('none', 'expired')), json_object('state', 'none',
       'reason', null, 'contentType', null, 'bytes', null, 'durationSeconds', null, 'channels', null, 'keptAt', null))))
     where details ->> '$.recording.state' in ('kept', 'waiting', 'failed')
-      and seq not in (select seq from main.recordings union all select seq from main.recording_fetches)`)
-  run(`
+      and seq not in (select seq from main.recordings union all select seq from main.recording_fetches);
     update main.calls set recording = state, value_list = (
       select nullif(json_group_array(value), '[]') from (
         select value from json_each(value_list) where value not like '["recording",%'
         union all select '["recording",' || json_quote(state) || ']' where state is not null))
     from (select seq as changed, nullif(details ->> '$.recording.state', 'none') as state from main.call_details)
     where seq = changed and recording is not state`)
-  for (const [table, key] of Object.entries(shrunkTables))
-    run(`delete from main.${table} where ${key} not in (select ${key} from newer.${table})`)
-  run(`
-    insert or replace into main.erasures (${namesOf(connection, 'erasures')})
-    select ${namesOf(connection, 'erasures')} from newer.erasures where project_id in (select id from main.projects)`)
-  // The start of the service erases them from every file, before it is ready.
-  run("update main.erasures set done_at = null where kind in ('call', 'item', 'text', 'recording')")
-  run('insert or replace into main.project_erasures select * from newer.project_erasures')
-  return { projects, calls, knowledgeItems, recordings }
+  return changes
 }
 
-/** Labels that a call has lost since. */
-function removeLabels(connection: Database.Database): void {
-  const changed = `
-    select calls.seq as changed, json_group_array(label.value) filter (where label.value in (
-      select value from json_each(later.review, '$.labels'))) as labels
-    from main.calls join newer.calls as later using (seq), json_each(calls.review, '$.labels') as label
-    where calls.review ->> '$.labels' is not later.review ->> '$.labels' group by calls.seq`
-  connection.exec(`
-    create temp table kept_labels as ${changed};
-    update main.call_details set details = json_set(details, '$.review.labels', json(labels))
-      from kept_labels where seq = changed and details -> '$.review' is not null;
-    update main.calls set review = json_set(review, '$.labels', json(labels)), value_list = (
-      select nullif(json_group_array(value), '[]') from json_each(value_list)
-      where value not like '["label",%' or json_extract(value, '$[1]') in (select value from json_each(labels)))
-      from kept_labels where seq = changed;
-    drop table kept_labels`)
-}
-
-function replaceSettings(connection: Database.Database): void {
-  for (const table of replacedTables) {
-    const names = namesOf(connection, table)
-    const isOfProject = names.includes('project_id')
-    connection.exec(`
-      delete from main.${table};
-      insert into main.${table} (${names}) select ${names} from newer.${table}
-      ${isOfProject ? 'where project_id in (select id from main.projects)' : ''}`)
+/** Removes what people have removed from reviews since. */
+function shrinkReviews(connection: Database.Database, keepReview: KeepReview): void {
+  const differing = connection.prepare(`
+    select json_object('seq', seq, 'review', here.details ->> '$.review',
+      'later', coalesce(later.details ->> '$.review', 'null'), 'valueList', coalesce(value_list, '[]'),
+      'analysis', here.analysis, 'ownEvaluation', document ->> '$.evaluation')
+    from main.call_details as here join newer.call_details as later using (seq)
+      join main.calls using (seq) join main.call_documents using (seq)
+    where here.details ->> '$.review' is not null and here.details -> '$.review' is not later.details -> '$.review'`)
+  const inDetails = connection.prepare(`
+    update main.call_details set details = json_set(details, '$.review', json(?)) where seq = ?`)
+  const inHead = connection.prepare(`
+    update main.calls set review = ?, evaluation = ?, value_list = nullif(?, '[]') where seq = ?`)
+  for (const row of differing.pluck().all()) {
+    const { seq, ...differs }: DifferingReview & { seq: number } = JSON.parse(String(row))
+    const { review, marks, evaluation, valueList } = keepReview(differs)
+    inDetails.run(review, seq)
+    inHead.run(marks, evaluation, valueList, seq)
   }
-  const kept = namesOf(connection, 'projects')
+}
+
+function takeLater(connection: Database.Database): void {
+  for (const [table, rule] of tables) {
+    if (rule !== 'taken' && rule !== 'emptied') continue
+    connection.exec(`delete from main.${table}`)
+    if (rule === 'emptied') continue
+    const columns = namesOf(connection, table)
+    connection.exec(`insert into main.${table} (${columns}) select ${columns} from newer.${table}`)
+  }
+  const settings = namesOf(connection, 'projects')
     .split(', ')
     .filter((name) => name !== 'id' && !ownColumns.includes(name))
   connection.exec(`
-    update main.projects set ${kept.map((name) => `${name} = later.${name}`).join(', ')}
-      from newer.projects as later where later.id = projects.id;
-    delete from main.call_views where person_id not in (select id from main.people);
-    update main.question_states set marked_by = null where marked_by not in (select id from main.people);
-    update main.question_states set assignee_id = null where assignee_id not in (select id from main.people);
-    update main.golden_questions set created_by = null where created_by not in (select id from main.people);
-    delete from main.meta where name = 'console_owner';
-    insert into main.meta select * from newer.meta where name = 'console_owner';
-    delete from main.call_sessions;
+    update main.projects set ${settings.map((name) => `${name} = later.${name}`).join(', ')}
+      from newer.projects as later where later.id = projects.id`)
+  // The start of the service erases them from every file, before it is ready.
+  connection.exec('update main.erasures set done_at = null')
+  // Row numbers are not used twice either: what is taken names records that are not brought by them.
+  connection.exec(`
+    delete from main.sqlite_sequence;
+    insert into main.sqlite_sequence select * from newer.sqlite_sequence`)
+}
+
+/** What somebody has stopped does not go on. */
+function endWork(connection: Database.Database): void {
+  const stopped = 'select id from main.analysis_runs where stopped_at is not null'
+  connection.exec(`
     update main.analysis_runs set stopped_at = later.stopped_at
       from newer.analysis_runs as later where later.id = analysis_runs.id;
-    delete from main.analysis_slices where run_id in (select id from main.analysis_runs where stopped_at is not null);
-    delete from main.analysis_queue where run_id in (select id from main.analysis_runs where stopped_at is not null);
-    delete from main.webhook_queue;
-    delete from main.webhook_attempts`)
+    delete from main.analysis_slices where run_id in (${stopped});
+    delete from main.analysis_queue where run_id in (${stopped})`)
+}
+
+/** Does what foreign keys say where rows that were taken refer to nothing, or are referred to no more. */
+function dropOrphans(connection: Database.Database): void {
+  const taken = new Set<string>(tables.flatMap(([table, rule]) => (rule === 'taken' ? [table] : [])))
+  for (const [table] of tables) {
+    const keys = connection.prepare(`select * from pragma_foreign_key_list('${table}')`).all() as ForeignKey[]
+    for (const { from, to, table: parent, on_delete: onDelete } of keys) {
+      if (!taken.has(table) && !taken.has(parent)) continue
+      const fate =
+        onDelete === 'SET NULL' ? `update main.${table} set ${from} = null` : `delete from main.${table}`
+      connection.exec(`${fate} where ${from} not in (select ${to} from main.${parent})`)
+    }
+  }
 }
 
 function namesOf(connection: Database.Database, table: string): string {

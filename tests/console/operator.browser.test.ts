@@ -52,7 +52,7 @@ describe.if(browserPath !== null)('the operator’s page, in a browser', () => {
     const { page, open } = await tabs.open({ person: set.owner })
     await open(`/p/${project.id}/settings/service`)
     await page.getByLabel('Require a second factor of everybody').click()
-    await page.getByText('of your own first').waitFor()
+    await page.getByText('This needs a second factor of your own first', { exact: false }).waitFor()
     expect(await page.getByLabel('Require a second factor of everybody').isChecked()).toBe(false)
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
@@ -92,6 +92,41 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
       await until(async () => (await bars.count()) === days)
       expect(await overlappingLabels(page)).toEqual([])
     }
+  })
+
+  test('shows yesterday in one click, and on a phone its choices and the heads of charts take one line', async () => {
+    const project = await set.mintProject()
+    const dayMs = 86_400_000
+    const calls = [0, 1, 2].map((daysAgo) => ({
+      id: `call-${daysAgo}`,
+      createdAt: new Date(Date.now() - daysAgo * dayMs).toISOString(),
+      status: 'completed' as const,
+      duration: 60,
+      evaluation: 'fail',
+      summary: `Failed ${daysAgo} days ago`,
+    }))
+    await putCalls(service.services, project.projectId, calls)
+    const chart = { name: 'A long name of a chart of failures', query: '?of=calls&by=day', page: 'chart' }
+    await set.owner.send('POST', `/projects/${project.id}/views`, chart)
+    const { page, open } = await tabs.open({ person: set.owner, width: 375 })
+    await open(`/p/${project.id}/overview`)
+    const yesterday = page.getByRole('link', { name: 'Yesterday' })
+    await yesterday.click()
+    await page.getByText('compared with the previous day').waitFor()
+    await page.getByText('Failed 1 days ago').waitFor()
+    await page.getByText('Failed 2 days ago').waitFor({ state: 'detached' })
+    expect(await yesterday.getAttribute('aria-current')).toBe('true')
+    const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? 0
+    const custom = page.getByRole('button', { name: 'Custom' })
+    expect(await topOf(custom)).toBe(await topOf(yesterday))
+    const kept = page.locator('section', { has: page.getByRole('heading', { name: chart.name }) }).last()
+    const icons = await kept.locator('header > .cb-row > *').evaluateAll((parts) =>
+      parts.map((part) => {
+        const { top, bottom } = part.getBoundingClientRect()
+        return Math.round((top + bottom) / 2)
+      }),
+    )
+    expect(new Set(icons).size).toBe(1)
   })
 
   test('hovering a link to a call does not request the call, which would be audited as opening it', async () => {

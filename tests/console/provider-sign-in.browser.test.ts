@@ -127,5 +127,7 @@ describe.if(browserPath !== null)('signing in at a provider, in a browser', () =
     await other.close()
     await tab.page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
     await dialog.waitFor({ state: 'detached' })
+    const followed = tab.page.getByRole('link', { name: 'Knowledge', exact: true }).first()
+    await followed.and(tab.page.locator(':focus')).waitFor()
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
@@ -11,6 +11,8 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(60_000)
 const minuteMs = 60_000
 const keysPerCallMax = 3
+
+type Box = Awaited<ReturnType<Locator['boundingBox']>>
 
 describe.if(browserPath !== null)('reviewing, in a browser', () => {
   let service: TestService
@@ -54,6 +56,8 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
       .getByRole('region', { name: 'Queue' })
       .waitFor()
   const rowOf = (page: Page, id: string) => page.locator(`[data-call="${id}"]`)
+  const bottomOf = (box: Box) => (box?.y ?? 0) + (box?.height ?? 0)
+  const rightOf = (box: Box) => (box?.x ?? 0) + (box?.width ?? 0)
 
   test('twenty failed calls are reviewed with the hands on the keys, one key each', async () => {
     const project = await projectWith(20)
@@ -130,6 +134,20 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['f0', 'f2'])
   })
 
+  test('going back from a queue leads to the list where it was begun', async () => {
+    const project = await projectWith(3)
+    const page = await openTab(project, 'calls?evaluation=fail')
+    await page.getByRole('button', { name: 'Review', exact: true }).click()
+    await page.getByRole('button', { name: 'Review 3 calls' }).click()
+    await shown(page, 'f0')
+    await page.keyboard.press('s')
+    await shown(page, 'f1')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.goBack()
+    await page.waitForURL(/\/calls\?evaluation=fail$/)
+    await page.getByRole('button', { name: 'Clear filters' }).waitFor()
+  })
+
   test('all calls that match are selected at the count shown, and what is done to them can be undone', async () => {
     const project = await projectWith(60)
     await set.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f3', reason: 'Court' })
@@ -182,7 +200,9 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
     const bar = page.getByRole('region', { name: 'Selected calls' })
     await bar.getByRole('button', { name: 'Evaluate' }).click()
     await page.getByRole('menuitem', { name: 'Failed' }).click()
-    await page.getByText('2 calls evaluated').waitFor()
+    const message = page.getByRole('alert').filter({ hasText: '2 calls evaluated' })
+    await message.waitFor()
+    expect(bottomOf(await message.boundingBox())).toBeLessThan((await bar.boundingBox())?.y ?? 0)
     await rowOf(page, 's0').getByText('Failed').waitFor()
     await bar.getByRole('button', { name: 'Review' }).click()
     await page.getByText('All reviewed').waitFor()
@@ -262,6 +282,37 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
         .locator('[data-call]')
         .evaluateAll((rows) => rows.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length)
     await until(async () => (await seen()) >= 6)
+  })
+
+  test('two filters and the button that clears them fit on one line, and menus have one scrollbar at most', async () => {
+    const project = await projectWith(2)
+    await set.owner.send('PATCH', `/projects/${project.id}/calls/f0/review`, { addLabels: ['billing'] })
+    const page = await openTab(project, 'calls?evaluation=fail&date=last-7-days')
+    const search = page.getByRole('searchbox', { name: 'Search words, numbers, IDs' })
+    const clear = page.getByRole('button', { name: 'Clear filters' })
+    expect((await clear.boundingBox())?.y).toBeLessThan(bottomOf(await search.boundingBox()))
+    await rowOf(page, 'f0').getByRole('checkbox').click()
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    await bar.getByRole('button', { name: 'Label' }).click()
+    await page.getByRole('option', { name: 'billing' }).first().waitFor()
+    const scrolls = page.locator('.mantine-ScrollArea-viewport:visible').first()
+    expect(await scrolls.evaluate((element) => getComputedStyle(element).scrollbarWidth)).toBe('none')
+  })
+
+  test('on a phone the chosen filters come first, a summary fills its line, and a selection fits', async () => {
+    const project = await projectWith(2)
+    const page = await openTab(project, 'calls?label=none', { width: 375, height: 812 })
+    const left = async (name: string) =>
+      (await page.getByText(name, { exact: true }).first().boundingBox())?.x
+    expect(await left('Label')).toBeLessThan((await left('Status')) ?? 0)
+    const cell = (name: string) => rowOf(page, 'f0').locator(`[data-cell="${name}"]`)
+    const [summary, duration] = [await cell('summary').boundingBox(), await cell('duration').boundingBox()]
+    expect((duration?.x ?? 0) - rightOf(summary)).toBeLessThan(24)
+    await rowOf(page, 'f0').getByRole('checkbox').click()
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    await bar.getByRole('button', { name: 'Clear selection' }).waitFor()
+    expect(await bar.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+    expect(await findings(page)).toEqual([])
   })
 
   test('on a phone a found line has no hole below it, and the keys of a queue are buttons', async () => {

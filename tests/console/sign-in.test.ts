@@ -62,6 +62,8 @@ describe('signing in', () => {
           membersMayDelete: true,
           timeZone: null,
           createdAt: expect.any(String),
+          firstView: null,
+          views: 0,
         },
       ],
       isSetUp: true,

@@ -209,7 +209,9 @@ describe('ids in bodies', () => {
 
 describe('the console', () => {
   const inProjects = consoleRoutes.filter(({ path }) => path.includes(':project'))
-  const ofRecords = consoleRoutes.filter(({ path }) => path.includes(':id'))
+  /** The parts of a path that name records. */
+  const records = /:(?!project\b)\w+/g
+  const ofRecords = consoleRoutes.filter(({ path }) => path.match(records) !== null)
   /** Every field that a body of the console has, so that no request is refused for what it lacks. */
   const body = JSON.stringify({
     name: 'Taken over',
@@ -281,7 +283,14 @@ describe('the console', () => {
 
   test('names projects and records as this test expects', () => {
     const parameters = consoleRoutes.flatMap(({ path }) => path.match(/:\w+/g) ?? [])
-    expect([...new Set(parameters)].sort()).toEqual([':id', ':project'])
+    expect([...new Set(parameters)].sort()).toEqual([
+      ':call',
+      ':caller',
+      ':id',
+      ':message',
+      ':name',
+      ':project',
+    ])
     expect(inProjects.length).toBeGreaterThanOrEqual(28)
     expect(ofRecords.length).toBeGreaterThanOrEqual(9)
   })
@@ -290,19 +299,19 @@ describe('the console', () => {
     test.each(inProjects)("$method $path tells nothing of others' projects", async ({ method, path }) => {
       for (const id of ids) {
         const missing = `${others.id.slice(0, -4)}zzzz`
-        const at = (project: string) => path.replace(':project', project).replace(':id', id)
+        const at = (project: string) => path.replace(':project', project).replace(records, id)
         const foreign = await askAs(role, method, at(others.id))
         const none = await askAs(role, method, at(missing))
         expect(foreign.status).toBe(role === 'nobody' ? 401 : 404)
         expect(comparable(foreign, others.id)).toBe(comparable(none, missing))
-        if (!path.includes(':id')) break
+        if (path.match(records) === null) break
       }
     })
 
     test.each(ofRecords)("$method $path tells nothing of others' records", async ({ method, path }) => {
       for (const id of ids) {
         const missing = `${id.slice(0, -4)}zzzz`
-        const at = (record: string) => path.replace(':project', ours.id).replace(':id', record)
+        const at = (record: string) => path.replace(':project', ours.id).replace(records, record)
         const [foreign, none] = [await askAs(role, method, at(id)), await askAs(role, method, at(missing))]
         expect(foreign.status).toBeGreaterThanOrEqual(400)
         expect(comparable(foreign, id)).toBe(comparable(none, missing))

@@ -101,16 +101,20 @@ describe('the answer to a failed attempt', () => {
     expect(await tracesIn(ofOther)).not.toEqual([])
   })
 
-  test('is erased with the alert that it is about', async () => {
+  test('is erased with the alert of a number that is erased', async () => {
     const project = await set.mintProject()
     const { id, tried } = await make(project)
     const word = newWord()
     refuse(`cannot take ${word}`)
-    const rule = { name: 'n', windowMinutes: 5, above: { alert: 0 }, to: [{ webhook: id }] }
+    const number = '+15557294053'
+    const filters = { callerNumber: [number] }
+    const rule = { name: 'n', filters, windowMinutes: 5, above: { alert: 0 }, to: [{ webhook: id }] }
     const alert = await (await project.send('POST', '/v1/alerts', rule)).json()
     await project.send('POST', `/v1/alerts/${alert.id}/test`, {})
     expect((await tried(1)).attempts[0]?.answer).toContain(word)
-    await project.fetch(`/v1/alerts/${alert.id}`, { method: 'DELETE' })
+    receiver.answer = accept
+    await project.send('POST', '/v1/erasures', { number })
+    await service.services.erasureRequests.finish()
     await service.services.erasure.finish()
     expect(await tracesIn(word)).toEqual([])
   })

@@ -47,7 +47,7 @@ export function changeReview(
 }
 
 /** Fills in members that an imported review may lack. */
-function contentOf(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
+export function contentOf(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
   const { evaluation = null, note = null, labels = [], flaggedTurns = [], criteria = {} } = stored ?? {}
   const { assignee = null } = stored ?? {}
   const reviewed = stored?.reviewed ?? evaluation !== null

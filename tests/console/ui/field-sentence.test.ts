@@ -7,5 +7,6 @@ test("an error of a field uses the field's name on the page", () => {
   )
   expect(sentenceOf('allowedIps.3', 'is no address')).toBe('An allowed address is no address')
   expect(sentenceOf('code', 'is wrong')).toBe('The code is wrong')
+  expect(sentenceOf('isOn', 'needs another')).toBe('This needs another')
   expect(sentenceOf('odd.field', 'must be whole')).toBe('odd.field must be whole')
 })

@@ -5,13 +5,19 @@ import { parseSearch } from '../search-params.ts'
 /** The pages of the navigation, with the key that follows `g`. */
 export const pages = [
   { to: '/p/$project/overview', label: 'Overview', icon: IconLayoutDashboard, key: 'o' },
-  { to: '/p/$project/calls', label: 'Calls', icon: IconPhone, key: 'c' },
+  {
+    to: '/p/$project/calls',
+    label: 'Calls',
+    icon: IconPhone,
+    key: 'c',
+    /** Pages of its own that are not below it. */
+    also: ['/p/$project/callers/$caller'],
+  },
   {
     to: '/p/$project/knowledge',
     label: 'Knowledge',
     icon: IconBook2,
     key: 'k',
-    /** Pages of its own that are not below it. */
     also: ['/p/$project/questions', '/p/$project/new-item'],
   },
   { to: '/p/$project/playground', label: 'Playground', icon: IconTestPipe, key: 'p' },

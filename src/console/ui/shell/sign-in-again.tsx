@@ -1,7 +1,9 @@
 import { Modal } from '@mantine/core'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import type { SessionAnswer } from '../../people/session-answer.ts'
 import { ApiProblem } from '../api.ts'
+import { focusedOrMenu } from '../components/use-focus.ts'
 import { sessionEndedQuery, sessionQuery, usePerson } from '../session.ts'
 import { SignInForm } from '../views/entry/sign-in-form.tsx'
 
@@ -19,6 +21,9 @@ function repeatRefused(queryClient: QueryClient): void {
 export default function SignInAgain() {
   const queryClient = useQueryClient()
   const person = usePerson()
+  // It appears open, and then a dialog returns no focus itself.
+  const [before] = useState(focusedOrMenu)
+  useEffect(() => () => before?.focus({ preventScroll: true }), [before])
   const proceed = (session: SessionAnswer) => {
     // Somebody else must not see what this page holds.
     if (session.person?.id !== person.id) return location.reload()

@@ -43,16 +43,19 @@ export function CallerErasure({ caller, project }: { caller: CallerRecord; proje
       }
     >
       <div className="cb-stack">
-        <p className="cb-dimmed">{sentenceOf({ left, onHold })}</p>
-        {left > 0 && (
-          <Button color="red" onClick={() => void ask()}>
-            Erase {counted(left, 'call')}
-          </Button>
-        )}
-        {request && (
+        {request ? (
           <Suspense>
             <ReceiptProgress id={request} onDone={refresh} />
           </Suspense>
+        ) : (
+          <>
+            <p className="cb-dimmed">{sentenceOf({ left, onHold })}</p>
+            {left > 0 && (
+              <Button color="red" onClick={() => void ask()}>
+                Erase {counted(left, 'call')}
+              </Button>
+            )}
+          </>
         )}
       </div>
       <ConfirmDialog

@@ -90,7 +90,7 @@ function CallsOf({ caller, project }: { caller: string; project: string }) {
         expectedRows={8}
         empty={
           <Empty icon={<IconPhone size={24} />} title="No calls">
-            Nothing is stored of this number. Calls that come later appear here.
+            Nothing is stored of exactly this number. Check that it is complete, with its country code.
           </Empty>
         }
       />
@@ -110,7 +110,14 @@ const columns: Column<CallRow>[] = [
     key: 'when',
     header: 'When',
     width: '136px',
-    render: (row) => <CallLink row={row} />,
+    render: (row) => (
+      <>
+        <CallLink row={row} />
+        <span className="cb-narrow-line" dir="auto">
+          {row.summary ?? (row.said && `“${row.said}”`)}
+        </span>
+      </>
+    ),
   },
   {
     key: 'numbers',

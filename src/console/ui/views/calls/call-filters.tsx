@@ -84,8 +84,14 @@ export function CallFilters({
           {isMore ? 'Fewer' : 'More'}
         </Button>
         {(isFiltered(filters) || faults.length > 0) && (
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={onClear}>
-            Clear filters
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            aria-label="Clear filters"
+            onClick={onClear}
+          >
+            Clear
           </Button>
         )}
       </div>

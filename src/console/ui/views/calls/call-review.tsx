@@ -72,10 +72,10 @@ export function CallVerdict({ call, details, isOnOneLine, children }: CallVerdic
       <p className={classes.platform}>
         {own !== null && (
           <>
-            {analysis.state === 'done' ? 'Platform or model' : 'Platform'}:{' '}
-            <Evaluation value={call.evaluation} />
+            {analysis.state === 'done' ? 'Automatic' : 'Platform'}: <Evaluation value={call.evaluation} />
           </>
         )}
+        {!isReviewed && !isReadOnly && 'Not reviewed yet'}
         {isReviewed && review && (
           <span className="cb-truncate">
             {review.by ? <bdi>{review.by}</bdi> : 'Reviewed'}, <Instant at={review.at} />

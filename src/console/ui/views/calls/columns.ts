@@ -7,12 +7,12 @@ import { useMemo } from 'react'
  */
 export const columns = [
   { name: 'when', label: 'Time', choice: 'always', px: 84 },
-  { name: 'numbers', label: 'From and to', choice: 'always', px: 272 },
-  { name: 'duration', label: 'Duration', choice: 'shown', px: 92 },
+  { name: 'numbers', label: 'From and to', choice: 'always', px: 264 },
+  { name: 'duration', label: 'Duration', choice: 'shown', px: 84 },
   { name: 'density', label: 'Conversation', choice: 'shown', px: 128 },
   { name: 'evaluation', label: 'Evaluation', choice: 'shown', px: 112 },
   { name: 'review', label: 'Review', choice: 'shown', px: 112 },
-  { name: 'agent', label: 'Agent', choice: 'shown', px: 136 },
+  { name: 'agent', label: 'Agent', choice: 'shown', px: 112 },
   { name: 'cost', label: 'Cost', choice: 'hidden', px: 88 },
   { name: 'latency', label: 'Latency', choice: 'hidden', px: 88 },
   { name: 'criteria', label: 'Criteria', choice: 'hidden', px: 88 },

@@ -25,6 +25,7 @@ export interface Counted {
 }
 
 interface ChoicesProps extends PopupProps {
+  label: string
   options: Option[]
   counted?: Counted | undefined
   value: string | undefined
@@ -32,14 +33,16 @@ interface ChoicesProps extends PopupProps {
 }
 
 /** Offers values, of which one can be chosen. */
-export function Choices({ options, counted, value, onChoose, target, ...popup }: ChoicesProps) {
+export function Choices({ label, options, counted, value, onChoose, target, ...popup }: ChoicesProps) {
   const countOf = useCounts(counted, popup.opened)
+  const { shown, search, clear } = useOptionSearch(label, options)
   return (
-    <Menu position="bottom-start" width={240} withInitialFocusPlaceholder={false} {...popup}>
+    <Menu position="bottom-start" width={264} withInitialFocusPlaceholder={false} onClose={clear} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown className={classes.choices}>
+        {search}
         <Menu.RadioGroup value={value ?? ''} onChange={(next) => onChoose(next)}>
-          {options.map((option) => (
+          {shown.map((option) => (
             <Menu.RadioItem
               key={option.value}
               value={option.value}
@@ -50,14 +53,15 @@ export function Choices({ options, counted, value, onChoose, target, ...popup }:
             </Menu.RadioItem>
           ))}
         </Menu.RadioGroup>
-        {options.length === 0 && <Menu.Label>Nothing to choose from yet</Menu.Label>}
+        {shown.length === 0 && (
+          <Menu.Label>
+            {options.length === 0 ? 'Nothing to choose from yet' : 'Nothing to choose from'}
+          </Menu.Label>
+        )}
       </Menu.Dropdown>
     </Menu>
   )
 }
-
-/** With more options, the list has a search field. */
-const optionsAtOnce = 8
 
 interface ManyChoicesProps extends PopupProps {
   label: string
@@ -78,26 +82,12 @@ export function ManyChoices({
   ...popup
 }: ManyChoicesProps) {
   const countOf = useCounts(counted, popup.opened)
-  const [text, setText] = useState('')
-  const shown = options.filter((option) => option.label.toLowerCase().includes(text.toLowerCase()))
+  const { shown, search, clear } = useOptionSearch(label, options)
   return (
-    <Menu
-      position="bottom-start"
-      width={264}
-      withInitialFocusPlaceholder={false}
-      onClose={() => setText('')}
-      {...popup}
-    >
+    <Menu position="bottom-start" width={264} withInitialFocusPlaceholder={false} onClose={clear} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown className={classes.choices}>
-        {options.length > optionsAtOnce && (
-          <Menu.Search
-            aria-label={`Search ${label}`}
-            placeholder="Search"
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-        )}
+        {search}
         <Menu.CheckboxGroup value={values} onChange={onChoose}>
           {shown.map((option) => (
             <Menu.CheckboxItem
@@ -114,6 +104,24 @@ export function ManyChoices({
       </Menu.Dropdown>
     </Menu>
   )
+}
+
+/** With more options, the list has a search field. */
+const optionsAtOnce = 8
+
+/** The options with the searched words, and the field to search in. */
+function useOptionSearch(label: string, options: readonly Option[]) {
+  const [text, setText] = useState('')
+  const search = options.length > optionsAtOnce && (
+    <Menu.Search
+      aria-label={`Search ${label}`}
+      placeholder="Search"
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+    />
+  )
+  const shown = options.filter((option) => option.label.toLowerCase().includes(text.toLowerCase()))
+  return { shown, search, clear: () => setText('') }
 }
 
 const countedMax = 10_000

@@ -30,7 +30,14 @@ export function ChoicePill({ options, counted, value, onChoose, ...pill }: Choic
   return (
     <Pill kind="menu" {...pill}>
       {(popup) => (
-        <Choices {...popup} options={options} counted={counted} value={value} onChoose={onChoose} />
+        <Choices
+          {...popup}
+          label={pill.label}
+          options={options}
+          counted={counted}
+          value={value}
+          onChoose={onChoose}
+        />
       )}
     </Pill>
   )

@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications'
 import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
 import { callKeys } from '../../query-keys.ts'
 import { stringifySearch } from '../../search-params.ts'
@@ -39,16 +39,18 @@ export function useQueueSteps() {
   const project = useProject()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
+  const { call: openId } = useParams({ strict: false })
+  const { set } = useSearch({ strict: false })
   const open = (call: string, filters: ChosenFilters) =>
     navigate({
       to: '/p/$project/calls/$call',
       params: { project: project.id, call },
       search: filters,
-      replace: true,
+      // The calls of a queue are one history entry, so going back leads to where the queue was begun.
+      replace: openId !== undefined && set === filters.set,
       resetScroll: false,
     })
   return {
-    open,
     /** Opens the first call that nobody has reviewed, or the list when there is none. */
     begin: async (filters: ChosenFilters) => {
       const { data } = await queryClient.fetchQuery(unreviewedQuery(project.id, filters))

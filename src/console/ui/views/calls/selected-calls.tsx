@@ -6,7 +6,7 @@ import { api, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { stringifySearch } from '../../search-params.ts'
-import { usePerson, useProject } from '../../session.ts'
+import { usePerson, useProject, useRefusal } from '../../session.ts'
 import classes from './calls.module.css'
 import type { ChosenFilters } from './chosen-filters.ts'
 import { DeleteSelected } from './delete-selected.tsx'
@@ -189,17 +189,16 @@ interface BarMenuProps {
 
 function BarMenu({ label, icon, right = 'change', disabled = false, children }: BarMenuProps) {
   const [isOpen, setIsOpen] = useState(false)
+  const isRefused = useRefusal(right) !== null
+  const button = (
+    <BarButton icon={icon} disabled={disabled}>
+      {label}
+    </BarButton>
+  )
+  if (isRefused) return <Guarded right={right}>{button}</Guarded>
   return (
     <Menu opened={isOpen} onChange={setIsOpen} position="top-start" returnFocus>
-      <Menu.Target>
-        <span>
-          <Guarded right={right}>
-            <BarButton icon={icon} disabled={disabled}>
-              {label}
-            </BarButton>
-          </Guarded>
-        </span>
-      </Menu.Target>
+      <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>
     </Menu>
   )

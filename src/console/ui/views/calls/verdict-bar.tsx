@@ -108,7 +108,7 @@ function Verdict({ letter, label, icon, refusal, onClick }: VerdictProps) {
   )
 }
 
-/** `12 of 62`, and the same as a bar. */
+/** `12 of 62 reviewed`, and the same as a bar. */
 export function Progress({
   reviewed = 0,
   calls,
@@ -119,8 +119,7 @@ export function Progress({
   return (
     <div className={classes.progress}>
       <span role="status" className="cb-figure">
-        {calls === undefined ? '…' : `${asCount(reviewed)} of ${asCount(calls)}`}
-        <span className="cb-hidden"> reviewed</span>
+        {calls === undefined ? '…' : `${asCount(reviewed)} of ${asCount(calls)} reviewed`}
       </span>
       <progress value={reviewed} max={Math.max(1, calls ?? 1)} aria-hidden />
     </div>

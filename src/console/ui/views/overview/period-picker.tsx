@@ -2,6 +2,7 @@ import { Popover, Skeleton, UnstyledButton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { plusDays } from '../../components/dates.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import classes from './overview.module.css'
@@ -9,14 +10,20 @@ import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './
 
 const Calendar = lazy(() => import('../../components/calendar.tsx'))
 
-/** Chooses the last days, or a range in a calendar. */
+/** Chooses yesterday, the last days, or a range in a calendar. */
 export function PeriodPicker({ search }: { search: OverviewSearch }) {
   const project = useProject()
   const navigate = useNavigate()
   const dates = useDates()
   const [isOpen, setIsOpen] = useState(false)
-  const chosen = choiceOf(search)
-  const isCustom = chosen === 'custom'
+  const today = dates.dayOf(Date.now())
+  const yesterday = plusDays(today, -1)
+  const isYesterday = search.from === yesterday && search.to === yesterday
+  const chosen = isYesterday ? 'yesterday' : choiceOf(search)
+  const choices = [
+    { name: 'yesterday', label: 'Yesterday', period: { from: yesterday, to: yesterday } },
+    ...periodChoices.map((days) => ({ name: String(days), label: `${days} days`, period: { days } })),
+  ]
   const choose = (from: string, to: string) => {
     setIsOpen(false)
     void navigate({
@@ -27,24 +34,24 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
   }
   return (
     <nav className={classes.period} aria-label="Period">
-      {periodChoices.map((days) => (
+      {choices.map(({ name, label, period }) => (
         <Link
-          key={days}
+          key={name}
           to="/p/$project/overview"
           params={{ project: project.id }}
-          search={{ days }}
+          search={period}
           className={classes.periodChoice}
-          aria-current={chosen === String(days) ? 'true' : undefined}
-          data-chosen={chosen === String(days) || undefined}
+          aria-current={chosen === name ? 'true' : undefined}
+          data-chosen={chosen === name || undefined}
         >
-          {days} days
+          {label}
         </Link>
       ))}
       <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" trapFocus returnFocus>
         <Popover.Target>
           <UnstyledButton
             className={classes.periodChoice}
-            data-chosen={isCustom || undefined}
+            data-chosen={chosen === 'custom' || undefined}
             onClick={() => setIsOpen(!isOpen)}
           >
             <IconCalendar size={14} stroke={1.8} aria-hidden />
@@ -57,7 +64,7 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
               of="two"
               days={[search.from ?? null, search.to ?? null]}
               onChoose={choose}
-              today={dates.dayOf(Date.now())}
+              today={today}
             />
           </Suspense>
         </Popover.Dropdown>

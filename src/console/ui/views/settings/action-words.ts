@@ -1,5 +1,6 @@
 import type { AuditAction } from '../../../../audit/actions.ts'
 import type { ActorKind } from '../../../../audit/audit-trail.ts'
+import type { ProjectSettings } from '../../../../db/project-settings.ts'
 
 /** The name of each action in the audit trail. */
 export const actionWords: Record<AuditAction, string> = {
@@ -79,6 +80,22 @@ export const actionWords: Record<AuditAction, string> = {
   webhook_replayed: 'Webhook replayed',
   webhook_resent: 'Webhook event sent again',
   webhook_tested: 'Webhook tested',
+}
+
+/** What was set, in the entries of `settings_changed`. */
+export const settingWords: Record<keyof ProjectSettings, string> = {
+  retainDays: 'Days to keep calls',
+  redact: 'Redaction',
+  country: 'Country',
+  keepNumbers: 'Phone numbers',
+  keepQuestionsDays: 'Days to keep questions',
+  gapCoverage: 'Unanswered below',
+  notesReading: 'Access logging',
+  membersMayDelete: 'Members can delete',
+  timeZone: 'Time zone',
+  endSilentAfter: 'Silent calls completed after',
+  recordings: 'Recordings',
+  recordingRetainDays: 'Days to keep recordings',
 }
 
 /** Who acts, where the entry has no name. */

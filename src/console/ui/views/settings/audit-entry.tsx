@@ -4,7 +4,8 @@ import type { ActorKind, AuditRow } from '../../../../audit/audit-trail.ts'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { useProject } from '../../session.ts'
-import { actorWords } from './action-words.ts'
+import { actorWords, settingWords } from './action-words.ts'
+import { roleLabels } from './people.ts'
 import classes from './settings.module.css'
 
 const icons: Record<ActorKind, typeof IconUser> = {
@@ -68,31 +69,45 @@ export function AuditTarget({ row }: { row: AuditRow }) {
     return hash ? (
       <span className="cb-dimmed cb-truncate" title={target}>
         {row.action.startsWith('item_') ? 'Deleted item' : 'Deleted record'} <Mono>{hash.slice(0, 8)}…</Mono>
-        {label && ` · ${label}`}
+        {label && !isHold(row) && ` · ${label}`}
       </span>
     ) : (
       <span className="cb-truncate" dir="auto" title={target}>
-        {label}
+        <Label text={wordsOf(row, label)} />
       </span>
     )
   const name = nameOf(row, label)
   return (
     <span className="cb-truncate" title={hash ? undefined : target}>
       <TargetLink link={link}>{name}</TargetLink>
-      {hash && label && row.action !== 'hold_set' && row.action !== 'hold_lifted' && (
-        <span className="cb-dimmed"> · {label}</span>
-      )}
+      {hash && label && !isHold(row) && <span className="cb-dimmed"> · {label}</span>}
     </span>
   )
 }
 
-function nameOf({ link }: AuditRow, label: string): ReactNode {
+function nameOf(row: AuditRow, label: string): ReactNode {
+  const { link } = row
   if (link?.kind === 'call') return <Mono>{link.id}</Mono>
   if (link?.kind === 'item' || link?.kind === 'alert') return link.name
-  if (link?.kind === 'hold') return 'Calls of a number'
   // `era_…: 12 calls`
   if (link?.kind === 'erasure') return label.replace(/^era_\w+: /, '')
-  return label ? <Label text={label} /> : link?.id
+  return label ? <Label text={wordsOf(row, label)} /> : link?.id
+}
+
+/** The words of pages for what the trail stores as the API does. */
+function wordsOf(row: AuditRow, label: string): string {
+  if (isHold(row)) return 'Calls of a number'
+  const { [label]: role }: Record<string, string> = roleLabels
+  if (row.action === 'invitation_created') return role ?? label
+  if (row.action !== 'settings_changed') return label
+  const words: Record<string, string> = settingWords
+  return label
+    .replace(/(^|; )(\w+):/g, (all, before, name) => (words[name] ? `${before}${words[name]}:` : all))
+    .replaceAll(',', ', ')
+}
+
+function isHold({ action }: AuditRow): boolean {
+  return action === 'hold_set' || action === 'hold_lifted'
 }
 
 /** A keyed hash at the start of a target, and what follows it; or all of it. */

@@ -71,12 +71,15 @@ function AuditTrail() {
           rows={rows}
           rowKey={({ id }) => id}
           empty={
-            <Empty
-              icon={<IconHistory size={24} />}
-              title={Object.keys(filters).length > 0 ? 'No matching entries' : 'No entries yet'}
-            >
-              Sign-ins, keys, invitations and deletions appear here as they happen.
-            </Empty>
+            Object.keys(filters).length > 0 ? (
+              <Empty icon={<IconHistory size={24} />} title="No matching entries">
+                Change or clear the filters.
+              </Empty>
+            ) : (
+              <Empty icon={<IconHistory size={24} />} title="No entries yet">
+                Sign-ins, keys, invitations and deletions appear here as they happen.
+              </Empty>
+            )
           }
         />
       )}

@@ -35,6 +35,8 @@ function Privacy() {
       )}
       {settings && (
         <div className={classes.forms}>
+          <ErasePanel />
+          <HoldsPanel />
           <RetentionPanel settings={settings} />
           <RecordingsPanel settings={settings} />
           <SilencePanel settings={settings} />
@@ -42,8 +44,6 @@ function Privacy() {
           <KeptNumbersPanel settings={settings} />
           <KeptQuestionsPanel settings={settings} />
           <ReadingPanel settings={settings} />
-          <ErasePanel />
-          <HoldsPanel />
         </div>
       )}
     </>

@@ -36,7 +36,7 @@ export default function ReceiptProgress({ id, onDone }: { id: string; onDone?: (
         </>
       ) : (
         <p>
-          Erased {counted(deleted, 'call')}. The last byte was gone <Instant at={doneAt} as="absolute" />.
+          Erased {counted(deleted, 'call')}. The last byte was gone on <Instant at={doneAt} as="absolute" />.
           {onHold > 0 && ` ${counted(onHold, 'call')} on hold not erased.`}
         </p>
       )}

@@ -47,7 +47,11 @@ function Receipt() {
       <PageHeader
         title="Erasure receipt"
         description={
-          <PageLink to="/p/$project/settings/privacy/receipts" params={{ project }}>
+          <PageLink
+            to="/p/$project/settings/privacy/receipts"
+            params={{ project }}
+            className={classes.onScreen}
+          >
             All receipts
           </PageLink>
         }
@@ -84,6 +88,7 @@ function Receipt() {
             to="/p/$project/settings/audit"
             params={{ project }}
             search={{ action: 'erasure_requested' }}
+            className={classes.onScreen}
           >
             Who asked for it: audit trail
           </PageLink>

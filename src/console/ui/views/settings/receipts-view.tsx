@@ -77,14 +77,19 @@ function columnsOf(project: string): Column<ErasureReceipt>[] {
     {
       key: 'id',
       header: 'Receipt',
-      render: ({ id }) => (
-        <PageLink
-          to="/p/$project/settings/privacy/receipts/$receipt"
-          params={{ project, receipt: id }}
-          className="cb-truncate"
-        >
-          <Mono>{id}</Mono>
-        </PageLink>
+      render: ({ id, requestedAt }) => (
+        <>
+          <PageLink
+            to="/p/$project/settings/privacy/receipts/$receipt"
+            params={{ project, receipt: id }}
+            className="cb-truncate"
+          >
+            <Mono>{id}</Mono>
+          </PageLink>
+          <span className="cb-narrow-line">
+            Requested <Instant at={requestedAt} as="absolute" />
+          </span>
+        </>
       ),
     },
     { key: 'state', header: 'State', width: '112px', render: (row) => <ReceiptState receipt={row} /> },

@@ -37,7 +37,7 @@ export function SecondFactors() {
         disabled={!rule.data || isPending}
         onChange={(event) => mutate(event.currentTarget.checked)}
       />
-      {error && <Problem error={error} />}
+      {error && <Problem error={error} title="The rule was not changed" />}
       <ListTable
         label="Second factors"
         rows={accounts.data?.data}
