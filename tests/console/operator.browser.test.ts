@@ -60,7 +60,7 @@ describe.if(browserPath !== null)('the operator’s page, in a browser', () => {
     const member = await set.join(project, 'member')
     const { page, open } = await tabs.open({ person: member })
     await open(`/p/${project.id}/knowledge`)
-    await page.getByRole('heading', { name: 'Knowledge' }).waitFor()
+    await page.getByRole('heading', { name: 'Knowledge', exact: true }).waitFor()
     await service.services.console.twoFactorRule.change(true)
     await page.getByRole('link', { name: 'Playground' }).click()
     await page.getByRole('link', { name: 'Overview' }).click()

@@ -101,16 +101,21 @@ describe('the answer to a failed attempt', () => {
     expect(await tracesIn(ofOther)).not.toEqual([])
   })
 
-  test('is erased with the alert that it is about', async () => {
+  test('is erased with the alert of a number that is erased', async () => {
     const project = await set.mintProject()
-    const { id, tried } = await make(project)
-    const word = newWord()
-    refuse(`cannot take ${word}`)
-    const rule = { name: 'n', windowMinutes: 5, above: { alert: 0 }, to: [{ webhook: id }] }
-    const alert = await (await project.send('POST', '/v1/alerts', rule)).json()
-    await project.send('POST', `/v1/alerts/${alert.id}/test`, {})
-    expect((await tried(1)).attempts[0]?.answer).toContain(word)
-    await project.fetch(`/v1/alerts/${alert.id}`, { method: 'DELETE' })
+    const webhook = await make(project)
+    const [word, number] = [newWord(), '+15557294053']
+    const filters = { callerNumber: [number] }
+    const rule = { name: 'n', filters, windowMinutes: 5, above: { alert: 0 }, to: [{ webhook: webhook.id }] }
+    const { id } = await (await project.send('POST', '/v1/alerts', rule)).json()
+    await service.services.database.write.run(sql`
+      insert into webhook_attempts (webhook_id, message_id, kind, record, event, seq, attempt, at, status, duration_ms,
+        bytes, answer)
+      select ${webhook.id}, 'msg', 'alert', seq, 'alert.changed', 1, 1, ${Date.now()}, 422, 1, 1, ${word}
+      from alerts where id = ${id}`)
+    expect((await webhook.message('msg')).attempts[0]?.answer).toBe(word)
+    await project.send('POST', '/v1/erasures', { number })
+    await service.services.erasureRequests.finish()
     await service.services.erasure.finish()
     expect(await tracesIn(word)).toEqual([])
   })
