@@ -40,7 +40,8 @@ test('members make alerts, viewers see them, and the audit trail says who change
   expect(ofAlerts.map(({ action, actorId }) => [action, actorId])).toEqual(
     ['deleted', 'tested', 'changed', 'changed', 'created'].map((verb) => [`alert_${verb}`, member.personId]),
   )
-  expect(ofAlerts[0]?.target).toBe(`Silent (${id})`)
+  // A name may hold a number, which an erasure could not find here.
+  expect(ofAlerts[0]?.target).toBe(id)
 })
 
 test('a destination that one rule has can be named by another, without anyone seeing its address', async () => {

@@ -143,6 +143,8 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
     await page.keyboard.press('s')
     await shown(page, 'f1')
     await page.getByRole('button', { name: 'Continue' }).click()
+    // What is next is asked first.
+    await page.waitForLoadState('networkidle')
     await page.goBack()
     await page.waitForURL(/\/calls\?evaluation=fail$/)
     await page.getByRole('button', { name: 'Clear filters' }).waitFor()

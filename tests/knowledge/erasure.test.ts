@@ -195,7 +195,7 @@ describe('a deleted item', () => {
       const failures = service.logs.filter(({ msg }) => /failed/i.test(String(msg)))
       expect(failures).toEqual([])
     },
-    30_000,
+    120_000,
   )
 })
 
