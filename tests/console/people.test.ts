@@ -185,6 +185,8 @@ describe('a new project', () => {
         role: 'owner',
         membersMayDelete: true,
         timeZone: null,
+        firstView: null,
+        views: 0,
         createdAt: expect.any(String),
       },
     ])
@@ -275,7 +277,7 @@ describe("the console's owner", () => {
   test('sees everybody who can sign in, but not their projects', async () => {
     const person = await set.join(await set.mintProject(), 'member')
     const { personId: id, name, email } = person
-    expect(await accountOf(person)).toEqual({ id, name, email, ownsConsole: false })
+    expect(await accountOf(person)).toEqual({ id, name, email, ownsConsole: false, hasTwoFactor: false })
     expect((await accountOf(set.owner)).ownsConsole).toBe(true)
   })
 

@@ -92,6 +92,7 @@ async function checkFigures(world: World): Promise<void> {
     evaluation: countsOf(all.map(evaluationOf)),
     endedReason: countsOf(all.map(({ call }) => call.endedReason)),
     source: countsOf(all.map(({ details }) => details.source)),
+    assignee: countsOf(all.map(({ details }) => details.review?.assignee ?? null)),
     label: countsOf(all.flatMap(({ details }) => details.review?.labels ?? [])),
   })
   expect(agentId.map(({ value, calls }) => ({ value, calls }))).toEqual(

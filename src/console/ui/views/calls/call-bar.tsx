@@ -48,6 +48,8 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
   const formatNumber = useFormatNumber()
+  // Beside the list, the page has its own.
+  const Title = isPage ? 'h1' : 'h2'
   return (
     <header className={classes.bar}>
       <span className={classes.back}>
@@ -55,7 +57,7 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
           <IconArrowLeft size={18} />
         </ActionIcon>
       </span>
-      <h2 className={classes.title}>
+      <Title className={classes.title}>
         {call ? (
           <>
             <span className="cb-figure cb-truncate">{callTitle(call, direction, formatNumber)}</span>
@@ -66,7 +68,7 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
         ) : (
           <span className="cb-hidden">Call</span>
         )}
-      </h2>
+      </Title>
       {call?.status === 'live' && <LiveBadge />}
       <span className={classes.actions}>
         <StepButton
