@@ -57,8 +57,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'rows', test: /ui\/views\/calls\/(call-line|columns|evaluation|review-queries|use-keys)\.tsx?$/ },
   // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
   { name: 'new-project', test: /ui\/shell\/new-project-form/ },
-  { name: 'first-call', test: /ui\/views\/first-steps\/first-call/ },
-  { name: 'metrics', test: /ui\/views\/(charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
+  { name: 'small', test: /ui\/views\/(first-steps\/first-call|charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
   // Of the list of calls, the audit trail and the analysis of past calls, with the link to a person that privacy has, too.
   {
     name: 'filters',
@@ -68,7 +67,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,
     entriesAware: true,
-    entriesAwareMergeThreshold: 4_000,
+    entriesAwareMergeThreshold: 12_000,
   },
   { name: folderOfViews },
 ]
