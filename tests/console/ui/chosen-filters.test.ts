@@ -28,7 +28,7 @@ describe('the address of the list of calls', () => {
     })
     const faults = faultsOf(filters)
     expect(Object.fromEntries(faults.map(({ name, message }) => [name, message]))).toEqual({
-      status: '“ended” is not live or completed',
+      status: '“ended” is not live or silent or completed',
       from: '“yesterday” is not a date',
       number: '“abc” is not a number',
       minDuration: '“0x10” is not a number of seconds',
