@@ -24,6 +24,8 @@ describe('PATCH /projects/:project', () => {
       role: 'owner',
       membersMayDelete: true,
       timeZone: null,
+      firstView: null,
+      views: 0,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
     const session = await (await member.fetch('/session')).json()
@@ -78,6 +80,7 @@ describe('the settings of a project', () => {
       country: null,
       keepNumbers: 'all',
       keepQuestionsDays: null,
+      gapCoverage: 0.5,
       notesReading: false,
       membersMayDelete: true,
       timeZone: null,

@@ -18,6 +18,7 @@ beforeAll(() => buildExecutable({ outfile }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('with a command it is the command line, and embeds all that the service needs', async () => {
+  await (await spawnService(env, [outfile])).stop()
   const { stdout } = await run(outfile, ['doctor', '--json'], { env, cwd: folder })
   const checks: { check: string; ok: boolean }[] = JSON.parse(stdout)
   expect(checks.filter(({ ok }) => !ok)).toEqual([])
