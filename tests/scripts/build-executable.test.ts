@@ -18,8 +18,9 @@ beforeAll(() => buildExecutable({ outfile }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('with a command it is the command line, and embeds all that the service needs', async () => {
-  await (await spawnService(env, [outfile])).stop()
-  const { stdout } = await run(outfile, ['doctor', '--json'], { env, cwd: folder })
+  const own = { ...env, DATA_DIR: join(folder, 'checked') }
+  await (await spawnService(own, [outfile])).stop()
+  const { stdout } = await run(outfile, ['doctor', '--json'], { env: own, cwd: folder })
   const checks: { check: string; ok: boolean }[] = JSON.parse(stdout)
   expect(checks.filter(({ ok }) => !ok)).toEqual([])
   expect(checks.map(({ check }) => check)).toContain('addon')
