@@ -160,11 +160,12 @@ describe('CSV', () => {
         'details.recording.channels,details.recording.keptAt,' +
         'details.analysis.state,details.analysis.version,details.analysis.criteria,' +
         'details.review.evaluation,details.review.note,details.review.labels,' +
-        'details.review.reviewed,details.review.flaggedTurns,details.review.criteria,details.review.by,details.review.at,' +
+        'details.review.reviewed,details.review.flaggedTurns,details.review.criteria,details.review.assignee,' +
+        'details.review.by,details.review.at,' +
         'details.redacted,details.metadata',
     )
     expect(line).toStartWith(
-      'told,completed,vapi,front-desk,",""timeline"":",web,,0.12,640,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,Ada,' +
+      'told,completed,vapi,front-desk,",""timeline"":",web,,0.12,640,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
         '2026-01-05T00:00:00.000Z,,"{""campaign"":""winter""',
     )
   })
