@@ -53,15 +53,12 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/keep-form/ },
-  // What is shown of a call in the list, in the call's page and on the overview.
-  { name: 'rows', test: /ui\/views\/calls\/(call-line|columns|evaluation|review-queries|use-keys)\.tsx?$/ },
   // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
   { name: 'new-project', test: /ui\/shell\/new-project-form/ },
-  { name: 'small', test: /ui\/views\/(first-steps\/first-call|charts\/metrics-query|analysis\/analysis-queries|overview\/scale)/ },
-  // Of the list of calls, the audit trail and the analysis of past calls, with the link to a person that privacy has, too.
+  // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
-    name: 'filters',
-    test: /ui\/views\/(calls\/(call-filters|date-filter|date-range|pill)|callers\/(caller-link|use-open-caller))\.tsx?$/,
+    name: 'calls',
+    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-filter|date-range|evaluation|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|first-steps\/first-call|charts\/metrics-query|analysis\/analysis-queries|overview\/scale)\.tsx?$/,
   },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),

@@ -157,7 +157,9 @@ describe('a start that fails', () => {
     const dataDir = folder()
     const second = await start(dataDir, { PORT: new URL(first.url).port })
     expect(await second.ended).toBe(1)
-    expect(second.stderr()).toMatch(/^Callbook cannot start: PORT is \d+, where another program listens already on .*\n$/)
+    expect(second.stderr()).toMatch(
+      /^Callbook cannot start: PORT is \d+, where another program listens already on .*\n$/,
+    )
     expect(second.stdout()).toBe('')
     await first.stop()
     // The start that failed has not used up the one showing of the key.

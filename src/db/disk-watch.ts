@@ -75,7 +75,7 @@ export class DiskWatch {
     else
       this.#log.error(
         { error },
-        'The disk does not let the database be read or written, so requests are answered with 503',
+        'The disk refuses writes to the database, or reads of it, so requests that need them are answered with 503',
       )
     this.#trying.soon()
   }

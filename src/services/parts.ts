@@ -397,8 +397,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     peaksBacklog,
     selections,
     reviews,
-    callSets: new CallSets({ store, write, holds, now }),
-    setTasks: new SetTasks({ store, write, reviews, calls, lease: leaseOf('call sets'), now, log }),
+    callSets: new CallSets({ store, read, write, holds, now }),
+    setTasks: new SetTasks({ store, read, write, reviews, calls, lease: leaseOf('call sets'), now, log }),
     recordingExpiry: new RecordingExpiry({
       owner,
       read,

@@ -1,4 +1,5 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import type { ReadDatabase } from '../../db/reader.ts'
 import { callSetSlices, callSets } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
@@ -51,6 +52,7 @@ export interface ReviewQueue {
 
 interface CallSetsOptions {
   store: StoreOf
+  read: ReadDatabase
   write: WriteDatabase
   holds: Pick<Holds, 'among'>
   now: () => number
@@ -134,7 +136,11 @@ export class CallSets {
 
   /** Deletes the sets whose time is over, in every project. */
   async expire(): Promise<void> {
-    await this.#options.write.delete(callSets).where(sql`kept_until < ${this.#options.now()}`)
+    const { read, write, now } = this.#options
+    const isOver = sql`kept_until < ${now()}`
+    // Read first, since a write needs the primary.
+    const over = await read.select({ id: callSets.id }).from(callSets).where(isOver).limit(1)
+    if (over.length > 0) await write.delete(callSets).where(isOver)
   }
 
   async #seqsOf(projectId: number, ids: readonly string[]): Promise<number[]> {

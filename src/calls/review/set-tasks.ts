@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Lease } from '../../db/lease.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
 import { callSets, members } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
@@ -47,6 +48,7 @@ export interface TaskState {
 
 interface SetTasksOptions {
   store: StoreOf
+  read: ReadDatabase
   write: WriteDatabase
   reviews: Pick<Reviews, 'changeMany'>
   calls: Pick<Calls, 'deleteAll'>
@@ -168,25 +170,31 @@ export class SetTasks {
   }
 
   async #run(signal: AbortSignal): Promise<number> {
-    const { lease, write, now } = this.#options
+    const { read, lease, now } = this.#options
+    const open = sql`${callSets} join projects on projects.id = call_sets.project_id and deleted_at is null`
     for (;;) {
       signal.throwIfAborted()
-      // Read through the writer, since a replica may lag.
-      const [due] = await write.all<DueSlice>(sql`
-        select call_sets.id as id, call_sets.project_id as projectId, slices_done as slicesDone, task, seqs,
-          role, members_may_delete as membersMayDelete
-        from ${callSets} join projects on projects.id = call_sets.project_id and deleted_at is null
-        left join call_set_slices on set_id = call_sets.id and call_set_slices.number = slices_done
-        left join ${members} on members.project_id = projects.id and members.person_id = call_sets.person_id
-        where due_at <= ${now()} order by due_at limit 1`)
-      if (!due) break
+      // Read first, since the writer needs the primary.
+      const [next] = await read.all<{ dueAt: number | null }>(sql`select min(due_at) as dueAt from ${open}`)
+      if (typeof next?.dueAt !== 'number') return checkMs
+      if (next.dueAt > now()) return Math.min(checkMs, next.dueAt - now())
+      const due = await this.#due(open)
+      if (!due) return checkMs
       if (!(await lease.take())) return leaseRetryMs
       await this.#doSlice(due, signal)
     }
-    const [next] = await write.all<{ dueAt: number | null }>(
-      sql`select min(due_at) as dueAt from ${callSets} where due_at > ${now()}`,
-    )
-    return next?.dueAt ? Math.min(checkMs, Math.max(0, next.dueAt - now())) : checkMs
+  }
+
+  /** Read through the writer, since a replica may lag. */
+  async #due(open: SQL): Promise<DueSlice | undefined> {
+    const { write, now } = this.#options
+    const [due] = await write.all<DueSlice>(sql`
+      select call_sets.id as id, call_sets.project_id as projectId, slices_done as slicesDone, task, seqs,
+        role, members_may_delete as membersMayDelete
+      from ${open} left join call_set_slices on set_id = call_sets.id and call_set_slices.number = slices_done
+      left join ${members} on members.project_id = projects.id and members.person_id = call_sets.person_id
+      where due_at <= ${now()} order by due_at limit 1`)
+    return due
   }
 
   async #doSlice(due: DueSlice, signal: AbortSignal): Promise<void> {
