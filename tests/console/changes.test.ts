@@ -92,3 +92,14 @@ test('somebody who is removed from the project hears no more of it', async () =>
   expect(await staying.next('call.changed')).toMatchObject({ id: 'secret' })
   await staying.leave()
 })
+
+test('somebody who has to set up a second factor hears no more until then', async () => {
+  const { twoFactorRule } = service.services.console
+  const project = await people.mintProject()
+  const events = await follow(await people.join(project, 'member'), project)
+  expect(await events.next('alive')).toEqual({})
+  await twoFactorRule.change(true)
+  await project.send('PUT', '/ingest/calls/secret', { summary: 'Not before the second factor' })
+  expect(await events.next('call.changed')).toBeNull()
+  await twoFactorRule.change(false)
+})

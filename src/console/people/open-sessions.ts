@@ -1,23 +1,22 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { ReadDatabase } from '../../db/reader.ts'
 import { members, projects, sessions } from '../../db/schema.ts'
 import { signInRequired } from '../../errors.ts'
+import type { PeopleOptions } from './options.ts'
+import { owesTwoFactor } from './two-factor-rule.ts'
 
 const projectsMax = 100
 
-interface OpenSessionsOptions {
-  read: ReadDatabase
+interface OpenSessionsOptions extends Pick<PeopleOptions, 'read' | 'oidc' | 'now'> {
   /** See Reader.dataVersion. */
   dataVersion: () => number
-  now: () => number
 }
 
 /** Milliseconds since 1970 at which each session ends, by its id. */
 type Ends = ReadonlyMap<string, number>
 
 /**
- * Checks that people who follow a project's changes are still signed in and still members. Reads the sessions of all
+ * Checks that people who follow a project's changes are still signed in, still members, and have the second factor that they need. Reads the sessions of all
  * members at once, once per commit, because many open pages check after each change.
  */
 export class OpenSessions {
@@ -42,12 +41,14 @@ export class OpenSessions {
   }
 
   async #endsOf(projectId: number): Promise<Ends> {
-    const rows = await this.#options.read
+    const { read, oidc } = this.#options
+    const owes = oidc?.isOnly ? sql`false` : owesTwoFactor(members.personId, sessions.endsAt)
+    const rows = await read
       .select({ id: sessions.id, endsAt: sql<number>`${sessions.expiresAt}` })
       .from(members)
       .innerJoin(projects, eq(projects.id, members.projectId))
       .innerJoin(sessions, eq(sessions.userId, members.personId))
-      .where(and(eq(members.projectId, projectId), isNull(projects.deletedAt)))
+      .where(and(eq(members.projectId, projectId), isNull(projects.deletedAt), sql`not ${owes}`))
     return new Map(rows.map(({ id, endsAt }) => [id, endsAt]))
   }
 }

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { type AnyColumn, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { accounts, meta, people, sessions } from '../../db/schema.ts'
@@ -62,14 +62,17 @@ export async function mustSetUpTwoFactor(
 ): Promise<boolean> {
   // Where passwords are not accepted, nothing here would ask for it.
   if (oidc?.isOnly) return false
-  const rows = await read.all(sql`
-    select 1 where exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)}
-      and not exists (select 1 from ${sessions} where id = ${sessionId} and ends_at is not null)`)
-  return rows.length > 0
+  const endsAt = sql`(select ends_at from ${sessions} where id = ${sessionId})`
+  return (await read.all(sql`select 1 where ${owesTwoFactor(personId, endsAt)}`)).length > 0
+}
+
+/** SQL for the same, where passwords are accepted. @param endsAt the end that the provider's sign-in gave to the session */
+export function owesTwoFactor(personId: string | AnyColumn, endsAt: SQLWrapper): SQL {
+  return sql`(exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)} and ${endsAt} is null)`
 }
 
 /** Without a password, nobody can sign in here. */
-function lacksTwoFactor(personId: string | null) {
+function lacksTwoFactor(personId: string | AnyColumn | null) {
   return sql`exists (
     select 1 from ${people} join ${accounts} on user_id = ${people.id} and provider_id = 'credential'
     where ${people.id} = ${personId} and not two_factor_enabled)`
