@@ -118,6 +118,7 @@ describe.if(browserPath !== null)('knowledge, in a browser', () => {
     const project = await filled()
     const page = await openTab(project, 'new-item')
     const navigation = page.getByRole('navigation', { name: 'Main' })
+    await navigation.locator('[aria-current=page]').waitFor()
     expect(await navigation.locator('[aria-current=page]').allTextContents()).toEqual(['Knowledge'])
     await page.getByLabel('Name').fill('Car park')
     await page.getByRole('textbox', { name: 'Text' }).fill(items.Parking)
