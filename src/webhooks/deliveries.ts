@@ -21,7 +21,7 @@ import type { Messages } from './message.ts'
 import { Poster } from './post.ts'
 import type { QueuedEvent } from './queue.ts'
 import { signedHeaders } from './signing.ts'
-import { isDisabled, type Webhooks } from './webhooks.ts'
+import { type Webhooks, webhookIsOff } from './webhooks.ts'
 
 const attemptsShownMax = 200
 const attemptsOfMessageMax = 20
@@ -126,9 +126,9 @@ export class Deliveries {
   ): Promise<{ id: string; resent: true }> {
     const { write, webhooks, now } = this.#options
     const { disabledAt } = await webhooks.find(projectId, id)
-    if (disabledAt !== null) throw isDisabled()
+    if (disabledAt !== null) throw webhookIsOff()
     const sent = await this.#sent(projectId, id, messageId)
-    if (!sent.event) throw isOver()
+    if (!sent.event) throw momentIsPast()
     await webhooks.note(projectId, id, 'webhook_resent', by)
     const { kind, record, ref, erasedCalls, event, seq, at } = sent.event
     await write.batchIf([ownsProject(projectId, by)], {
@@ -256,7 +256,7 @@ function waitsAgain(webhookId: string, { kind, record, event }: Sent): SQL {
     and attempts > 0 and not is_sent and due_at is not null`
 }
 
-function isOver(): AppError {
+function momentIsPast(): AppError {
   return invalidRequest([
     { field: 'message', message: 'tells of a moment that is over, and is not sent again' },
   ])

@@ -189,7 +189,7 @@ export class Webhooks {
     by?: ActedBy,
   ): Promise<{ id: string; queued: number }> {
     const { disabledAt } = await this.find(projectId, id)
-    if (disabledAt !== null) throw isDisabled()
+    if (disabledAt !== null) throw webhookIsOff()
     if (!Number.isSafeInteger(after) || after < 0)
       throw invalidRequest([{ field: 'after', message: 'must be a whole number, the seq of a change' }])
     await this.note(projectId, id, 'webhook_replayed', by)
@@ -352,7 +352,7 @@ function toRecord(row: typeof webhooks.$inferSelect, pending: number, now: numbe
 }
 
 /** The error for what only an enabled webhook can do. */
-export function isDisabled(): AppError {
+export function webhookIsOff(): AppError {
   return invalidRequest([
     { field: 'id', message: 'is disabled: enable it to send the events that it missed' },
   ])

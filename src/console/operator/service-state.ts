@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { LastBackup } from '../../db/backup-note.ts'
 import type { OpenDatabase } from '../../db/open.ts'
 import { keys, projects } from '../../db/schema.ts'
@@ -105,7 +105,7 @@ export class ServiceState {
 
   async #queues(): Promise<Queue[]> {
     const { readForConsole: read } = this.#options.database
-    const waiting = async (name: Queue['name'], times: ReturnType<typeof sql>): Promise<Queue> => {
+    const waiting = async (name: Queue['name'], times: SQL): Promise<Queue> => {
       const [row] = await read
         .select({ waiting: sql<number>`count(*)`, oldest: sql<number | null>`min(at)` })
         .from(sql`(${times} limit ${waitingMax})`)
