@@ -21,9 +21,9 @@ import { assetFolders, bundleOf, docsScript } from './bundle.ts'
 // line, the console, and the vector index compiled for each platform, so that an installation compiles and runs nothing.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Where the addons of other platforms lie, one folder each, when a release is built. */
+/** When a release is built, the addons of all platforms are here, one folder each. */
 const addonsFolder = join(root, 'dist', 'addons')
-/** For which the package has a vector index. */
+/** The platforms that the package has a vector index for. */
 export const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
 
 /** What the bundle leaves to the registry: libSQL's native code, of which an installation fetches its platform's. */
@@ -63,7 +63,7 @@ interface BuildOptions {
   target: string
 }
 
-/** Which platforms have no addon: this machine's is compiled, the others are taken from `dist/addons`. */
+/** Compiles this machine's addon, and takes the others from `dist/addons`. Returns the platforms that have none. */
 export async function buildPackage({ target }: BuildOptions): Promise<{ missing: string[] }> {
   buildPortableAddon(join(addonsFolder, platformName()))
   await buildConsole()

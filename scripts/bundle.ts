@@ -33,7 +33,7 @@ export const assetFolders = {
 /** Replacements in the sources' text, by the end of a file's path. */
 export type Edits = Record<string, [from: string, to: string][]>
 
-/** Each says that it has no side effects, so the bundler drops the class for web workers, but not the line that names it. */
+/** These packages claim to have no side effects, so the bundler drops the class for web workers, but keeps the line that names it. */
 const decoderEdits: Edits = Object.fromEntries(
   [
     ['mpg123-decoder', 'MPEGDecoder'],

@@ -43,7 +43,7 @@ export class Destinations {
     return new Map((await this.#rowsOf(ids)).map((row) => [row.id, toShown(row)]))
   }
 
-  /** All that rules of the project can name, in the order in which they were made. */
+  /** All destinations that the project's rules can use, the oldest first. */
   async offered(projectId: number): Promise<OfferedDestination[]> {
     const rows = await this.#options.read
       .select()

@@ -19,7 +19,7 @@ const quartersPerDay = dayMs / quarterMs
 interface Day {
   /** The number of each call, in the order of time; NaN if it has none. */
   numbers: Float64Array
-  /** How many of them there are until the end of each quarter of an hour. */
+  /** How many there are up to the end of each quarter of an hour. */
   ends: Uint32Array
   whole: Tally
 }

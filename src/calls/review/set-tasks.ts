@@ -236,7 +236,7 @@ export class SetTasks {
   }
 }
 
-/** A long task ends when an owner takes its person's right to it. */
+/** A long task stops when its person loses the right to it. */
 function isStillAllowed({ change }: SetTask, { role, membersMayDelete }: DueSlice): boolean {
   const right = change ? 'change' : 'delete'
   return role !== null && mayDo(right, { role, membersMayDelete: membersMayDelete === 1 })

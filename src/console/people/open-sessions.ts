@@ -16,8 +16,8 @@ interface OpenSessionsOptions extends Pick<PeopleOptions, 'read' | 'oidc' | 'now
 type Ends = ReadonlyMap<string, number>
 
 /**
- * Checks that people who follow a project's changes are still signed in, still members, and have the second factor that they need. Reads the sessions of all
- * members at once, once per commit, because many open pages check after each change.
+ * Checks that people who follow a project's changes are still signed in, still members, and have the second factor that
+ * they need. Reads the sessions of all members at once, once per commit, because many open pages check after each change.
  */
 export class OpenSessions {
   readonly #options: OpenSessionsOptions
