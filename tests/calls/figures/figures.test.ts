@@ -144,15 +144,22 @@ describe('figures', () => {
         const start = Date.parse(day)
         const project = await service.mintProject()
         const known = new Map<string, KnownCall>()
-        const put = async (id: string, change: CallChange, own: Own) => {
-          const review: Review = { ...own.review, note: null, by: null, at: iso(0) }
-          const inputs = [{ id, change, own: { source: own.source, review } }]
+        const put = async (...written: [id: string, change: CallChange, own: Own][]) => {
+          const inputs = written.map(([id, change, own]) => {
+            const review: Review = { ...own.review, note: null, by: null, at: iso(0) }
+            return { id, change, own: { source: own.source, review } }
+          })
           for (const result of await service.services.ingest.putAll(project.projectId, inputs))
             if (result instanceof Error) throw result
-          known.set(id, await readCall(project, id))
+          for (const { id } of inputs) known.set(id, await readCall(project, id))
         }
-        for (const [n, [at, change, own]] of calls.entries())
-          await put(`${n}`, { ...change, createdAt: iso(start + at * minuteMs) }, own)
+        await put(
+          ...calls.map(([at, change, own], n): [string, CallChange, Own] => [
+            `${n}`,
+            { ...change, createdAt: iso(start + at * minuteMs) },
+            own,
+          ]),
+        )
         const period = Object.fromEntries(
           Object.entries({ from, to }).flatMap(([name, at]) =>
             at === null ? [] : [[name, [iso(start + at * minuteMs)]]],
@@ -162,7 +169,7 @@ describe('figures', () => {
           await expectFigures(project, [...known.values()], { ...query, ...period }, one)
           for (const [n, written] of writes) {
             const id = `${n}`
-            if (written && known.has(id)) await put(id, ...written)
+            if (written && known.has(id)) await put([id, ...written])
             else if (known.delete(id)) await service.services.calls.delete(project.projectId, id)
           }
         }

@@ -48,8 +48,6 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
   const formatNumber = useFormatNumber()
-  // Beside the list, the page has its own.
-  const Title = isPage ? 'h1' : 'h2'
   return (
     <header className={classes.bar}>
       <span className={classes.back}>
@@ -57,7 +55,8 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
           <IconArrowLeft size={18} />
         </ActionIcon>
       </span>
-      <Title className={classes.title}>
+      {isPage && <h1 className="cb-hidden">Call</h1>}
+      <h2 className={classes.title}>
         {call ? (
           <>
             <span className="cb-figure cb-truncate">{callTitle(call, direction, formatNumber)}</span>
@@ -68,7 +67,7 @@ export function CallBar({ id, call, direction, rail, isPage }: CallBarProps) {
         ) : (
           <span className="cb-hidden">Call</span>
         )}
-      </Title>
+      </h2>
       {call?.status === 'live' && <LiveBadge />}
       <span className={classes.actions}>
         <StepButton
