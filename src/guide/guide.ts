@@ -115,9 +115,11 @@ export function searchGuide({ pages }: Guide, query: string) {
     .slice(0, hitsMax)
 }
 
+/** A product, and less for a longer section, so that one that often has one of the words does not win. */
 function scoreOf({ stems }: Section, matchers: Matcher[]): number {
-  const scores = matchers.map((matches) => stems.filter(matches).length)
-  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0)
+  const counts = matchers.map((matches) => stems.filter(matches).length)
+  if (counts.length === 0 || counts.includes(0)) return 0
+  return counts.reduce((product, count) => product * (1 + count), 1) / Math.sqrt(stems.length)
 }
 
 /** An excerpt from where a word of the query is first found, as HTML with these words marked. */

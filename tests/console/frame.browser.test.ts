@@ -99,6 +99,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
       await option(name).click()
       await page.waitForURL(url)
     }
+    await page.getByRole('dialog', { name: 'Create webhook' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')

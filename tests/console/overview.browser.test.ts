@@ -116,6 +116,7 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     await page.getByText('Failed 1 days ago').waitFor()
     await page.getByText('Failed 2 days ago').waitFor({ state: 'detached' })
     expect(await yesterday.getAttribute('aria-current')).toBe('page')
+    await page.evaluate('document.fonts.ready')
     const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? 0
     const custom = page.getByRole('button', { name: 'Custom' })
     expect(await topOf(custom)).toBe(await topOf(yesterday))

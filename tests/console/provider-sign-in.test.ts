@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { accounts, members, people, sessions } from '../../src/db/schema.ts'
+import { accounts, members, people, projectErasures, sessions } from '../../src/db/schema.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole } from '../support/console.ts'
 import {
   type IdentityProvider,
@@ -17,6 +17,7 @@ import {
 } from '../support/provider-sign-in.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 let provider: IdentityProvider
@@ -394,6 +395,8 @@ describe('roles by group', () => {
     const owners = await read.select().from(members).where(eq(members.projectId, lone.projectId))
     expect(owners.map(({ role }) => role)).toEqual(['member'])
     await service.services.projects.delete(lone.projectId, { confirm: 'Sales' })
+    // Its audit trail goes in the background, which other tests would take for their own doing.
+    await until(async () => (await read.select().from(projectErasures)).every(({ doneAt }) => doneAt !== null))
   })
 
   test('come and go above the role that a person was given here', async () => {

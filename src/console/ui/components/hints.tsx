@@ -50,7 +50,8 @@ function useHintedControl(): HTMLElement | null {
     // When the pointer leaves the window.
     on('pointerout', ({ relatedTarget }) => relatedTarget === null && show(null))
     on('focusin', ({ target }) => isRefused(hintedOf(target)) && show(hintedOf(target)))
-    on('focusout', () => show(null))
+    // A control that is only hovered keeps its hint, such as a copy button that takes the focus as it is pressed.
+    on('focusout', ({ target }) => hintedOf(target) === next && show(null))
     on('keydown', () => show(null))
     return () => {
       ending.abort()
