@@ -207,6 +207,8 @@ describe.if(browserPath !== null)('work on a call, in a browser', () => {
     await dialog.getByRole('button', { name: 'Lift hold' }).click()
     await reason.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Delete call' }).waitFor()
+    // The button that had the focus is gone: the keyboard goes on from there, not from the top of the page.
+    await until(async () => await page.evaluate<boolean>('document.activeElement?.closest("#call") !== null'))
     expect(await service.services.holds.list(project.projectId)).toEqual([])
   })
 

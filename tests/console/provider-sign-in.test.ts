@@ -396,7 +396,9 @@ describe('roles by group', () => {
     expect(owners.map(({ role }) => role)).toEqual(['member'])
     await service.services.projects.delete(lone.projectId, { confirm: 'Sales' })
     // Its audit trail goes in the background, which other tests would take for their own doing.
-    await until(async () => (await read.select().from(projectErasures)).every(({ doneAt }) => doneAt !== null))
+    await until(async () =>
+      (await read.select().from(projectErasures)).every(({ doneAt }) => doneAt !== null),
+    )
   })
 
   test('come and go above the role that a person was given here', async () => {

@@ -17,6 +17,7 @@ import { NotFound } from './not-found.tsx'
 import classes from './shell.module.css'
 import { ShellActionsContext, useShellActions } from './shell-actions.ts'
 import { TitleAnnouncer } from './title-announcer.tsx'
+import { useKeptFocus } from './use-kept-focus.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
 const loadDrawer = () => import('./navigation-drawer.tsx')
@@ -57,6 +58,7 @@ function Frame() {
     [palette.open, shortcuts.open, newProject.open],
   )
   useShortcuts(actions)
+  useKeptFocus()
   return (
     <ShellActionsContext value={actions}>
       <div className={classes.shell}>

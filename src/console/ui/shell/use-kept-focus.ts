@@ -1,0 +1,46 @@
+import { useEffect } from 'react'
+
+/** After a closing dialog has returned the focus itself. */
+const afterMs = 100
+
+/**
+ * Moves the focus to what is around a control that had it and was removed or disabled by what it did, such as *Lift*.
+ * Browsers would begin again at the top of the page.
+ */
+export function useKeptFocus(): void {
+  useEffect(() => {
+    const page = document.getElementById('content')
+    if (!page) return
+    let control: Element | null = null
+    let around: HTMLElement[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const remember = ({ target }: FocusEvent) => {
+      control = target instanceof Element ? target : null
+      around = []
+      for (let part = control?.parentElement; part && part !== page; part = part.parentElement)
+        around.push(part)
+    }
+    const keep = () => {
+      if (document.activeElement !== document.body || !control) return
+      if (control.isConnected && !control.matches(':disabled')) return
+      const place = around.find((part) => part.isConnected)
+      if (!place) return
+      if (!place.hasAttribute('tabindex')) {
+        place.setAttribute('tabindex', '-1')
+        place.style.outline = 'none'
+      }
+      place.focus({ preventScroll: true })
+    }
+    const observer = new MutationObserver(() => {
+      clearTimeout(timer)
+      timer = setTimeout(keep, afterMs)
+    })
+    page.addEventListener('focusin', remember)
+    observer.observe(page, { subtree: true, childList: true, attributeFilter: ['disabled'] })
+    return () => {
+      observer.disconnect()
+      page.removeEventListener('focusin', remember)
+      clearTimeout(timer)
+    }
+  }, [])
+}
