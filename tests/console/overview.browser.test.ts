@@ -106,8 +106,13 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
       summary: `Failed ${daysAgo} days ago`,
     }))
     await putCalls(service.services, project.projectId, calls)
-    const chart = { name: 'A long name of a chart of failures', query: '?of=calls&by=day', page: 'chart' }
-    await set.owner.send('POST', `/projects/${project.id}/views`, chart)
+    const chart = {
+      name: 'A long name of a chart of failures',
+      query: '?of=calls&by=day',
+      page: 'chart',
+      isShared: false,
+    }
+    expect((await set.owner.send('POST', `/projects/${project.id}/views`, chart)).ok).toBe(true)
     const { page, open } = await tabs.open({ person: set.owner, width: 375 })
     await open(`/p/${project.id}/overview`)
     const yesterday = page.getByRole('link', { name: 'Yesterday' })
@@ -120,7 +125,8 @@ describe.if(browserPath !== null)('the overview, in a browser', () => {
     const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? 0
     const custom = page.getByRole('button', { name: 'Custom' })
     expect(await topOf(custom)).toBe(await topOf(yesterday))
-    const kept = page.locator('section', { has: page.getByRole('heading', { name: chart.name }) }).last()
+    const kept = page.getByRole('region', { name: 'Kept charts' })
+    await kept.getByRole('link', { name: `Open the chart ${chart.name}` }).waitFor()
     const icons = await kept.locator('header > .cb-row > *').evaluateAll((parts) =>
       parts.map((part) => {
         const { top, bottom } = part.getBoundingClientRect()
