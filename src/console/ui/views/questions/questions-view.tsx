@@ -84,7 +84,7 @@ export function QuestionsView() {
             </PageLink>
           </>
         }
-        action={data?.keepDays && <Limit limit={data.gapCoverage} />}
+        action={data?.keepDays && tab !== 'golden' && <Limit limit={data.gapCoverage} />}
       />
       <Tabs
         value={tab}
