@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readIdentity } from '../../src/console/people/identity-claims.ts'
+import { readIdentity, withUserInfo } from '../../src/console/people/identity-claims.ts'
 
 const read = (claims: Record<string, unknown>) => readIdentity(claims, 'groups')
 
@@ -39,4 +39,13 @@ test('a name is one that people could give themselves', () => {
   expect(read({ name: ' Ada\u202e\nLovelace ' }).name).toBe('Ada Lovelace')
   expect(read({ name: 'x'.repeat(300) }).name).toHaveLength(200)
   for (const name of ['', ' ', '\u200b', '\ud800', 7, undefined]) expect(read({ name }).name).toBeNull()
+})
+
+test('what verifies one address does not verify another', () => {
+  const mine = { email: 'eve@example.com', email_verified: true }
+  const merged = (inToken: Record<string, unknown>) => read(withUserInfo(inToken, mine)).email
+  expect(merged({ email: 'ada@example.com' })).toBeNull()
+  expect(merged({ email: 'eve@example.com', email_verified: false })).toBeNull()
+  expect(merged({ email: 'eve@example.com' })).toBe('eve@example.com')
+  expect(merged({ name: 'Eve' })).toBe('eve@example.com')
 })

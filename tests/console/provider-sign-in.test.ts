@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { accounts, members, people, projectErasures, sessions } from '../../src/db/schema.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole } from '../support/console.ts'
 import {
@@ -295,10 +295,37 @@ describe('accounts', () => {
     const person = await set.join(project, 'member')
     atProvider({ email: person.email })
     const { browser, url } = await beginSignIn(service, person.cookie)
-    const session = await (await finishSignIn(browser, await visitProvider(url))).json()
-    expect(session).toMatchObject({ person: { id: person.personId }, hasPassword: true })
+    const answer = await finishSignIn(browser, await visitProvider(url))
+    expect(await answer.clone().json()).toMatchObject({
+      person: { id: person.personId },
+      hasPassword: true,
+    })
     const { email, password } = person
     expect((await set.nobody.send('POST', '/session', { email, password })).status).toBe(200)
+
+    // A new one is theirs as well, and they stay who they are at the provider.
+    const newPassword = 'a brand new password'
+    const passwords = { currentPassword: password, newPassword }
+    const changed = await browserOf(service, cookieOf(answer)).send('POST', '/password', passwords)
+    expect(changed.status).toBe(200)
+    expect(await (await signInAtProvider(service)).json()).toMatchObject({ hasPassword: true })
+    expect((await set.nobody.send('POST', '/session', { email, password: newPassword })).status).toBe(200)
+  })
+
+  test('a session ends no later because the second factor is turned on in it', async () => {
+    const person = await set.join(project, 'member')
+    atProvider({ email: person.email })
+    const { browser, url } = await beginSignIn(service, person.cookie)
+    const mine = browserOf(service, cookieOf(await finishSignIn(browser, await visitProvider(url))))
+    const { secret } = await (await mine.send('POST', '/two-factor', { password: person.password })).json()
+    expect((await mine.send('POST', '/two-factor/turn-on', { code: totp(secret) })).status).toBe(200)
+    const { read } = service.services.database
+    const [latest] = await read
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.userId, person.personId), isNotNull(sessions.endsAt)))
+    expect(Number(latest?.endsAt)).toBeGreaterThan(Date.now())
+    expect(Number(latest?.expiresAt)).toBeLessThanOrEqual(Number(latest?.endsAt))
   })
 
   test('one with an address that the provider has not verified is not', async () => {
@@ -614,6 +641,13 @@ describe('where only the provider signs people in', () => {
     expect(await rolesIn(await signInAtProvider(only, { invitation: token }))).toEqual({
       [minted.name]: 'member',
     })
+  })
+
+  test('a new password is refused, even to whoever has one and is signed in', async () => {
+    atProvider({ email: owner.email })
+    const mine = browserOf(only, cookieOf(await signInAtProvider(only)))
+    const passwords = { currentPassword: owner.password, newPassword: 'another long password' }
+    await refused(await mine.send('POST', '/password', passwords))
   })
 
   test('nobody but the console’s owner gets a link to a password, and only on the command line', async () => {

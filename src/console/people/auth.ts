@@ -58,9 +58,14 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
       session: {
         create: {
           // better-auth stores only the network of an IPv6 address; people want to see the whole address.
-          before: async (session, context) => ({
-            data: { ...session, ipAddress: context?.headers?.get(addressHeader) ?? null },
-          }),
+          before: async (session, context) => {
+            // A new session takes the place of the provider's, and its end, where the second factor changes.
+            const endsAt = session.endsAt instanceof Date ? session.endsAt : session.expiresAt
+            const expiresAt = endsAt < session.expiresAt ? endsAt : session.expiresAt
+            return {
+              data: { ...session, expiresAt, ipAddress: context?.headers?.get(addressHeader) ?? null },
+            }
+          },
         },
         update: {
           before: async (changes, context) => {

@@ -93,8 +93,8 @@ interface PasswordChange {
 }
 
 /**
- * The statements that set a new password, end the person's sessions, and delete their reset links and who they are at a
- * sign-in provider. The one called `changed` changes a row if the condition held.
+ * The statements that set a new password, end the person's sessions and delete their reset links. The one called `changed`
+ * changes a row if the condition held.
  */
 export function changePassword(change: PasswordChange) {
   const { personId, passwordHash, now, condition, entry, keptSession = '' } = change
@@ -110,9 +110,6 @@ export function changePassword(change: PasswordChange) {
     // A sign-in that waits for a code has shown the old password.
     signIns: sql`delete from ${verifications} where value = ${personId} and ${isChanged}`,
     links: sql`delete from ${invitations} where person_id = ${personId} and ${isChanged}`,
-    // Whoever is somebody else at the provider now is found again by the email address.
-    identities: sql`
-      delete from ${accounts} where user_id = ${personId} and provider_id <> 'credential' and ${isChanged}`,
   }
 }
 

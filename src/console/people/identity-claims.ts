@@ -28,6 +28,12 @@ export function readIdentity(claims: Claims, groupsClaim: string): Omit<Identity
   }
 }
 
+/** The claims of an ID token, and of the user info what it lacks. An address is verified only by who told the address. */
+export function withUserInfo(inToken: Claims, { email_verified, xms_edov, ...others }: Claims): Claims {
+  const isSameEmail = inToken.email === undefined || inToken.email === others.email
+  return { ...others, ...(isSameEmail && { email_verified, xms_edov }), ...inToken }
+}
+
 /**
  * Some providers write the claim as text. Entra has another: whether the domain's owner has shown that it is theirs.
  * https://learn.microsoft.com/entra/identity-platform/migrate-off-email-claim-authorization

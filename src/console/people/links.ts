@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../../audit/audit-trail.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
-import { invitations, members, meta, people, projects } from '../../db/schema.ts'
+import { accounts, invitations, members, meta, people, projects } from '../../db/schema.ts'
 import { type AppError, invalidRequest, notFound, refuseFields, signInRequired } from '../../errors.ts'
 import { type ActedBy, byPerson, personLabel, type Role, type SignedIn } from '../../identity.ts'
 import { newId } from '../../ids.ts'
@@ -13,6 +13,7 @@ import {
   changePassword,
   checkNewPerson,
   findPerson,
+  hasPassword,
   insertWithPassword,
   type NewPerson,
   type NewPersonRow,
@@ -132,9 +133,13 @@ export class Links {
     const entry = audit.entry({ by, projectId: null, action, target: null })
     const condition = sql`exists (select 1 from ${invitations}
       where token_hash = ${hashToken(token)} and expires_at > ${now()} and ${isStillAllowed})`
-    const { changed } = await write.batch(
-      changePassword({ personId, passwordHash, now: now(), condition, entry }),
-    )
+    const { changed } = await write.batch({
+      ...changePassword({ personId, passwordHash, now: now(), condition, entry }),
+      // Whoever is somebody else at the provider now is found again by the email address.
+      identities: sql`
+        delete from ${accounts} where user_id = ${personId} and provider_id <> 'credential'
+          and ${hasPassword(personId, passwordHash)}`,
+    })
     if (changed.rowsAffected === 0) throw deadLink()
     return await sessions.open({ email, password }, client)
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ClientAuth, Configuration } from 'openid-client'
 import { AppError, forbidden, signInRequired, unavailable } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import { type Claims, type Identity, readIdentity } from './identity-claims.ts'
+import { type Claims, type Identity, readIdentity, withUserInfo } from './identity-claims.ts'
 import type { ProviderConfig } from './options.ts'
 
 type Library = typeof import('openid-client')
@@ -64,7 +64,7 @@ export class Provider {
       const isComplete = told.email !== null && told.name !== null && !lacksGroups
       if (isComplete || provider.serverMetadata().userinfo_endpoint === undefined) return told
       const others = await library.fetchUserInfo(provider, tokens.access_token, subject)
-      return { subject, ...readIdentity({ ...others, ...inToken }, groupsClaim) }
+      return { subject, ...readIdentity(withUserInfo(inToken, others), groupsClaim) }
     })
   }
 

@@ -198,14 +198,15 @@ export class Sessions {
   /**
    * Ends all of the person's sessions and begins a new one. With a second factor that would ask for a code, so this
    * session stays.
-   * @throws invalid_request for a wrong password
+   * @throws invalid_request for a wrong password; forbidden where passwords are not accepted
    */
   async changePassword(
     person: SignedIn,
     { currentPassword, newPassword }: typeof ChangePassword.static,
     client: Client,
   ): Promise<{ changed: true }> {
-    const { auth, limits, read, write, audit, now } = this.#options
+    const { auth, limits, read, write, audit, now, oidc } = this.#options
+    refusePasswords(oidc)
     refuseFields({ newPassword: passwordProblem(newPassword) })
     await limits.countOwnPassword(person.personId)
     const { password } = await (await auth()).$context
