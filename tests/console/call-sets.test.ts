@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { FrozenSet, ReviewQueue } from '../../src/calls/review/call-sets.ts'
 import { putCalls } from '../calls/put-calls.ts'
@@ -168,6 +169,38 @@ describe('all calls that match', () => {
     await after(0)
     expect(await taskOf(project, set.id)).toMatchObject({ state: 'done', calls: 3, changed: 2, held: 1 })
     expect(await idsIn(project, 'evaluation=fail')).toEqual(['f1'])
+  })
+
+  test('of a set whose change fails do not hold up the others', async () => {
+    const project = await projectWith(3)
+    const change = async (id: string) =>
+      expect((await people.owner.send('PUT', pathOf(project, `/${id}/change`), { reviewed: true })).ok).toBe(
+        true,
+      )
+    const [broken, whole] = [
+      await freeze(project, { query: '?evaluation=fail' }),
+      await freeze(project, { query: '?evaluation=fail' }),
+    ]
+    await change(broken.id)
+    await change(whole.id)
+    await service.services.database.write.run(sql`update call_sets set task = '' where id = ${broken.id}`)
+    await after(10_001)
+    expect(await taskOf(project, whole.id)).toMatchObject({ state: 'done', changed: 3 })
+    expect(await taskOf(project, broken.id)).toMatchObject({ state: 'running', changed: 0 })
+    const messages = service.logs.map(({ msg }) => msg)
+    expect(messages).toContain('Changing many calls failed and will be tried again')
+    await service.services.database.write.run(sql`delete from call_sets where id = ${broken.id}`)
+  })
+
+  test('take the place of the oldest that are not in use', async () => {
+    const project = await projectWith(1)
+    const first = await freeze(project, { query: '?evaluation=fail' })
+    for (let more = 0; more < 10; more++) await freeze(project, { query: '?evaluation=fail' })
+    await expectProblem(
+      await people.owner.fetch(pathOf(project, `/${first.id}/task`)),
+      'not_found',
+      'Not found',
+    )
   })
 
   test('stay as they are once an owner has taken the right of whoever asked', async () => {

@@ -18,9 +18,15 @@ const queueKeptMs = 7 * 86_400_000
 const selectionKeptMs = 86_400_000
 /** The most sets of one person in a project. */
 const setsMax = 200
+/** The most selections of one person in a project: the oldest gives way to a new one. */
+const selectionsMax = 10
 const placesPerPage = 1_000
-/** How many calls a task changes before it gives way to another. */
-const callsPerSlice = 200
+/** The most pages that are read for a set: a page of a phrase that few calls have ends after 2,000 documents. */
+const pagesMax = 200
+/** The calls that a task changes in one transaction: some 10 ms of the writer's time. */
+const callsPerSlice = 50
+/** Deleted in one transaction. */
+const slicesPerDeletion = 500
 
 /** Which calls to freeze: those of a query of the console's list, or these. */
 export interface AskedSet {
@@ -36,7 +42,7 @@ export interface FrozenSet {
   calls: number
   /** How many of them a legal hold covers. */
   held: number
-  /** Whether more calls match than a set can have. */
+  /** Whether more calls may match. */
   isCapped: boolean
 }
 
@@ -79,13 +85,15 @@ export class CallSets {
     )
     const id = newId('set')
     const keptUntil = now() + (name === undefined ? selectionKeptMs : queueKeptMs)
+    const isOwn = sql`project_id = ${projectId} and person_id = ${personId}`
     const { created } = await write.batch({
-      expired: sql`delete from ${callSets} where project_id = ${projectId} and kept_until < ${now()}`,
+      oldest: sql`
+        delete from ${callSets} where ${isOwn} and name is null and due_at is null and id not in (
+          select id from ${callSets} where ${isOwn} and name is null order by rowid desc limit ${selectionsMax - 1})`,
       created: write.all<{ id: string }>(sql`
         insert into ${callSets} (id, project_id, person_id, name, calls, created_at, kept_until)
         select ${id}, ${projectId}, ${personId}, ${name?.trim() ?? null}, ${seqs.length}, ${now()}, ${keptUntil}
-        where (select count(*) from ${callSets}
-          where project_id = ${projectId} and person_id = ${personId}) < ${setsMax} returning id`),
+        where (select count(*) from ${callSets} where ${isOwn} and kept_until >= ${now()}) < ${setsMax} returning id`),
       slices: sql`
         insert into ${callSetSlices} (set_id, number, seqs)
         select ${id}, key, value from json_each(${JSON.stringify(slices)})
@@ -134,13 +142,18 @@ export class CallSets {
     throw noSuchSet()
   }
 
-  /** Deletes the sets whose time is over, in every project. */
+  /** Deletes the sets whose time is over, in every project. One whose calls are being changed waits for that. */
   async expire(): Promise<void> {
     const { read, write, now } = this.#options
-    const isOver = sql`kept_until < ${now()}`
+    const isOver = sql`kept_until < ${now()} and due_at is null`
     // Read first, since a write needs the primary.
-    const over = await read.select({ id: callSets.id }).from(callSets).where(isOver).limit(1)
-    if (over.length > 0) await write.delete(callSets).where(isOver)
+    const over = await read.select({ id: callSets.id }).from(callSets).where(isOver)
+    for (const { id } of over) {
+      const some = sql`select number from ${callSetSlices} where set_id = ${id} limit ${slicesPerDeletion}`
+      const ofSet = sql`set_id = ${id} and number in (${some})`
+      while ((await write.delete(callSetSlices).where(ofSet)).rowsAffected > 0);
+      await write.delete(callSets).where(and(eq(callSets.id, id), isOver))
+    }
   }
 
   async #seqsOf(projectId: number, ids: readonly string[]): Promise<number[]> {
@@ -163,10 +176,11 @@ export class CallSets {
     const { search } = await readSearchBox(readInBackground, projectId, query)
     const pages = new FoundPages(readInBackground, projectId, search)
     const seqs: number[] = []
-    for (let start: Parameters<FoundPages['page']>[1] = {}; ; ) {
+    let start: Parameters<FoundPages['page']>[1] = {}
+    for (let read = 1; ; read++) {
       const { places, end } = await pages.page(Math.min(placesPerPage, most - seqs.length), start)
       for (const { seq } of places) seqs.push(seq)
-      if (!end || seqs.length === most) return { seqs, isCapped: end !== null }
+      if (!end || seqs.length === most || read === pagesMax) return { seqs, isCapped: end !== null }
       start = { after: end }
     }
   }

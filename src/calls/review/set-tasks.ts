@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Lease } from '../../db/lease.ts'
+import type { OpenDatabase } from '../../db/open.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callSets, members } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
@@ -18,8 +19,8 @@ import type { ReviewChange } from './schemas.ts'
 const undoMs = 10_000
 const checkMs = 60_000
 const leaseRetryMs = 1_000
-/** Calls of one transaction: some 10 ms of the writer's time. */
-const callsPerWrite = 50
+/** How soon after a commit the owner looks whether another process has asked. */
+const lookMs = 250
 
 /** What is done to all calls of a set, and for whom. Without a change, they are deleted. */
 interface SetTask {
@@ -47,6 +48,9 @@ export interface TaskState {
 }
 
 interface SetTasksOptions {
+  /** Only the process that owns the folder carries them out. */
+  owner: { readonly isOwner: boolean }
+  database: Pick<OpenDatabase, 'onCommit'>
   store: StoreOf
   read: ReadDatabase
   write: WriteDatabase
@@ -56,6 +60,8 @@ interface SetTasksOptions {
   now: () => number
   log: Pick<Log, 'error'>
 }
+
+const openSets = sql`${callSets} join projects on projects.id = call_sets.project_id and deleted_at is null`
 
 /** A slice of a task that is due; without calls, the task is done. */
 interface DueSlice {
@@ -76,6 +82,8 @@ interface DueSlice {
 export class SetTasks {
   readonly #options: SetTasksOptions
   readonly #background: Background
+  /** The sets whose last slice failed, and until when the others go first. */
+  readonly #putOff = new Map<string, number>()
 
   constructor(options: SetTasksOptions) {
     this.#options = options
@@ -86,8 +94,9 @@ export class SetTasks {
     })
   }
 
-  /** Goes on with what an earlier process began. Only the process that owns the folder may. */
+  /** Goes on with what an earlier process began, and looks after each commit. Only the process that owns the folder may. */
   start(): void {
+    this.#options.database.onCommit(() => this.#background.soon(lookMs))
     this.#background.soon()
   }
 
@@ -150,7 +159,7 @@ export class SetTasks {
     change: ReviewChange | null,
     { person: { personId, name }, by }: AskedBy,
   ): Promise<TaskState> {
-    const { store, now } = this.#options
+    const { owner, store, now } = this.#options
     const delayMs = change ? undoMs : 0
     const { rowsAffected } = await store(projectId)
       .write.update(callSets)
@@ -165,57 +174,57 @@ export class SetTasks {
       .where(and(isOwn(projectId, personId, id), sql`due_at is null`))
     const state = await this.state(projectId, personId, id)
     if (rowsAffected === 0) throw refused('are still being changed')
-    this.#background.soon(delayMs)
+    if (owner.isOwner) this.#background.soon(delayMs)
     return state
   }
 
   async #run(signal: AbortSignal): Promise<number> {
-    const { read, lease, now } = this.#options
-    const open = sql`${callSets} join projects on projects.id = call_sets.project_id and deleted_at is null`
+    const { read, lease, now, log } = this.#options
     for (;;) {
       signal.throwIfAborted()
+      for (const [id, until] of this.#putOff) if (until <= now()) this.#putOff.delete(id)
+      const putOff = JSON.stringify([...this.#putOff.keys()])
+      const isOpen = sql`due_at is not null and call_sets.id not in (select value from json_each(${putOff}))`
       // Read first, since the writer needs the primary.
-      const [next] = await read.all<{ dueAt: number | null }>(sql`select min(due_at) as dueAt from ${open}`)
+      const [next] = await read.all<{ dueAt: number | null }>(sql`
+        select min(due_at) as dueAt from ${openSets} where ${isOpen}`)
       if (typeof next?.dueAt !== 'number') return checkMs
       if (next.dueAt > now()) return Math.min(checkMs, next.dueAt - now())
-      const due = await this.#due(open)
+      const due = await this.#due(isOpen)
       if (!due) return checkMs
       if (!(await lease.take())) return leaseRetryMs
-      await this.#doSlice(due, signal)
+      await this.#doSlice(due).catch((error) => {
+        log.error({ error }, 'Changing many calls failed and will be tried again')
+        this.#putOff.set(due.id, now() + checkMs)
+      })
     }
   }
 
   /** Read through the writer, since a replica may lag. */
-  async #due(open: SQL): Promise<DueSlice | undefined> {
+  async #due(isOpen: SQL): Promise<DueSlice | undefined> {
     const { write, now } = this.#options
     const [due] = await write.all<DueSlice>(sql`
       select call_sets.id as id, call_sets.project_id as projectId, slices_done as slicesDone, task, seqs,
         role, members_may_delete as membersMayDelete
-      from ${open} left join call_set_slices on set_id = call_sets.id and call_set_slices.number = slices_done
+      from ${openSets} left join call_set_slices on set_id = call_sets.id and call_set_slices.number = slices_done
       left join ${members} on members.project_id = projects.id and members.person_id = call_sets.person_id
-      where due_at <= ${now()} order by due_at limit 1`)
+      where ${isOpen} and due_at <= ${now()} order by due_at limit 1`)
     return due
   }
 
-  async #doSlice(due: DueSlice, signal: AbortSignal): Promise<void> {
+  async #doSlice(due: DueSlice): Promise<void> {
     const { id, projectId, slicesDone, seqs } = due
     const { write, now } = this.#options
-    const isThis = sql`id = ${id} and slices_done = ${slicesDone}`
+    const isThis = sql`id = ${id} and slices_done = ${slicesDone} and task is not null`
     const task: SetTask = JSON.parse(due.task)
     if (seqs === null || !isStillAllowed(task, due))
       return void (await write.run(sql`update ${callSets} set task = null, due_at = null where ${isThis}`))
-    const done = { changed: 0, held: 0, failed: 0 }
-    const ids = await this.#idsOf(projectId, seqs)
-    for (let from = 0; from < ids.length; from += callsPerWrite) {
-      signal.throwIfAborted()
-      const startedAt = performance.now()
-      const part = await this.#do(projectId, ids.slice(from, from + callsPerWrite), task)
-      for (const name of ['changed', 'held', 'failed'] as const) done[name] += part[name]
-      await sleep(performance.now() - startedAt)
-    }
+    const startedAt = performance.now()
+    const done = await this.#do(projectId, await this.#idsOf(projectId, seqs), task)
     await write.run(sql`
       update ${callSets} set slices_done = slices_done + 1, due_at = ${now()}, changed = changed + ${done.changed},
         held = held + ${done.held}, failed = failed + ${done.failed} where ${isThis}`)
+    await sleep(performance.now() - startedAt)
   }
 
   async #do(projectId: number, ids: readonly string[], { change, by, name }: SetTask) {

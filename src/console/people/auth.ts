@@ -60,8 +60,8 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
           // better-auth stores only the network of an IPv6 address; people want to see the whole address.
           before: async (session, context) => {
             // A new session takes the place of the provider's, and its end, where the second factor changes.
-            const endsAt = session.endsAt instanceof Date ? session.endsAt : session.expiresAt
-            const expiresAt = endsAt < session.expiresAt ? endsAt : session.expiresAt
+            const endMs = session.endsAt instanceof Date ? session.endsAt.getTime() : Number.POSITIVE_INFINITY
+            const expiresAt = new Date(Math.min(session.expiresAt.getTime(), endMs))
             return {
               data: { ...session, expiresAt, ipAddress: context?.headers?.get(addressHeader) ?? null },
             }
