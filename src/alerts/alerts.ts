@@ -144,7 +144,7 @@ export class Alerts {
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const { store, destinations, audit, erasure } = this.#options
     const { seq, destinations: left } = toStored(await this.#find(projectId, id))
-    const { write } = store(projectId)
+    const { writeWhenFull: write } = store(projectId)
     await write.batch({
       waiting: write
         .delete(webhookQueue)

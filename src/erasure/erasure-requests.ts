@@ -37,6 +37,7 @@ interface ErasureRequestsOptions {
     of(db: ReadDatabase, projectId: number, asked: ErasureRequest): Promise<SQL>
     viewsOf(projectId: number, number: string): Promise<string[]>
     alertsOf(projectId: number, number: string): Promise<string[]>
+    alertMessagesOf(projectId: number, number: string): Promise<{ changes: number[]; waiting: number[] }>
   }
   holds: { among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> }
   deletion: {
@@ -116,6 +117,10 @@ export class ErasureRequests {
     if (asked.number !== undefined)
       for (const alert of await selections.alertsOf(projectId, asked.number))
         await alerts.delete(projectId, alert, by)
+    const said =
+      asked.number === undefined
+        ? { changes: [], waiting: [] }
+        : await selections.alertMessagesOf(projectId, asked.number)
     const id = newId('era')
     const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
     await write.batch({
@@ -125,6 +130,10 @@ export class ErasureRequests {
       queues: sql`
         delete from ${callSets} where project_id = ${projectId}
           and id in (select value from json_each(${JSON.stringify(views)}))`,
+      changes: sql`
+        delete from alert_changes where seq in (select value from json_each(${JSON.stringify(said.changes)}))`,
+      waiting: sql`
+        delete from webhook_queue where id in (select value from json_each(${JSON.stringify(said.waiting)}))`,
       request: write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
       slices: sql`
         insert into ${erasureSlices} (request_id, number, seqs)

@@ -252,7 +252,9 @@ function sourceOf(
 
 /** The row of a failed event that waits for its next try. */
 function waitsAgain(webhookId: string, { kind, record, event }: Sent): SQL {
-  return sql`webhook_id = ${webhookId} and kind = ${kind} and record is ${record} and event = ${event?.event ?? ''}
+  // An erasure has no row number, but an id.
+  const isSame = kind === 'erasure' ? sql`ref = ${event?.ref ?? ''}` : sql`record is ${record}`
+  return sql`webhook_id = ${webhookId} and kind = ${kind} and ${isSame} and event = ${event?.event ?? ''}
     and attempts > 0 and not is_sent and due_at is not null`
 }
 

@@ -111,8 +111,10 @@ describe('a queue of reviews', () => {
     expect((await people.nobody.fetch(pathOf(project))).status).toBe(401)
     const bad = await people.owner.send('POST', pathOf(project), { name: '', query: '?status=odd' })
     await expectProblem(bad, 'invalid_request', 'Invalid request')
-    const unread = await people.owner.send('POST', pathOf(project), { query: '?status=odd' })
-    await expectProblem(unread, 'invalid_request', 'Invalid request')
+    for (const query of ['?status=odd', '?caller=somebody']) {
+      const unread = await people.owner.send('POST', pathOf(project), { query })
+      await expectProblem(unread, 'invalid_request', 'Invalid request')
+    }
   })
 
   test('ends when its person says so', async () => {

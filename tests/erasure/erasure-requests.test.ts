@@ -135,14 +135,22 @@ describe('by number', () => {
     await add(`About +${digits}!`, `+${digits}`)
     await add('Longer', `+${digits}5`)
     await put(project, 'a', { callerNumber: `+${digits}` })
+    // The one for the longer number watched this one before, and stays without what it told then.
     const url = `https://example.com/console/p/x/calls?callerNumber=%2B${digits}`
-    await service.services.database.write.run(sql`
-      insert into alert_changes (alert_seq, at, message) select seq, ${Date.now()}, ${JSON.stringify({ url })}
-      from alerts where project_id = ${project.projectId} and rule ->> '$.name' = 'Watched'`)
+    const message = JSON.stringify({ name: 'n', url })
+    const { write, read } = service.services.database
+    await write.run(sql`
+      insert into alert_changes (alert_seq, at, message) select seq, ${Date.now()}, text
+      from alerts, (select ${message} as text union all select replace(${message}, ${digits}, ${`${digits}5`}))
+      where project_id = ${project.projectId} and rule ->> '$.name' in ('Watched', 'Longer')`)
     await ask(project, { number: `+${digits}`, dryRun: true })
     expect(await namesOf()).toEqual(['Watched', `About +${digits}!`, 'Longer'])
     await done(project, await erase(project, { number: `+${digits}` }))
     expect(await namesOf()).toEqual(['Longer'])
+    const left = await read.all<{ message: string }>(sql`
+      select message from alert_changes where alert_seq in (
+        select seq from alerts where project_id = ${project.projectId})`)
+    expect(left.map((row) => row.message)).toEqual([message.replace(digits, `${digits}5`)])
     const traces = [`"+${digits}"`, `%2B${digits}`, `+${digits}!`].map((text) => ({
       name: text,
       bytes: Buffer.from(text),

@@ -213,6 +213,32 @@ describe('a message', () => {
     })
   })
 
+  test('of one erasure is sent again whatever waits of another', async () => {
+    const project = await set.mintProject()
+    const { id, received, resend, message } = await make(project)
+    const { write } = service.services.database
+    const { projectId } = project
+    const now = Date.now()
+    for (const era of [`era_a${projectId}`, `era_b${projectId}`]) {
+      await write.run(sql`
+        insert into erasure_requests (id, project_id, calls, on_hold, deleted, is_done) values (${era}, ${projectId}, 1, 0, 1, 1)`)
+      await write.run(sql`
+        insert into erasures (project_id, kind, id_hash, change_seq, requested_at, done_at)
+        values (${projectId}, 'calls', ${era}, 1, ${now}, ${now})`)
+    }
+    const messageId = `msg_${projectId}`
+    await write.run(sql`
+      insert into webhook_attempts (webhook_id, message_id, kind, ref, event, seq, attempt, at, status, duration_ms, bytes)
+      values (${id}, ${messageId}, 'erasure', ${`era_a${projectId}`}, 'erasure.done', 1, 1, ${now}, 200, 1, 1)`)
+    await write.run(sql`
+      insert into webhook_queue (webhook_id, kind, erased_calls, ref, event, seq, at, attempts, due_at)
+      values (${id}, 'erasure', 1, ${`era_b${projectId}`}, 'erasure.done', 1, ${now}, 1, ${now + 3_600_000})`)
+    expect((await message(messageId)).nextAt).toBeNull()
+    expect((await resend(messageId)).status).toBe(200)
+    await until(() => received().length > 0)
+    expect(received().map(({ data }) => data.id)).toEqual([`era_a${projectId}`])
+  })
+
   test('that was accepted is sent again as a new one; of a deleted call, only that it was deleted', async () => {
     const project = await set.mintProject()
     const { received, resend, message, tried } = await make(project)

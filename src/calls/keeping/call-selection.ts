@@ -10,6 +10,9 @@ import { endsWithDigits } from '../finding/number-words.ts'
 import { seekWords, seqsMatching } from '../finding/word-match.ts'
 import type { NumberMatcher } from './phone-number.ts'
 
+/** Messages of alerts that are read at a time. */
+const messagesPerSlice = 1_000
+
 /** Which calls to select: exactly one of these. */
 interface AskedCalls {
   /** The caller's or the called number; compared as a number. */
@@ -97,6 +100,37 @@ export class CallSelections {
     const textsOf = ({ name, filters }: Record<string, unknown>) =>
       [name, ...Object.values(Object(filters)).flat()].map(String)
     return rows.filter(({ rule }) => textsOf(rule).some((text) => matcher.matches(text))).map(({ id }) => id)
+  }
+
+  /** What alerts said and have yet to say that mentions the number, by row number: their rule may have had it before. */
+  async alertMessagesOf(
+    projectId: number,
+    number: string,
+  ): Promise<{ changes: number[]; waiting: number[] }> {
+    const matcher = await this.matcher(projectId, number)
+    const { read } = this.#options.store(projectId)
+    const mentioning = async (messages: SQL) => {
+      const found: number[] = []
+      for (let last = 0; ; ) {
+        const rows = await read.all<{ key: number; message: string }>(sql`
+          select key, message from (${messages}) where key > ${last} order by key limit ${messagesPerSlice}`)
+        for (const { key, message } of rows) {
+          const { name, url } = JSON.parse(message)
+          const texts = [name, ...new URL(url).searchParams.values()]
+          if (texts.some((text) => matcher.matches(text))) found.push(key)
+        }
+        last = rows.at(-1)?.key ?? last
+        if (rows.length < messagesPerSlice) return found
+      }
+    }
+    return {
+      changes: await mentioning(sql`
+        select alert_changes.seq as key, message from ${alerts} cross join alert_changes on alert_seq = alerts.seq
+        where project_id = ${projectId}`),
+      waiting: await mentioning(sql`
+        select webhook_queue.id as key, alert as message from webhooks cross join webhook_queue on webhook_id = webhooks.id
+        where project_id = ${projectId} and webhook_queue.kind = 'alert' and alert is not null`),
+    }
   }
 
   /** @throws invalid_request for what is no whole number */
