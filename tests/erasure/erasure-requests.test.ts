@@ -151,7 +151,7 @@ describe('by number', () => {
       select message from alert_changes where alert_seq in (
         select seq from alerts where project_id = ${project.projectId})`)
     expect(left.map((row) => row.message)).toEqual([message.replace(digits, `${digits}5`)])
-    const traces = [`"+${digits}"`, `%2B${digits}`, `+${digits}!`].map((text) => ({
+    const traces = [`"+${digits}"`, `%2B${digits}"`, `+${digits}!`].map((text) => ({
       name: text,
       bytes: Buffer.from(text),
     }))

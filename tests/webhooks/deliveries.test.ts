@@ -236,7 +236,7 @@ describe('a message', () => {
     expect((await message(messageId)).nextAt).toBeNull()
     expect((await resend(messageId)).status).toBe(200)
     await until(() => received().length > 0)
-    expect(received().map(({ data }) => data.id)).toEqual([`era_a${projectId}`])
+    expect(received().map(({ data }) => data.ref)).toEqual([`era_a${projectId}`])
   })
 
   test('that was accepted is sent again as a new one; of a deleted call, only that it was deleted', async () => {
