@@ -110,13 +110,7 @@ export class Alerts {
         since: now(),
         createdAt: now(),
       }),
-      entry: audit.entry({
-        by,
-        projectId,
-        action: 'alert_created',
-        target: id,
-        targetRef: id,
-      }),
+      entry: audit.entry({ by, projectId, action: 'alert_created', target: id, targetRef: id }),
     })
     return await this.get(projectId, id)
   }
@@ -150,13 +144,7 @@ export class Alerts {
         .delete(webhookQueue)
         .where(and(eq(webhookQueue.kind, 'alert'), eq(webhookQueue.record, seq))),
       deleted: write.delete(alerts).where(eq(alerts.seq, seq)),
-      entry: audit.entry({
-        by,
-        projectId,
-        action: 'alert_deleted',
-        target: id,
-        targetRef: id,
-      }),
+      entry: audit.entry({ by, projectId, action: 'alert_deleted', target: id, targetRef: id }),
       left: destinations.release(projectId, left),
     })
     erasure.schedule(projectId)
@@ -261,13 +249,7 @@ export class Alerts {
     await store(projectId).write.batch({
       destinations: statements,
       changed: sql`update ${alerts} set ${changes}, version = version + 1 where id = ${id}`,
-      entry: audit.entry({
-        by,
-        projectId,
-        action: 'alert_changed',
-        target: id,
-        targetRef: id,
-      }),
+      entry: audit.entry({ by, projectId, action: 'alert_changed', target: id, targetRef: id }),
       left: destinations.release(projectId, left),
     })
     if (left.length > 0) erasure.schedule(projectId)

@@ -129,13 +129,7 @@ export class Keys {
     const { write, audit } = this.#options
     await write.batchIf([ownsProject(projectId, by)], {
       created: write.insert(keys).values(row),
-      entry: audit.entry({
-        by,
-        projectId,
-        action: 'key_created',
-        target: keyLabel(row),
-        targetRef: row.id,
-      }),
+      entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row), targetRef: row.id }),
     })
     return { ...toRecord(row), key }
   }
