@@ -317,6 +317,11 @@ function toError(cause: LibsqlError): Error {
   if (meansLock(code)) return unavailable('Another process holds the database. Nothing was written.')
   // Another node has deleted the project, and this one has not synced since.
   if (lacksProject(message)) return new ProjectWasDeleted(cause)
+  // A server takes some 4 MB in a column, a file whatever CALL_MAX_BYTES allows.
+  if (message.includes('string or blob too big')) {
+    const detail = 'The database server does not take a record as large as this. Nothing was written.'
+    return new AppError('payload_too_large', 'Payload too large', { detail, cause })
+  }
   return cause
 }
 

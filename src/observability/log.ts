@@ -86,7 +86,7 @@ function requestLine(record: RequestRecord): string {
  * An error without people's texts, and without whole statements. Drizzle puts a failed query's parameters into its
  * message, so the log gets the causes instead, and how the query begins.
  */
-function describeError(error: unknown): unknown {
+export function describeError(error: unknown): unknown {
   // Workers pass on only the message.
   if (!(error instanceof Error)) return { message: String(error) }
   const query = 'query' in error && typeof error.query === 'string' ? error.query : undefined

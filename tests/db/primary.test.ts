@@ -34,6 +34,13 @@ test('a primary that was frozen goes on where it was', async () => {
   expect((await frozen).rows[0]?.one).toBe(1)
 })
 
+test('a primary refuses a text of 8 MB in the words that the writer looks for', async () => {
+  const answer = await client
+    .execute({ sql: 'insert into notes values (?)', args: ['x'.repeat(2 ** 23)] })
+    .catch(String)
+  expect(String(answer)).toContain('string or blob too big')
+})
+
 test('a primary enforces foreign keys, and refuses to zero deleted pages', async () => {
   expect((await client.execute('pragma foreign_keys')).rows[0]?.foreign_keys).toBe(1)
   expect(String(await client.execute('pragma secure_delete = on').catch(String))).toContain('unsupported')

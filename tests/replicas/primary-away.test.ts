@@ -37,6 +37,14 @@ const ways = {
   },
 } as const
 
+test('a call that is larger than the server takes is refused, and nothing of it is stored', async () => {
+  const turn = { role: 'user', content: 'word '.repeat(20_000) }
+  const large = { status: 'completed', transcript: Array(80).fill(turn) }
+  const answer = await project.send('PUT', '/ingest/calls/large', large)
+  expect([answer.status, (await answer.json()).code]).toEqual([413, 'payload_too_large'])
+  expect((await project.fetch('/v1/calls/large')).status).toBe(404)
+})
+
 for (const [way, { leave, back, detail }] of Object.entries(ways)) {
   describe(`a node whose primary is ${way}`, () => {
     beforeAll(() => primary.signal(leave))

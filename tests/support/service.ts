@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
+import { describeError } from '../../src/observability/log.ts'
 import { createServer } from '../../src/server.ts'
 import { openServices, type Services } from '../../src/services/services.ts'
 import { databaseOf } from './test-mode.ts'
@@ -55,7 +56,9 @@ export async function startService({
   const log = pino(
     {
       level: 'trace',
-      serializers: { error: (error) => ({ message: String(error), cause: String(error?.cause) }) },
+      serializers: {
+        error: (error) => ({ ...Object(describeError(error)), cause: String(error?.cause) }),
+      },
     },
     { write: (line) => logs.push(JSON.parse(line)) },
   )
