@@ -60,17 +60,18 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
 function Commands({ onClose }: { onClose: () => void }) {
   const id = useId()
   const [query, setQuery] = useState('')
-  const [chosen, setChosen] = useState(0)
+  /** Its id, since what is found may come before it. */
+  const [chosen, setChosen] = useState<string | null>(null)
   const wanted = query.trim()
   const fixed = [usePageCommands(), useProjectCommands(), useOtherCommands()]
-  // What is found comes last, so that nothing moves under the cursor when it arrives.
+  // What is found comes last, so that little moves under the cursor when it arrives.
   const groups = [
     ...fixed.map(({ title, commands }) => ({ title, commands: matching(commands.map(withWords), wanted) })),
     useCallCommands(wanted),
     ...useFoundCommands(wanted),
   ].filter(({ commands }) => commands.length > 0)
   const shown = groups.flatMap(({ commands }) => commands)
-  const current = shown[Math.min(chosen, shown.length - 1)]
+  const current = shown.find((command) => command.id === chosen) ?? shown[0]
   const run = (command: Command | undefined) => {
     if (!command) return
     // Synchronously, so that the focus is back before the command runs.
@@ -79,9 +80,9 @@ function Commands({ onClose }: { onClose: () => void }) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
+    if (step !== undefined && current) {
       event.preventDefault()
-      setChosen((Math.min(chosen, shown.length - 1) + step + shown.length) % shown.length)
+      setChosen(shown.at((shown.indexOf(current) + step) % shown.length)?.id ?? null)
     }
     if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault()
@@ -109,7 +110,7 @@ function Commands({ onClose }: { onClose: () => void }) {
           value={query}
           onChange={(event) => {
             setQuery(event.currentTarget.value)
-            setChosen(0)
+            setChosen(null)
           }}
           onKeyDown={onKeyDown}
         />
@@ -129,7 +130,7 @@ function Commands({ onClose }: { onClose: () => void }) {
                 tabIndex={-1}
                 aria-selected={command === current}
                 className={classes.option}
-                onMouseMove={() => setChosen(shown.indexOf(command))}
+                onMouseMove={() => setChosen(command.id)}
                 onClick={() => run(command)}
               >
                 {command.icon}
