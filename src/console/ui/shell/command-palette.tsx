@@ -18,7 +18,13 @@ import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useOwnsConsole, useProject, useProjects } from '../session.ts'
 import classes from './command-palette.module.css'
-import { type Command, type CommandGroup, matching, useFoundCommands } from './found-commands.tsx'
+import {
+  type Command,
+  type CommandGroup,
+  matching,
+  type NamedCommand,
+  useFoundCommands,
+} from './found-commands.tsx'
 import { pages, settingsPage } from './pages.ts'
 import { settingsPagesFor } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
@@ -149,7 +155,7 @@ function Commands({ onClose }: { onClose: () => void }) {
 }
 
 /** A command of the palette itself, which is found by its label and other words. */
-interface OwnCommand extends Omit<Command, 'words' | 'label'> {
+interface OwnCommand extends Omit<Command, 'label'> {
   label: string
   words?: string[]
 }
@@ -159,7 +165,7 @@ interface OwnGroup {
   commands: OwnCommand[]
 }
 
-function withWords({ words = [], ...command }: OwnCommand): Command {
+function withWords({ words = [], ...command }: OwnCommand): NamedCommand {
   return { ...command, words: [command.label, ...words].join(' ') }
 }
 
@@ -178,14 +184,12 @@ function useCallCommands(query: string): CommandGroup {
   const open = {
     id: 'open-call',
     label: `Open call ${query}`,
-    words: query,
     icon: <IconPhone size={iconSize} />,
     run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
   }
   const search = {
     id: 'search-calls',
     label: `Find calls with “${query}”`,
-    words: query,
     icon: <IconSearch size={iconSize} />,
     run: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
   }
