@@ -178,6 +178,7 @@ export class AlertWatch {
     time: number,
   ): Promise<void> {
     const { seq, version, sentAt } = alert
+    const { of, show } = alert.rule
     const since = isChanged ? sql`${time}` : sql`since`
     await this.#options.write.batch({
       changed: sql`
@@ -186,7 +187,7 @@ export class AlertWatch {
       history: isChanged
         ? [
             sql`insert into ${alertChanges} (alert_seq, at, message)
-              select ${seq}, ${time}, ${JSON.stringify(message)} where changes() > 0`,
+              select ${seq}, ${time}, ${JSON.stringify({ ...message, of, show })} where changes() > 0`,
           ]
         : [],
       messages: queueing(alert, message, time),

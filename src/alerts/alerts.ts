@@ -39,8 +39,8 @@ interface AlertsOptions {
   now: () => number
 }
 
-/** A change of an alert's state. */
-export interface AlertChangeRow extends AlertMessage {
+/** A change of an alert's state, with the figure that the rule had then. */
+export interface AlertChangeRow extends AlertMessage, Pick<Rule, 'of' | 'show'> {
   seq: number
   /** ISO 8601, UTC. */
   at: string
@@ -190,7 +190,7 @@ export class Alerts {
         and changes.seq < ${before ?? Number.MAX_SAFE_INTEGER}
       order by changes.seq desc limit ${changesPerPageMax + 1}`)
     const data = rows.slice(0, changesPerPageMax).map(({ message, seq, at, until }) => ({
-      ...(JSON.parse(message) as AlertMessage),
+      ...(JSON.parse(message) as AlertMessage & Pick<Rule, 'of' | 'show'>),
       seq,
       at: new Date(at).toISOString(),
       until: until === null ? null : new Date(until).toISOString(),

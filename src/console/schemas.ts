@@ -178,7 +178,7 @@ export const Period = Type.Object({ from: Text(40), to: Text(40) })
 /** `before`: where the period to compare with begins. It ends where the other one begins. */
 export const ComparedPeriod = Type.Object({ from: Text(40), to: Text(40), before: Text(40) })
 
-/** Entries of the audit trail: `who` is the id of a person or a key, or `none`; `call` the id of a call. */
+/** Entries of the audit trail: `who` is the id of a person or a key, or `commandLine`, `service` or `stranger`; `call` the id of a call. */
 export const AuditRequest = Type.Object({
   who: filter,
   action: filter,

@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer'
+import { unspacedScripts } from './unspaced-scripts.ts'
 
 /**
  * What the keyword index stores for a text: compatibility forms are resolved, and scripts without spaces between words
@@ -65,9 +66,6 @@ export const separator = 0
 export const spaced = 1
 export const unspaced = 2
 
-// Korean has spaces, but attaches particles to the word before them.
-const unspacedScripts =
-  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]'
 const unspacedRuns = new RegExp(`(?:${unspacedScripts}\\p{M}*)+`, 'gu')
 const splitAtUnspaced = new RegExp(`((?:${unspacedScripts}\\p{M}*)+)`, 'u')
 const startsUnspaced = new RegExp(`^${unspacedScripts}`, 'u')

@@ -149,6 +149,10 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     await page.getByText('It is above').click()
     await page.getByText('Would have fired twice').waitFor()
     expect(await page.locator('rect[data-state="alert"]').count()).toBe(2)
+    await page.getByRole('search').getByRole('button', { name: 'Duration' }).click()
+    await page.getByLabel('At least, in seconds').fill('50')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('button', { name: 'Clear Duration' }).waitFor()
     await page.getByRole('textbox', { name: 'Warn sooner' }).fill('1')
     await page.getByText('Must be less than').waitFor()
     await page.getByRole('textbox', { name: 'Warn sooner' }).fill('')
@@ -172,17 +176,25 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     await page.getByRole('heading', { name: 'Any call', level: 1 }).waitFor()
     expect(await page.getByLabel(/^Slack/).isChecked()).toBe(true)
     expect(await page.content()).not.toContain(slack)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('is paused').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('At least one call')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('heading', { name: 'At least one call', level: 1 }).waitFor()
-    expect(await rulesOf(project)).toMatchObject([{ name: 'At least one call', to: [{ slack: '…Wz4q' }] }])
+    expect(await rulesOf(project)).toMatchObject([
+      {
+        name: 'At least one call',
+        filters: { minDuration: '50' },
+        to: [{ slack: '…Wz4q' }],
+        paused: true,
+      },
+    ])
 
     await page.getByRole('link', { name: 'All alerts' }).click()
     const menu = async (item: string) => {
       await page.getByRole('button', { name: 'Actions for At least one call' }).click()
       await page.getByRole('menuitem', { name: item }).click()
     }
-    await menu('Pause')
     await page.getByText('Paused', { exact: true }).waitFor()
     await menu('Resume')
     await page.getByText('is evaluated again').waitFor()
@@ -239,7 +251,8 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     await row.getByText('5m', { exact: true }).waitFor()
     expect(await page.getByRole('row').count()).toBe(2)
     expect(await findings(page, 'moderate')).toEqual([])
-    await row.getByRole('link', { name: /^4 calls/ }).click()
+    await page.setViewportSize({ width: 375, height: 800 })
+    await page.getByRole('link', { name: /^4 calls of Desk fails/ }).click()
     await page.getByText('4 calls', { exact: true }).waitFor()
     expect(await ids(page)).toEqual(['d1', 'd2', 'd3', 'd4'])
     const parts = (address: string) => {

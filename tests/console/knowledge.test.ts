@@ -386,11 +386,14 @@ describe('an explained search', () => {
     const body = { query: 'refund my order', limit: 3, timeoutMs: 5_000 }
     const explained = await ask(project, body)
     const plain = await (await project.send('POST', '/v1/knowledge/search', body)).json()
-    const hits = explained.data.map(({ keywordRank: _k, vectorRank: _v, terms: _t, ...hit }) => hit)
+    const hits = explained.data.map(
+      ({ keywordRank: _k, vectorRank: _v, terms: _t, forms: _f, ...hit }) => hit,
+    )
     expect<object[]>(hits).toEqual(plain.data)
     expect(explained.mode).toBe('hybrid')
     expect(explained.data[0]).toMatchObject({ name: 'Refunds', keywordRank: 1, score: 1, vectorRank: 1 })
     expect(explained.data[0]?.terms).toEqual(['refund', 'order'])
+    expect(explained.data[0]?.forms).toEqual(['Refunds', 'refund', 'order'])
     expect(explained.data.at(-1)?.terms).toEqual([])
     const vectorRanks = explained.data.map(({ vectorRank }) => vectorRank)
     expect([...vectorRanks].sort()).toEqual([1, 2, 3])

@@ -27,7 +27,7 @@ export const callKeys = {
   /** A person, and what belongs to them. */
   caller: within('calls', 'caller'),
   facets: within('calls', 'facets'),
-  /** Of the command palette. The same below. */
+  /** Of the command palette, like `found` of knowledge. */
   found: within('calls', 'found'),
   live: within('calls', 'live'),
   /** The newest call there is, or of a source. */

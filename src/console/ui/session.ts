@@ -15,12 +15,14 @@ export const sessionQuery = queryOptions({
     const before = client.getQueryData<SessionAnswer>(personKeys.session)
     const now = await unwrap(api.session.get({ fetch: { signal } }))
     if (!before?.person) return now
+    if (now.person && now.person.id !== before.person.id) {
+      // Somebody else has signed in, in another tab: they must not see or send what this page holds.
+      location.reload()
+      return before
+    }
     // The page stays as it is until the person signs in again.
     client.setQueryData(sessionEndedQuery.queryKey, now.person === null)
-    if (now.person?.id === before.person.id) return now
-    // Somebody else has signed in, in another tab: they must not see or send what this page holds.
-    if (now.person) location.reload()
-    return before
+    return now.person ? now : before
   },
   staleTime: freshForMs,
   // Another tab may have changed who is signed in.

@@ -38,6 +38,8 @@ export interface ExplainedHit extends SearchHit {
   vectorRank: number | null
   /** The query's words that a keyword hit has, in any form, in text, name or heading. */
   terms: string[]
+  /** The same words in the forms that the passage has, to be marked. */
+  forms: string[]
 }
 
 export interface ExplainedSearch extends SearchAnswer {
@@ -56,18 +58,21 @@ export function explain(result: SearchResult, query: string): ExplainedSearch {
       ...hit,
       keywordRank: bestRank(result.keywordLabels, result.passageLabels[at]),
       vectorRank: bestRank(result.vectorLabels, result.passageLabels[at]),
-      terms: hit.matched.keyword ? termsIn(hit, query) : [],
+      ...(hit.matched.keyword ? matchesIn(hit, query) : { terms: [], forms: [] }),
     })),
     shares: { ...shares, vector: shares.vector - shares.embedding },
     starts: result.starts,
   }
 }
 
-function termsIn({ name, heading, text }: SearchHit, query: string): string[] {
-  const stems = new Set(
-    wordsOf(`${name} ${heading ?? ''} ${text}`).map((word) => stemOf(foldText(word.text))),
-  )
-  return readTerms(query).flatMap((term) => (stems.has(term.stem) ? [term.text] : []))
+function matchesIn({ name, heading, text }: SearchHit, query: string): Pick<ExplainedHit, 'terms' | 'forms'> {
+  const words = new Set(wordsOf(`${name} ${heading ?? ''} ${text}`).map((word) => word.text))
+  const byStem = Map.groupBy(words, (word) => stemOf(foldText(word)))
+  const matches = readTerms(query).flatMap((term) => {
+    const forms = byStem.get(term.stem) ?? (term.isPrefix && text.includes(term.text) ? [term.text] : [])
+    return forms.length > 0 ? [{ term: term.text, forms }] : []
+  })
+  return { terms: matches.map(({ term }) => term), forms: matches.flatMap(({ forms }) => forms) }
 }
 
 /** The best rank among the chunks that became one passage. */

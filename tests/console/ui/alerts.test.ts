@@ -79,7 +79,7 @@ test('of few calls, a longer window is proposed', () => {
 test('a rule that is shown and stored again is the same, in the units of its figure', () => {
   const draft = draftOf(rule, offered)
   expect(draft).toMatchObject({ alert: 29, warn: 90, side: 'below', chosen: ['wh_2', 'wh_1', 'wh_3'] })
-  const { id: _, state, since, value, calls, ...sent } = rule
+  const { id: _, paused, state, since, value, calls, ...sent } = rule
   expect(ruleOf(draft, numberOf(draft.alert) ?? 0, '')).toEqual({
     ...sent,
     filters: { agentId: ['a1', 'b, c'], minDuration: '10', isEngaged: ['true'] },

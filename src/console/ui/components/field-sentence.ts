@@ -35,6 +35,7 @@ const subjects: Record<string, string> = {
   tokensPerMonth: 'The budget',
   criteria: 'The list',
   fields: 'The list',
+  webhook: 'The destination',
 }
 
 /** A message with its subject: the field's name, or its path when it has none. */

@@ -162,7 +162,7 @@ function useRowKeys<Row>(body: Body, { onOpen, onClose, selectedKey }: ListTable
   useEffect(() => {
     if (!isOn) return
     const move = (event: globalThis.KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return
+      if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
       if (event.key === 'Escape') close()
       const step = { j: 1, k: -1 }[event.key]
       if (!step) return

@@ -5,7 +5,7 @@ import classes from './page-header.module.css'
 
 interface PageHeaderProps {
   title: string
-  /** The title of the tab, where the page's own is for nobody's history. */
+  /** The title of the tab, for a page whose own title must not be in the browser's history. */
   tabTitle?: string
   /** One sentence at most. */
   description?: ReactNode

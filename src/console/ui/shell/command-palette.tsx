@@ -18,7 +18,13 @@ import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useOwnsConsole, useProject, useProjects } from '../session.ts'
 import classes from './command-palette.module.css'
-import { type Command, type CommandGroup, matching, useFoundCommands } from './found-commands.tsx'
+import {
+  type Command,
+  type CommandGroup,
+  matching,
+  type NamedCommand,
+  useFoundCommands,
+} from './found-commands.tsx'
 import { pages, settingsPage } from './pages.ts'
 import { settingsPagesFor } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
@@ -60,17 +66,18 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
 function Commands({ onClose }: { onClose: () => void }) {
   const id = useId()
   const [query, setQuery] = useState('')
-  const [chosen, setChosen] = useState(0)
+  /** Its id, since what is found may come before it. */
+  const [chosen, setChosen] = useState<string | null>(null)
   const wanted = query.trim()
   const fixed = [usePageCommands(), useProjectCommands(), useOtherCommands()]
-  // What is found comes last, so that nothing moves under the cursor when it arrives.
+  // What is found comes last, so that little moves under the cursor when it arrives.
   const groups = [
     ...fixed.map(({ title, commands }) => ({ title, commands: matching(commands.map(withWords), wanted) })),
     useCallCommands(wanted),
     ...useFoundCommands(wanted),
   ].filter(({ commands }) => commands.length > 0)
   const shown = groups.flatMap(({ commands }) => commands)
-  const current = shown[Math.min(chosen, shown.length - 1)]
+  const current = shown.find((command) => command.id === chosen) ?? shown[0]
   const run = (command: Command | undefined) => {
     if (!command) return
     // Synchronously, so that the focus is back before the command runs.
@@ -79,9 +86,9 @@ function Commands({ onClose }: { onClose: () => void }) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
+    if (step !== undefined && current) {
       event.preventDefault()
-      setChosen((Math.min(chosen, shown.length - 1) + step + shown.length) % shown.length)
+      setChosen(shown.at((shown.indexOf(current) + step) % shown.length)?.id ?? null)
     }
     if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault()
@@ -109,7 +116,7 @@ function Commands({ onClose }: { onClose: () => void }) {
           value={query}
           onChange={(event) => {
             setQuery(event.currentTarget.value)
-            setChosen(0)
+            setChosen(null)
           }}
           onKeyDown={onKeyDown}
         />
@@ -129,7 +136,7 @@ function Commands({ onClose }: { onClose: () => void }) {
                 tabIndex={-1}
                 aria-selected={command === current}
                 className={classes.option}
-                onMouseMove={() => setChosen(shown.indexOf(command))}
+                onMouseMove={() => setChosen(command.id)}
                 onClick={() => run(command)}
               >
                 {command.icon}
@@ -148,7 +155,7 @@ function Commands({ onClose }: { onClose: () => void }) {
 }
 
 /** A command of the palette itself, which is found by its label and other words. */
-interface OwnCommand extends Omit<Command, 'words' | 'label'> {
+interface OwnCommand extends Omit<Command, 'label'> {
   label: string
   words?: string[]
 }
@@ -158,7 +165,7 @@ interface OwnGroup {
   commands: OwnCommand[]
 }
 
-function withWords({ words = [], ...command }: OwnCommand): Command {
+function withWords({ words = [], ...command }: OwnCommand): NamedCommand {
   return { ...command, words: [command.label, ...words].join(' ') }
 }
 
@@ -177,14 +184,12 @@ function useCallCommands(query: string): CommandGroup {
   const open = {
     id: 'open-call',
     label: `Open call ${query}`,
-    words: query,
     icon: <IconPhone size={iconSize} />,
     run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
   }
   const search = {
     id: 'search-calls',
     label: `Find calls with “${query}”`,
-    words: query,
     icon: <IconSearch size={iconSize} />,
     run: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
   }

@@ -25,11 +25,14 @@ export interface Command {
   id: string
   label: ReactNode
   icon: ReactNode
-  /** What it is found by. */
-  words: string
   /** On the right: the keys that do the same, or when something was. */
   keys?: string
   run: () => unknown
+}
+
+export interface NamedCommand extends Command {
+  /** What it is found by. */
+  words: string
 }
 
 export interface CommandGroup {
@@ -64,7 +67,6 @@ function useCalls(query: string, isOn: boolean): CommandGroup {
     commands: rows.map((row) => ({
       id: `call-${row.id}`,
       label: <CallLabel row={row} />,
-      words: row.id,
       icon: <IconPhone size={iconSize} />,
       keys: dates.moment(row.createdAt),
       run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: row.id } }),
@@ -108,7 +110,6 @@ function useItems(query: string, isOn: boolean): CommandGroup {
     commands: rows.map(({ id, name }) => ({
       id: `item-${id}`,
       label: <bdi>{name}</bdi>,
-      words: name,
       icon: <IconBook2 size={iconSize} />,
       run: () => void navigate({ to: '/p/$project/knowledge/$item', params: { project, item: id } }),
     })),
@@ -163,7 +164,7 @@ function usePeople(query: string, isOn: boolean): CommandGroup {
 }
 
 /** The commands that have every word of the query. */
-export function matching(commands: readonly Command[], query: string): Command[] {
+export function matching(commands: readonly NamedCommand[], query: string): NamedCommand[] {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
   return commands.filter(({ words }) => wanted.every((word) => words.toLowerCase().includes(word)))
 }

@@ -1,5 +1,4 @@
 import { Menu, useMantineColorScheme } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import {
   IconBook,
   IconCheck,
@@ -82,18 +81,10 @@ export default function PersonMenu({ onFollow, target, ...popup }: PersonMenuPro
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut().catch(sayNotSignedOut)}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
-}
-
-function sayNotSignedOut(): void {
-  notifications.show({
-    color: 'red',
-    title: 'You are still signed in',
-    message: 'Callbook is not responding. Try again.',
-  })
 }

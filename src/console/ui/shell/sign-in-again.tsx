@@ -7,13 +7,13 @@ import { focusedOrMenu } from '../components/use-focus.ts'
 import { sessionEndedQuery, sessionQuery, usePerson } from '../session.ts'
 import { SignInForm } from '../views/entry/sign-in-form.tsx'
 
-/** Sends again what was refused because the session had ended. */
-function repeatRefused(queryClient: QueryClient): void {
+/** Sends again what was refused because the session had ended, in the same order. */
+async function repeatRefused(queryClient: QueryClient): Promise<void> {
   for (const mutation of queryClient.getMutationCache().getAll()) {
     const { error, variables } = mutation.state
     // Its own page shows what becomes of it.
     if (error instanceof ApiProblem && error.code === 'not_signed_in')
-      void mutation.execute(variables).catch(() => undefined)
+      await mutation.execute(variables).catch(() => undefined)
   }
 }
 
@@ -24,13 +24,20 @@ export default function SignInAgain() {
   // It appears open, and then a dialog returns no focus itself.
   const [before] = useState(focusedOrMenu)
   useEffect(() => () => before?.focus({ preventScroll: true }), [before])
+  useEffect(
+    () => () => {
+      // The session is back: somebody has signed in here or in another tab.
+      if (queryClient.getQueryData(sessionEndedQuery.queryKey)) return
+      void queryClient.invalidateQueries()
+      void repeatRefused(queryClient)
+    },
+    [queryClient],
+  )
   const proceed = (session: SessionAnswer) => {
     // Somebody else must not see what this page holds.
     if (session.person?.id !== person.id) return location.reload()
     queryClient.setQueryData(sessionQuery.queryKey, session)
     queryClient.setQueryData(sessionEndedQuery.queryKey, false)
-    void queryClient.invalidateQueries()
-    repeatRefused(queryClient)
   }
   return (
     <Modal

@@ -26,7 +26,6 @@ export interface AlertDraft {
   chosen: string[]
   /** An address and a key that are new, as they are typed. */
   added: { [Kind in AddedKind]?: string }
-  paused: boolean
 }
 
 /** A number, or what is typed before it is one. */
@@ -58,7 +57,6 @@ export function newDraft(search: AlertSearch, callsPerDay: number): AlertDraft {
     repeatMinutes: null,
     chosen: [],
     added: {},
-    paused: false,
   }
 }
 
@@ -80,7 +78,6 @@ export function draftOf(rule: Alert, offered: readonly OfferedDestination[]): Al
     repeatMinutes: rule.repeatMinutes,
     chosen: idsOf(rule.to, offered),
     added: {},
-    paused: rule.paused,
   }
 }
 
@@ -98,9 +95,9 @@ function idsOf(to: Alert['to'], offered: readonly OfferedDestination[]): string[
   return [...ids]
 }
 
-/** The rule to store. @param limit of the draft, or the one that is proposed @param name if none is typed */
+/** The rule to store, without whether it is paused. @param limit of the draft, or the one that is proposed @param name if none is typed */
 export function ruleOf(draft: AlertDraft, limit: number, name: string): AlertChange {
-  const { of, show, side, windowMinutes, repeatMinutes, paused } = draft
+  const { of, show, side, windowMinutes, repeatMinutes } = draft
   const { factor } = unitOf(draft)
   const warn = numberOf(draft.warn)
   const limits: Limits = {
@@ -117,7 +114,6 @@ export function ruleOf(draft: AlertDraft, limit: number, name: string): AlertCha
     [side]: limits,
     ...(isCount ? {} : { minCalls: numberOf(draft.minCalls) ?? 1, noData: draft.noData }),
     repeatMinutes,
-    paused,
     to: [
       ...draft.chosen.map((webhook) => ({ webhook })),
       ...Object.entries(draft.added).map(([kind, text]) => ({ [kind]: text.trim() })),
@@ -127,7 +123,7 @@ export function ruleOf(draft: AlertDraft, limit: number, name: string): AlertCha
 
 /** What is asked of a preview: a name and destinations change nothing in it. */
 export function previewRule(draft: AlertDraft, limit: number): AlertChange {
-  const { name: _, to: __, paused: ___, repeatMinutes: ____, ...rule } = ruleOf(draft, limit, '')
+  const { name: _, to: __, repeatMinutes: ___, ...rule } = ruleOf(draft, limit, '')
   return { name: 'Preview', ...rule }
 }
 

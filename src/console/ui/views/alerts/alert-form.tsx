@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Alert } from '../../../../alerts/schemas.ts'
+import type { Alert, AlertChange } from '../../../../alerts/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { Panel } from '../../components/panel.tsx'
@@ -44,12 +44,14 @@ interface AlertFormProps {
   /** Of an alert that is there; a new one has none. */
   id?: string
   first: AlertDraft
+  /** Whether it is paused now. */
+  paused?: boolean
   offered: readonly OfferedDestination[]
   onSaved?: (saved: Alert, offered: readonly OfferedDestination[]) => void
 }
 
 /** A rule, beside what it would have done. */
-export function AlertForm({ id, first, offered, onSaved }: AlertFormProps) {
+export function AlertForm({ id, first, paused = false, offered, onSaved }: AlertFormProps) {
   const [draft, setDraft] = useState(first)
   const change = (part: Partial<AlertDraft>) => setDraft((before) => ({ ...before, ...part }))
   const limit = useLimit(draft)
@@ -59,14 +61,19 @@ export function AlertForm({ id, first, offered, onSaved }: AlertFormProps) {
   const { save, isPending, error } = useSave({ id, onSaved })
   const errors = fieldErrors(error)
   const isReady = limit !== undefined && Object.values(draft.added).every((text) => text.trim() !== '')
-  const hasDestination = draft.chosen.length + Object.keys(draft.added).length > 0
+  // Without a webhook that was deleted meanwhile.
+  const chosen = draft.chosen.filter((one) => offered.some((destination) => destination.id === one))
+  const hasDestination = chosen.length + Object.keys(draft.added).length > 0
   const submit = (isTest: boolean) => {
-    if (limit !== undefined && isReady && !isPending) save({ rule: ruleOf(draft, limit, name), isTest })
+    if (limit === undefined || !isReady || isPending) return
+    save({ rule: { ...ruleOf({ ...draft, chosen }, limit, name), paused }, isTest })
   }
   return (
     <form
       className={classes.form}
       onSubmit={(event) => {
+        // React passes it what a filter's own form submits.
+        if (event.target !== event.currentTarget) return
         event.preventDefault()
         submit(false)
       }}
@@ -85,7 +92,6 @@ export function AlertForm({ id, first, offered, onSaved }: AlertFormProps) {
           label="Name"
           placeholder={name}
           maxLength={200}
-          dir="auto"
           value={draft.name}
           onChange={(event) => change({ name: event.currentTarget.value })}
           error={errors.name}
@@ -246,17 +252,26 @@ function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
   const navigate = useNavigate()
   const alerts = api.projects({ project }).alerts
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async ({ rule, isTest }: { rule: ReturnType<typeof ruleOf>; isTest: boolean }) => {
+    mutationFn: async ({ rule, isTest }: { rule: AlertChange; isTest: boolean }) => {
       const saved = await unwrap(id ? alerts({ id }).put(rule) : alerts.post(rule))
-      const test = isTest ? await unwrap(alerts({ id: saved.id }).test.post({})) : null
+      // What fails from here on must not look as if nothing were saved: a second try would make a second alert.
+      const test = isTest
+        ? await unwrap(alerts({ id: saved.id }).test.post({})).then(
+            ({ queued }) => sentWords(queued),
+            (failure: Error) => `The test message was not sent: ${failure.message}`,
+          )
+        : ''
       await queryClient.invalidateQueries({ queryKey: alertKeys.list(project) })
-      const offered = await queryClient.fetchQuery({ ...destinationsQuery(project), staleTime: 0 })
-      return { saved, test, offered: offered.data }
+      const offered = await queryClient
+        .fetchQuery({ ...destinationsQuery(project), staleTime: 0 })
+        .catch(() => null)
+      return { saved, test, offered }
     },
+    onError: () => queryClient.invalidateQueries({ queryKey: alertKeys.destinations(project) }),
     onSuccess: ({ saved, test, offered }) => {
       const said = id ? 'Saved the alert' : 'Created the alert'
-      notifications.show({ message: `${said} “${saved.name}”. ${test ? sentWords(test.queued) : ''}`.trim() })
-      onSaved?.(saved, offered)
+      notifications.show({ message: `${said} “${saved.name}”. ${test}`.trim() })
+      if (offered) onSaved?.(saved, offered.data)
       if (!id) void navigate({ to: '/p/$project/settings/alerts', params: { project } })
     },
   })
@@ -265,7 +280,5 @@ function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
 
 /** Whether a field shows the error. */
 function isShown(errors: Record<string, string>): boolean {
-  return ['alert', 'above', 'warn', 'minCalls', 'name', 'slack', 'pagerDuty', 'webhook'].some(
-    (field) => field in errors,
-  )
+  return ['alert', 'above', 'warn', 'minCalls', 'name', 'slack', 'pagerDuty'].some((field) => field in errors)
 }

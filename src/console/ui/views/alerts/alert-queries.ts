@@ -71,6 +71,7 @@ export function changesQuery(project: string, alert?: string) {
       ),
     initialPageParam: null as number | null,
     getNextPageParam: ({ next }) => next,
-    refetchInterval: refetchMs,
+    // Every page would be loaded again.
+    refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : refetchMs),
   })
 }

@@ -65,6 +65,7 @@ function OpenAlert({ alert, offered }: { alert: Alert; offered: readonly Offered
             key={JSON.stringify(first)}
             id={alert.id}
             first={first}
+            paused={alert.paused}
             offered={offered}
             onSaved={(saved, known) => setFirst(draftOf(saved, known))}
           />

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconBellCheck } from '@tabler/icons-react'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
@@ -12,7 +12,7 @@ import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { readFilters } from '../calls/chosen-filters.ts'
 import { chartOf } from '../charts/chart.ts'
-import { alertsQuery, changesQuery, type FiredChange } from './alert-queries.ts'
+import { changesQuery, type FiredChange } from './alert-queries.ts'
 import { AlertState } from './alert-state.tsx'
 import { lastedInWords, valueInWords } from './alert-words.ts'
 import classes from './alerts.module.css'
@@ -21,21 +21,16 @@ import classes from './alerts.module.css'
 export function Fired({ alert }: { alert?: string }) {
   const { id: project } = useProject()
   const query = useInfiniteQuery(changesQuery(project, alert))
-  const { data: rules } = useQuery(alertsQuery(project))
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query
   const rows = data?.pages.flatMap((page) => page.data.filter(hasFired))
   if (error && !data)
     return <Problem error={error} title="What fired could not be loaded" onRetry={() => void refetch()} />
-  const written = ({ id }: FiredChange, value: number | null) => {
-    const { of, show } = rules?.find((rule) => rule.id === id) ?? {}
-    return valueInWords(chartOf({ ...(of && { of }), ...(show && { show }) }).chart, value)
-  }
-  const columns = columnsOf(project, written)
+  const columns = columnsOf({ project, isOfOne: alert !== undefined })
   return (
     <>
       <ListTable
         label="What fired"
-        columns={alert ? columns.filter(({ key }) => key !== 'name') : columns}
+        columns={columns}
         rows={rows}
         rowKey={({ seq }) => String(seq)}
         expectedRows={3}
@@ -47,6 +42,7 @@ export function Fired({ alert }: { alert?: string }) {
           )
         }
       />
+      {isFetchNextPageError && <Problem error={error} title="Earlier ones could not be loaded" />}
       {hasNextPage && (
         <div className={classes.more}>
           <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -63,26 +59,36 @@ function hasFired({ state }: FiredChange): boolean {
   return state === 'alert' || state === 'warning'
 }
 
-function columnsOf(
-  project: string,
-  written: (change: FiredChange, value: number | null) => string,
-): Column<FiredChange>[] {
-  return [
-    { key: 'state', header: 'State', width: '104px', render: ({ state }) => <AlertState state={state} /> },
-    {
-      key: 'name',
-      header: 'Alert',
-      render: ({ id, name }) => (
+interface FiredColumns {
+  project: string
+  /** Whether all are of one alert, which needs no name. */
+  isOfOne: boolean
+}
+
+function columnsOf({ project, isOfOne }: FiredColumns): Column<FiredChange>[] {
+  const beside = isOfOne ? {} : ({ from: 640 } as const)
+  const name: Column<FiredChange> = {
+    key: 'name',
+    header: 'Alert',
+    render: (change) => (
+      <>
         <PageLink
           to="/p/$project/settings/alerts/$alert"
-          params={{ project, alert: id }}
+          params={{ project, alert: change.id }}
           dir="auto"
           className="cb-truncate"
         >
-          {name}
+          {change.name}
         </PageLink>
-      ),
-    },
+        <span className="cb-narrow-line">
+          <Instant at={change.at} as="moment" /> · <Counted project={project} change={change} />
+        </span>
+      </>
+    ),
+  }
+  return [
+    { key: 'state', header: 'State', width: '104px', render: ({ state }) => <AlertState state={state} /> },
+    ...(isOfOne ? [] : [name]),
     {
       key: 'value',
       header: 'Value',
@@ -97,30 +103,46 @@ function columnsOf(
         </span>
       ),
     },
-    { key: 'when', header: 'When', width: '128px', render: ({ at }) => <Instant at={at} as="moment" /> },
+    {
+      key: 'when',
+      header: 'When',
+      width: '128px',
+      ...beside,
+      render: ({ at }) => <Instant at={at} as="moment" />,
+    },
     { key: 'for', header: 'For', width: '112px', from: 480, render: (change) => <Lasted {...change} /> },
     {
       key: 'calls',
       header: 'Counted',
       width: '96px',
       align: 'right',
-      render: ({ url, calls, name, at }) => (
-        <PageLink
-          to="/p/$project/calls"
-          params={{ project }}
-          // The address in the message, wherever the console is reached now.
-          search={readFilters(parseSearch(new URL(url, location.origin).search))}
-          className="cb-figure"
-        >
-          {counted(calls, 'call')}
-          <span className="cb-hidden">
-            {' '}
-            of {name}, {at}
-          </span>
-        </PageLink>
-      ),
+      ...beside,
+      render: (change) => <Counted project={project} change={change} />,
     },
   ]
+}
+
+function written({ of, show }: FiredChange, value: number | null): string {
+  return valueInWords(chartOf({ of, show }).chart, value)
+}
+
+function Counted({ project, change }: { project: string; change: FiredChange }) {
+  const { url, calls, name, at } = change
+  return (
+    <PageLink
+      to="/p/$project/calls"
+      params={{ project }}
+      // The address in the message, wherever the console is reached now.
+      search={readFilters(parseSearch(new URL(url, location.origin).search))}
+      className="cb-figure"
+    >
+      {counted(calls, 'call')}
+      <span className="cb-hidden">
+        {' '}
+        of {name}, {at}
+      </span>
+    </PageLink>
+  )
 }
 
 function Lasted({ at, until }: Pick<FiredChange, 'at' | 'until'>) {

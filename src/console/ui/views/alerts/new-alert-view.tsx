@@ -1,12 +1,12 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Empty } from '../../components/empty.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
-import { useNow } from '../../components/use-now.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { newDraft } from './alert-draft.ts'
 import { AlertForm } from './alert-form.tsx'
@@ -20,7 +20,10 @@ export function NewAlertView() {
   const search = useSearch({ from: '/p/$project/settings/alerts/new' })
   const { data: offered, error, refetch } = useQuery(destinationsQuery(project))
   const { filters } = watchedOf(search)
-  const matching = useQuery(callsPerDayQuery(project, filters, useDates().dayOf(useNow())))
+  const dates = useDates()
+  // The day on which the page was opened: at midnight, what is typed stays.
+  const [today] = useState(() => dates.dayOf(Date.now()))
+  const matching = useQuery(callsPerDayQuery(project, filters, today))
   const header = <PageHeader title="New alert" description={<AllAlerts />} />
   if (refusal !== null)
     return (

@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import type { Preview } from '../../../../alerts/preview.ts'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { counted } from '../../components/figures.ts'
@@ -27,7 +28,9 @@ interface PreviewPanelProps {
 /** When the rule would have fired in the last 30 days, while it is edited. */
 export function PreviewPanel({ draft, limit }: PreviewPanelProps) {
   const { id: project } = useProject()
-  const [rule] = useDebouncedValue(limit === undefined ? null : previewRule(draft, limit), typingMs)
+  // Memoised: a new object each time would be debounced for ever.
+  const typed = useMemo(() => (limit === undefined ? null : previewRule(draft, limit)), [draft, limit])
+  const [rule] = useDebouncedValue(typed, typingMs)
   const shown = rule ?? previewRule(draft, 0)
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...previewQuery(project, shown),

@@ -88,7 +88,6 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
               label="Name"
               placeholder="e.g. Confirmed the date"
               maxLength={nameCharsMax}
-              dir="auto"
               autoComplete="off"
               value={row.name}
               onChange={(event) => change({ name: event.currentTarget.value })}
@@ -98,7 +97,6 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
               label="Question"
               placeholder="e.g. Did the agent repeat the date and the time, and did the caller agree?"
               maxLength={questionCharsMax}
-              dir="auto"
               autosize
               minRows={2}
               value={row.question}
@@ -213,7 +211,6 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
               label="What it says"
               placeholder="e.g. The day that was booked, as the caller said it."
               maxLength={questionCharsMax}
-              dir="auto"
               autosize
               value={row.description}
               onChange={(event) => change({ description: event.currentTarget.value })}
@@ -258,7 +255,6 @@ function Summary({ draft: { hasSummary, instructions }, onChange, error }: Edito
           label="What it should say"
           placeholder="e.g. Two sentences: what the caller wanted, and how it ended."
           maxLength={instructionsCharsMax}
-          dir="auto"
           autosize
           minRows={2}
           value={instructions}

@@ -42,7 +42,6 @@ function RenameForm({ id, name, onDone }: Pick<RenameChartProps, 'id' | 'name'> 
     <ActionForm label="Rename" isReady={typed.trim() !== ''} isPending={isPending} onSubmit={mutate}>
       <TextInput
         label="Name"
-        dir="auto"
         maxLength={100}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}

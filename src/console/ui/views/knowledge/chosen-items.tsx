@@ -27,9 +27,9 @@ export function ChosenItems({ project, chosen: { ids, choose }, rows }: ChosenIt
   const [isAsked, setAsked] = useState(false)
   const remove = async () => {
     const { deleted } = await unwrap(api.projects({ project }).knowledge.delete({ ids: [...ids] }))
-    choose([])
     for (const id of ids) queryClient.removeQueries({ queryKey: knowledgeKeys.item(project, id) })
     await queryClient.invalidateQueries({ queryKey: knowledgeKeys.items(project) })
+    choose([])
     notifications.show({ message: `${counted(deleted, 'item')} deleted, with chunks and vectors.` })
   }
   const named = rows.filter(({ id }) => ids.has(id)).slice(0, namedMax)
@@ -38,7 +38,10 @@ export function ChosenItems({ project, chosen: { ids, choose }, rows }: ChosenIt
     <>
       {ids.size > 0 && (
         <section className={classes.chosen} aria-label="Selected items">
-          <span role="status">{asCount(ids.size)} selected</span>
+          <span role="status">
+            {asCount(ids.size)} selected
+            {ids.size === chosenMax && ', as many as can be deleted at once'}
+          </span>
           <Button
             size="compact-sm"
             variant="subtle"

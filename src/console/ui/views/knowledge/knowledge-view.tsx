@@ -35,6 +35,12 @@ export function KnowledgeView() {
   const timesFound = useTimesFound(project)
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const chosen = { ids, choose: (next: readonly string[]) => setIds(new Set(next.slice(0, chosenMax))) }
+  const [soughtBefore, setSoughtBefore] = useState(sought)
+  if (sought !== soughtBefore) {
+    // What is out of sight must not be deleted.
+    setSoughtBefore(sought)
+    setIds(new Set())
+  }
   const mayDelete = useRefusal('delete') === null
   const { uploads, addFiles, addDocuments, answer, clear } = useUploads(project)
   const mayChange = useRefusal('change') === null

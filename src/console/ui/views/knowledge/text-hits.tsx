@@ -37,7 +37,7 @@ export function TextHits({ project, words }: TextHitsProps) {
 }
 
 function Hit({ project, hit }: { project: string; hit: ExplainedHit }) {
-  const excerpt = excerptOf(hit.text, hit.terms)
+  const excerpt = excerptOf(hit.text, hit.forms)
   return (
     <li>
       <PageLink
@@ -56,7 +56,7 @@ function Hit({ project, hit }: { project: string; hit: ExplainedHit }) {
         </Text>
       )}
       <p dir="auto" className={classes.excerpt}>
-        <Highlight text={excerpt} ranges={rangesOf(excerpt, hit.terms)} />
+        <Highlight text={excerpt} ranges={rangesOf(excerpt, hit.forms)} />
       </p>
     </li>
   )

@@ -68,6 +68,8 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
     <Stack gap="md">
       <form
         onSubmit={(event) => {
+          // React passes it what the form of a dialog submits.
+          if (event.target !== event.currentTarget) return
           event.preventDefault()
           ask(draft)
         }}

@@ -95,7 +95,6 @@ function KeepForm({ question, label = 'Keep', onKept, onClose }: KeepFormProps) 
         autosize
         minRows={2}
         maxRows={8}
-        dir="auto"
         maxLength={queryCharsMax}
         value={query}
         onChange={(event) => setQuery(event.currentTarget.value)}

@@ -32,7 +32,7 @@ export function SecondFactors() {
       <Switch
         mb="sm"
         label="Require a second factor of everybody"
-        description="Whoever signs in with a password and has none must set one up before anything else, at once. People who sign in elsewhere have theirs there. If you lose yours, whoever runs Callbook ends this with “bun callbook person require-two-factor off”."
+        description="Anyone who signs in with a password must have a second factor. Those without one set it up on their next request. People who sign in with the provider are not asked. If you lose yours, whoever runs Callbook ends this with “bun callbook person require-two-factor off”."
         checked={rule.data?.isOn ?? false}
         disabled={!rule.data || isPending}
         onChange={(event) => mutate(event.currentTarget.checked)}

@@ -17,7 +17,7 @@ import { useProject } from '../../session.ts'
 import classes from './settings.module.css'
 import messageClasses from './webhook-message.module.css'
 import { WebhookMessageDetails } from './webhook-message.tsx'
-import { attemptsQuery } from './webhook-queries.ts'
+import { attemptsQuery, messageQuery } from './webhook-queries.ts'
 import { AttemptStatus } from './webhook-state.tsx'
 
 /** Every attempt with its answer. A click shows more of it beside the list, or below its row. */
@@ -28,9 +28,14 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
   const { data, error, refetch, isPlaceholderData } = useQuery(attemptsQuery(project, id, which === 'failed'))
   const rows = data?.data
   const [chosen, setChosen] = useState('')
-  const attempts = rows?.filter(({ messageId }) => messageId === message)
+  const listed = rows?.filter(({ messageId }) => messageId === message)
+  // The list has the newest attempts alone.
+  const older = useQuery({
+    ...messageQuery(project, id, message ?? ''),
+    enabled: message !== undefined && listed?.length === 0,
+  })
   // Of several attempts of one message, the one that was clicked shows it; after a reload the newest.
-  const open = attempts?.find((row) => keyOf(row) === chosen) ?? attempts?.[0]
+  const open = listed?.find((row) => keyOf(row) === chosen) ?? listed?.[0] ?? older.data?.attempts[0]
   const show = (search: { show?: 'failed'; message?: string }) =>
     void navigate({ to: '.', search, replace: true, resetScroll: false })
   const kept = which ? { show: which } : {}
@@ -45,6 +50,7 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
       onClose={close}
     />
   )
+  const isListed = open !== undefined && listed?.includes(open)
   return (
     <section className={classes.section}>
       <div className={classes.sectionHead}>
@@ -60,6 +66,7 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
           ]}
         />
       </div>
+      {older.error && !open && <Problem error={older.error} title="The delivery could not be loaded" />}
       {error && !data ? (
         <Problem error={error} title="The deliveries could not be loaded" onRetry={() => void refetch()} />
       ) : (
@@ -92,6 +99,7 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
               {details}
             </aside>
           )}
+          {!hasRoom && !isListed && details}
         </div>
       )}
     </section>
