@@ -172,7 +172,13 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
     await page.getByRole('menuitem', { name: `${set.owner.name} (you)` }).click()
     const task = page.getByRole('region', { name: 'Change of many calls' })
     await task.getByText('60 calls will be assigned').waitFor()
+    await selectAll()
+    await bar.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('menuitem', { name: 'Nobody' }).click()
+    await task.getByText('60 calls will be unassigned').waitFor()
     expect(await findings(page)).toEqual([])
+    await task.getByRole('button', { name: 'Undo' }).first().click()
+    await task.getByText('60 calls will be assigned').waitFor({ state: 'detached' })
     await task.getByRole('button', { name: 'Undo' }).click()
     await task.waitFor({ state: 'detached' })
     const assigned = async () => {
