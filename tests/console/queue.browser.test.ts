@@ -236,9 +236,14 @@ describe.if(browserPath !== null)('reviewing, in a browser', () => {
       await set.owner.send('POST', `/projects/${project.id}/views`, { name, query, isShared: false })
     const page = await openTab(project, 'calls')
     const tabsOf = page.getByRole('navigation', { name: 'Views' })
+    await rowOf(page, 's0').getByRole('checkbox').click()
+    const bar = page.getByRole('region', { name: 'Selected calls' })
+    await bar.waitFor()
     await tabsOf.getByRole('link', { name: 'Good' }).click()
     await page.waitForURL(/evaluation=success/)
     await rowOf(page, 'f0').waitFor({ state: 'detached' })
+    // What was selected in another list is not.
+    expect(await bar.count()).toBe(0)
     const act = async (item: string) => {
       await tabsOf.getByRole('button', { name: /^Change the view/ }).click()
       await page.getByRole('menuitem', { name: item }).click()
