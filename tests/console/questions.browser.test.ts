@@ -101,8 +101,19 @@ describe.if(browserPath !== null)('questions, in a browser', () => {
     await page.getByRole('tab', { name: 'Answered 2' }).click()
     await row('zyxwv').click()
     await page.getByText(`Marked as answered by ${set.owner.name}`).waitFor()
+    const closed = Promise.withResolvers<void>()
+    await page.route('**/questions/asked/*', async (route) => {
+      if (route.request().method() === 'PATCH') await closed.promise
+      await route.continue()
+    })
     await button('Take the mark back').click()
+    await row('zyxwv').click()
+    await button('Take the mark back').waitFor({ state: 'detached' })
+    closed.resolve()
     await page.getByRole('tab', { name: 'Gaps 2' }).waitFor()
+    await row('zyxwv').waitFor({ state: 'detached' })
+    // It was closed before the answer came, and no other one opens.
+    expect(await page.locator('tr[data-selected]').count()).toBe(0)
     await page.getByRole('tab', { name: 'Dismissed 1' }).click()
     await row('norway').click()
     await button('Reopen').click()
