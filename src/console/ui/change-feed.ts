@@ -101,9 +101,14 @@ function createRefresher(queryClient: QueryClient, project: string) {
     // The first change is shown at once.
     timer ??= window.setTimeout(flush, withinMs)
   }
-  const lists = [callKeys.first, callKeys.live, callKeys.newest, callKeys.neighbours, callKeys.queues].map(
-    (keys) => keys(project),
-  )
+  const lists = [
+    callKeys.first,
+    callKeys.live,
+    callKeys.newest,
+    callKeys.neighbours,
+    callKeys.queues,
+    callKeys.caller,
+  ].map((keys) => keys(project))
   const eachCall = [callKeys.one, callKeys.details, callKeys.analysis]
   const allCalls = eachCall.map((keys) => keys(project))
   return {

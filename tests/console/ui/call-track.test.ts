@@ -56,6 +56,8 @@ test('a position leads to its turn, and the next place goes round', () => {
   expect([0, 2, 9.9, 10, 60].map((at) => turnAt(whole, at))).toEqual([0, 0, 0, 1, 2])
   const next = (at: number) => nextAfter([5, 20], at, (place) => place)
   expect([0, 5, 20, 30].map(next)).toEqual([5, 20, 5, 5])
+  // Without times, positions are shares of the call.
+  expect(nextAfter([0.5, 0.505], 0.5, Number)).toBe(0.505)
   expect(nextAfter([], 0, Number)).toBeUndefined()
   expect(columnsOf([0, 0.01, 60], 60)).toEqual([0, 479])
 })

@@ -16,6 +16,7 @@ const subjects: Record<string, string> = {
   code: 'The code',
   number: 'The number',
   callId: 'The call',
+  calls: 'The calls',
   reason: 'The reason',
   text: 'The text',
   description: 'The description',

@@ -10,7 +10,7 @@ import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { callKeys, settingsKeys } from '../../query-keys.ts'
+import { refreshHolds } from '../calls/call-queries.ts'
 import classes from './caller.module.css'
 import { callerHoldsQuery } from './caller-queries.ts'
 
@@ -23,7 +23,7 @@ interface CallerPart {
 export function CallerHolds({ caller, project, mayManage }: CallerPart & { mayManage: boolean }) {
   const { data, error, refetch } = useQuery(callerHoldsQuery(project, caller.id))
   const [lifting, setLifting] = useState<HoldRecord | null>(null)
-  const refresh = useRefresh({ caller, project })
+  const queryClient = useQueryClient()
   const holds = data?.data ?? []
   return (
     <Panel title="Legal hold">
@@ -66,7 +66,7 @@ export function CallerHolds({ caller, project, mayManage }: CallerPart & { mayMa
         onConfirm={async () => {
           if (!lifting) return
           await unwrap(api.projects({ project }).holds({ id: lifting.id }).delete())
-          await refresh()
+          await refreshHolds(queryClient, project)
         }}
       >
         Its calls can be deleted again, including by retention, unless another hold covers them. The reason is
@@ -78,13 +78,13 @@ export function CallerHolds({ caller, project, mayManage }: CallerPart & { mayMa
 
 function SetHold({ caller, project }: CallerPart) {
   const [reason, setReason] = useState('')
-  const refresh = useRefresh({ caller, project })
+  const queryClient = useQueryClient()
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => unwrap(api.projects({ project }).holds.post({ number: caller.number, reason })),
     onSuccess: async () => {
       setReason('')
       notifications.show({ message: 'Hold set.' })
-      await refresh()
+      await refreshHolds(queryClient, project)
     },
   })
   const submit = (event: FormEvent) => {
@@ -107,13 +107,4 @@ function SetHold({ caller, project }: CallerPart) {
       </Button>
     </form>
   )
-}
-
-function useRefresh({ caller, project }: CallerPart): () => Promise<unknown> {
-  const queryClient = useQueryClient()
-  return () =>
-    Promise.all([
-      queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) }),
-      queryClient.invalidateQueries({ queryKey: callKeys.caller(project, caller.id) }),
-    ])
 }

@@ -75,9 +75,7 @@ function Summary({ caller: { calls, onHold, firstAt, lastAt } }: { caller: Calle
 }
 
 function CallsOf({ caller, project }: { caller: string; project: string }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    callerCallsQuery(project, caller),
-  )
+  const { data, error, refetch, ...next } = useInfiniteQuery(callerCallsQuery(project, caller))
   if (error && !data)
     return <Problem error={error} title="The calls could not be loaded" onRetry={() => void refetch()} />
   return (
@@ -94,9 +92,14 @@ function CallsOf({ caller, project }: { caller: string; project: string }) {
           </Empty>
         }
       />
-      {hasNextPage && (
+      {next.isFetchNextPageError && <Problem error={error} title="Older calls could not be loaded" />}
+      {next.hasNextPage && (
         <div className={classes.more}>
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          <Button
+            variant="default"
+            loading={next.isFetchingNextPage}
+            onClick={() => void next.fetchNextPage()}
+          >
             Load older calls
           </Button>
         </div>

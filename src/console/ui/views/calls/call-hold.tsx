@@ -6,7 +6,7 @@ import { api, unwrap } from '../../api.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './call.module.css'
-import { holdsQuery } from './call-queries.ts'
+import { holdsQuery, refreshHolds } from './call-queries.ts'
 
 const loadConfirmDialog = () => import('../../components/confirm-dialog.tsx')
 const ConfirmDialog = lazy(async () => ({ default: (await loadConfirmDialog()).ConfirmDialog }))
@@ -33,19 +33,19 @@ export function CallHolds({ id }: { id: string }) {
           <span dir="auto">
             {hold.number === null ? 'On hold' : 'Number on hold'}: {hold.reason}
           </span>
-          {isOwner && hold.callId === id && <LiftButton call={id} hold={hold.id} />}
+          {isOwner && hold.callId === id && <LiftButton hold={hold.id} />}
         </li>
       ))}
     </ul>
   )
 }
 
-function LiftButton({ call, hold }: { call: string; hold: string }) {
+function LiftButton({ hold }: { hold: string }) {
   const project = useProject()
   const queryClient = useQueryClient()
   const lift = async () => {
     await unwrap(api.projects({ project: project.id }).holds({ id: hold }).delete())
-    await queryClient.invalidateQueries({ queryKey: holdsQuery(project.id, call).queryKey })
+    await refreshHolds(queryClient, project.id)
   }
   return (
     <ButtonWithPopup

@@ -1,5 +1,4 @@
 import { IconChevronRight } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
@@ -56,25 +55,17 @@ export function CallRail({ call, details, rail, summaryRanges }: CallRailProps) 
           <RetrievalSection id={call.id} />
           <CallFacts call={call} details={details} />
           {details?.metadata && (
-            <RailPart title="Metadata" copied={details.metadata}>
+            <section className={classes.railPart} aria-label="Metadata">
+              <h3>
+                Metadata
+                <CopyButton value={() => JSON.stringify(details.metadata, null, 2)} label="Copy metadata" />
+              </h3>
               <JsonTree value={details.metadata} depth={2} />
-            </RailPart>
+            </section>
           )}
           {number !== null && <OtherCalls id={call.id} number={number} />}
         </>
       )}
     </aside>
-  )
-}
-
-function RailPart({ title, copied, children }: { title: string; copied: unknown; children: ReactNode }) {
-  return (
-    <section className={classes.railPart} aria-label={title}>
-      <h3>
-        {title}
-        <CopyButton value={() => JSON.stringify(copied, null, 2)} label={`Copy ${title.toLowerCase()}`} />
-      </h3>
-      {children}
-    </section>
   )
 }

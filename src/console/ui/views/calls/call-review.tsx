@@ -7,6 +7,7 @@ import {
   type Ref,
   Suspense,
   useEffect,
+  useEffectEvent,
   useRef,
   useState,
 } from 'react'
@@ -238,6 +239,9 @@ function Note({ review, onChange, inputRef }: PartProps & { inputRef: Ref<HTMLTe
     if (draft && note !== draft.before) onChange({ note: note || null, noteBefore: draft.before || null })
     setDraft(null)
   }
+  // The field can go away while somebody writes, as on the way back or in a narrower window.
+  const saveAtEnd = useEffectEvent(save)
+  useEffect(() => () => saveAtEnd(), [])
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.blur()
     leaveOnEscape(event)

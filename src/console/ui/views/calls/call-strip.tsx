@@ -63,7 +63,7 @@ export function CallStrip({ call, details, lines, matches, target, onTurn, onLin
               {asMoment(position)} <span className="cb-dimmed">/ {asMoment(track.total)}</span>
             </>
           ) : (
-            <span className="cb-dimmed">Without times: by the length of what was said</span>
+            <span className="cb-dimmed">No times known; placed by length of text</span>
           )}
         </span>
       }

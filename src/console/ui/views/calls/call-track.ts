@@ -75,8 +75,7 @@ export function nextAfter<Place>(
   position: number,
   startOf: (place: Place) => number,
 ): Place | undefined {
-  // Not the one that the last step led to.
-  return places.find((place) => startOf(place) > position + 0.01) ?? places[0]
+  return places.find((place) => startOf(place) > position) ?? places[0]
 }
 
 function silencesIn({ user, assistant }: TalkTimeline, total: number): [number, number][] {

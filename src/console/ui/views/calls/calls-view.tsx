@@ -16,6 +16,7 @@ import {
   type Fault,
   faultsOf,
   isFiltered,
+  nameOf,
   readFilters,
   valueOrders,
   withoutFaults,
@@ -65,9 +66,9 @@ export function CallsView() {
   const asked = useAsked(filters)
   const list = useCallList(project.id, asked, () => isReading())
   const rows = list.rows ?? []
-  const selection = useSelection(rows)
+  const selection = useSelection(nameOf(filters), rows)
   const { shown, widthPx, chosen, choose } = useColumns()
-  const { filter, clear } = useFiltering(filters, () => selection.set([]))
+  const { filter, clear } = useFiltering(filters)
   const isBeside = () => view === undefined && (layout.current?.clientWidth ?? 0) >= besideFromPx
   const { open, openCall, openNext, openPrevious, close } = useOpenCall({
     openId,

@@ -1,4 +1,4 @@
-import { readLocalStorageValue, useLocalStorage } from '@mantine/hooks'
+import { useLocalStorage } from '@mantine/hooks'
 import { useMemo } from 'react'
 
 /**
@@ -42,11 +42,10 @@ export function useColumns(): {
   chosen: string[]
   choose: (names: string[]) => void
 } {
-  const key = 'callbook-call-columns'
   const [chosen, choose] = useLocalStorage<string[]>({
-    key,
-    // Read at once, because columns that appear later would move what is being read.
-    defaultValue: readLocalStorageValue<string[]>({ key, defaultValue: [...standard] }),
+    key: 'callbook-call-columns',
+    defaultValue: [...standard],
+    // Columns that appear later would move what is being read.
     getInitialValueInEffect: false,
   })
   const shown = useMemo(() => {

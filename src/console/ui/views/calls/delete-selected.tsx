@@ -10,7 +10,7 @@ import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import classes from './calls.module.css'
 import type { Selection } from './selection.ts'
-import { useTask } from './use-task.ts'
+import { useTasks } from './use-tasks.ts'
 
 const namedMax = 5
 
@@ -28,7 +28,7 @@ export function DeleteSelected({ selection, rows, opened, onClose, onDeleted }: 
   const dates = useDates()
   const formatNumber = useFormatNumber()
   const queryClient = useQueryClient()
-  const { setTask } = useTask()
+  const { begin } = useTasks()
   const { ids, frozen } = selection
   const calls = frozen ? frozen.calls - frozen.held : ids.size
   const removeChosen = async () => {
@@ -44,7 +44,7 @@ export function DeleteSelected({ selection, rows, opened, onClose, onDeleted }: 
   }
   const removeAll = async (id: string) => {
     await unwrap(api.projects({ project: project.id })['call-sets']({ id }).calls.delete())
-    setTask({ set: id, verb: 'deleted', canUndo: false })
+    begin({ set: id, verb: 'deleted', canUndo: false })
   }
   const remove = async () => {
     await (frozen ? removeAll(frozen.id) : removeChosen())

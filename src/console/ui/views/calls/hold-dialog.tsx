@@ -6,7 +6,7 @@ import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
-import { holdsQuery } from './call-queries.ts'
+import { refreshHolds } from './call-queries.ts'
 
 const reasonCharsMax = 500
 
@@ -31,7 +31,7 @@ function HoldForm({ id, onDone }: { id: string; onDone: () => void }) {
     mutationFn: () =>
       unwrap(api.projects({ project: project.id }).holds.post({ callId: id, reason: reason.trim() })),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: holdsQuery(project.id, id).queryKey })
+      await refreshHolds(queryClient, project.id)
       onDone()
     },
   })

@@ -14,8 +14,8 @@ const upwards = { withinPortal: false, position: 'top-start' } as const
 interface LabelFormProps {
   /** How many are labeled. */
   calls: number
-  /** The labels that they have, as far as is known. */
-  held: readonly string[]
+  /** The labels that they have; null when nobody knows, as of calls that are not loaded. */
+  held: readonly string[] | null
   onApply: (add: string[], remove: string[]) => void
 }
 
@@ -23,6 +23,8 @@ interface LabelFormProps {
 export default function LabelForm({ calls, held, onApply }: LabelFormProps) {
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
+  const known = facets?.label?.map(({ value }) => value) ?? []
+  const removable = held ?? known
   const [add, setAdd] = useState<string[]>([])
   const [remove, setRemove] = useState<string[]>([])
   const first = useFocus<HTMLInputElement>()
@@ -36,7 +38,7 @@ export default function LabelForm({ calls, held, onApply }: LabelFormProps) {
         ref={first}
         label="Add labels"
         placeholder={add.length === 0 ? 'Type a label and press Enter' : ''}
-        data={facets?.label?.map(({ value }) => value) ?? []}
+        data={known}
         value={add}
         onChange={setAdd}
         maxTags={20}
@@ -44,12 +46,12 @@ export default function LabelForm({ calls, held, onApply }: LabelFormProps) {
         acceptValueOnBlur
         comboboxProps={upwards}
       />
-      {held.length > 0 && (
+      {removable.length > 0 && (
         <TagsInput
           label="Remove labels"
-          data={[...held]}
+          data={[...removable]}
           value={remove}
-          onChange={(labels) => setRemove(labels.filter((label) => held.includes(label)))}
+          onChange={(labels) => setRemove(labels.filter((label) => removable.includes(label)))}
           comboboxProps={upwards}
         />
       )}

@@ -26,7 +26,7 @@ interface ListHeadProps {
 
 /** The names of the columns. Those that can sort the list are buttons. */
 export function ListHead({ shown, rows, selection, order, onOrder }: ListHeadProps) {
-  const isAll = rows.length > 0 && rows.every(({ id }) => selection.ids.has(id))
+  const { isAll } = selection
   return (
     <thead>
       <tr>

@@ -45,7 +45,8 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
             <Link
               to="/p/$project/calls/$call"
               params={{ project: project.id, call: row.id }}
-              search={(search) => ({ ...search, tab: undefined })}
+              // A queue has this call alone, and its recording this moment.
+              search={(search) => ({ ...search, tab: undefined, t: undefined, set: undefined })}
               resetScroll={false}
             >
               {dates.moment(row.createdAt)}

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
+import { sayNotDone } from '../../components/say-not-done.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
@@ -27,6 +28,7 @@ export default function QueueBar({ filters }: { filters: ChosenFilters }) {
           ['call-sets']({ id: filters.set ?? '' })
           .delete(),
       ),
+    onError: (error) => sayNotDone('The queue was not ended', error),
     onSuccess: async () => {
       await leave()
       await queryClient.invalidateQueries({ queryKey: callKeys.queues(project.id) })

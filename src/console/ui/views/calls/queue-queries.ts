@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications'
 import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api, unwrap } from '../../api.ts'
+import { sayNotDone } from '../../components/say-not-done.ts'
 import { callKeys } from '../../query-keys.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
@@ -53,9 +54,14 @@ export function useQueueSteps() {
   return {
     /** Opens the first call that nobody has reviewed, or the list when there is none. */
     begin: async (filters: ChosenFilters) => {
-      const { data } = await queryClient.fetchQuery(unreviewedQuery(project.id, filters))
-      if (data[0]) return await open(data[0].id, filters)
-      return await navigate({ to: '/p/$project/calls', params: { project: project.id }, search: filters })
+      const query = { ...unreviewedQuery(project.id, filters), staleTime: 0 }
+      try {
+        const { data } = await queryClient.fetchQuery(query)
+        if (data[0]) return await open(data[0].id, filters)
+        return await navigate({ to: '/p/$project/calls', params: { project: project.id }, search: filters })
+      } catch (error) {
+        sayNotDone('The next call could not be opened', error)
+      }
     },
     /** Forgets what was next of other calls, since this one is judged now. */
     forgetNext: () =>

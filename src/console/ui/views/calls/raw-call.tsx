@@ -6,6 +6,7 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { asBytes } from '../../components/figures.ts'
 import { JsonTree } from '../../components/json-tree.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { callAnalysisQuery } from '../analysis/analysis-queries.ts'
 import classes from './call.module.css'
@@ -18,7 +19,7 @@ interface RawCallProps {
 /** All that the API has of a call: its thirteen fields, its details, and its analysis. */
 export function RawCall({ call, details }: RawCallProps) {
   const { id: project } = useProject()
-  const { data: analysis, isPending } = useQuery(callAnalysisQuery(project, call.id))
+  const { data: analysis, isPending, error, refetch } = useQuery(callAnalysisQuery(project, call.id))
   const whole = useMemo(() => ({ ...call, details, analysis }), [call, details, analysis])
   const json = useMemo(() => JSON.stringify(whole, null, 2), [whole])
   const download = () => {
@@ -32,6 +33,13 @@ export function RawCall({ call, details }: RawCallProps) {
   if (isPending) return <Skeleton height={240} />
   return (
     <>
+      {error && !analysis && (
+        <Problem
+          error={error}
+          title="The analysis could not be loaded, and is missing here"
+          onRetry={() => void refetch()}
+        />
+      )}
       <div className={classes.rawActions}>
         <CopyButton value={json} label="Copy JSON" withText />
         <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={download}>

@@ -1,8 +1,8 @@
-import { notifications } from '@mantine/notifications'
 import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { CallDetails, Review } from '../../../../calls/schemas.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
+import { sayNotDone } from '../../components/say-not-done.ts'
 import { callKeys } from '../../query-keys.ts'
 import { usePerson, useProject } from '../../session.ts'
 import { callDetailsQuery, facetsQuery } from './call-queries.ts'
@@ -41,11 +41,7 @@ export function useReview(id: string) {
           hasChanged,
         })
       if (hasChanged) return queryClient.invalidateQueries({ queryKey })
-      notifications.show({
-        color: 'red',
-        title: 'Your change was not saved',
-        message: error instanceof ApiProblem ? error.detail : String(error),
-      })
+      sayNotDone('Your change was not saved', error)
     },
   })
 }

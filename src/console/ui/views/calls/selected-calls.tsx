@@ -5,6 +5,7 @@ import { lazy, type ReactElement, type ReactNode, Suspense, useState } from 'rea
 import { api, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { sayNotDone } from '../../components/say-not-done.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { usePerson, useProject, useRefusal } from '../../session.ts'
 import classes from './calls.module.css'
@@ -36,38 +37,40 @@ export default function SelectedCalls({ selection, list, asked, openId, onClose 
   const { ids, frozen } = selection
   const count = frozen?.calls ?? ids.size
   const start = useStartQueue()
+  const onError = (error: Error) => sayNotDone('The queue was not started', error)
   const part = { onChange: change, disabled: isPending }
   return (
     <>
-      {ids.size > 0 && (
-        <section className={classes.selected} aria-label="Selected calls">
-          <span role="status">{asCount(count)} selected</span>
-          {!frozen && <SelectAll selection={selection} list={list} asked={asked} />}
-          <EvaluateCalls {...part} />
-          <LabelCalls selection={selection} list={list} {...part} />
-          <AssignCalls {...part} />
-          {!frozen && (
-            <BarButton
-              icon={<IconListCheck size={14} aria-hidden />}
-              onClick={() => start.mutate({ name: `${counted(count, 'selected call')}`, ids })}
-            >
-              Review
-            </BarButton>
-          )}
-          {frozen && <ExportCalls set={frozen.id} />}
-          <Guarded right="delete">
-            <BarButton
-              isDanger
-              icon={<IconTrash size={14} aria-hidden />}
-              disabled={isPending}
-              onClick={() => setIsAsked(true)}
-            >
-              Delete
-            </BarButton>
-          </Guarded>
-          <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
-        </section>
-      )}
+      <section className={classes.selected} aria-label="Selected calls">
+        <span role="status">
+          {asCount(count)} selected{frozen?.isCapped && ', the first of those that match'}
+        </span>
+        {!frozen && <SelectAll selection={selection} list={list} asked={asked} />}
+        <EvaluateCalls {...part} />
+        <LabelCalls selection={selection} list={list} {...part} />
+        <AssignCalls {...part} />
+        {!frozen && (
+          <BarButton
+            icon={<IconListCheck size={14} aria-hidden />}
+            disabled={start.isPending}
+            onClick={() => start.mutate({ name: `${counted(count, 'selected call')}`, ids }, { onError })}
+          >
+            Review
+          </BarButton>
+        )}
+        {frozen && <ExportCalls set={frozen.id} />}
+        <Guarded right="delete">
+          <BarButton
+            isDanger
+            icon={<IconTrash size={14} aria-hidden />}
+            disabled={isPending}
+            onClick={() => setIsAsked(true)}
+          >
+            Delete
+          </BarButton>
+        </Guarded>
+        <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
+      </section>
       <DeleteSelected
         selection={selection}
         rows={list.rows ?? []}
@@ -111,13 +114,19 @@ function SelectAll({ selection, list, asked }: Pick<SelectedCallsProps, 'selecti
       const query = stringifySearch(asked) || '?'
       return unwrap(api.projects({ project: project.id })['call-sets'].post({ query }))
     },
-    onSuccess: selection.freeze,
+    onError: (error) => sayNotDone('The calls were not selected', error),
   })
   const { rows = [], first, hasNextPage } = list
-  const isAllLoaded = rows.every(({ id }) => selection.ids.has(id))
-  if (!first || !isAllLoaded || !hasNextPage) return null
+  const isMore = hasNextPage || rows.length > selection.ids.size
+  if (!first || !selection.isAll || !isMore) return null
   return (
-    <Button size="compact-sm" variant="light" loading={freeze.isPending} onClick={() => freeze.mutate()}>
+    <Button
+      size="compact-sm"
+      variant="light"
+      loading={freeze.isPending}
+      // Not of the mutation: an answer for a selection that is gone freezes nothing.
+      onClick={() => freeze.mutate(undefined, { onSuccess: selection.freeze })}
+    >
       Select all {totalLabel(first)}
     </Button>
   )
@@ -239,7 +248,9 @@ function LabelCalls({
         <Suspense fallback={<Skeleton width={252} height={108} />}>
           <LabelForm
             calls={count}
-            held={[...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]}
+            held={
+              selection.frozen ? null : [...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]
+            }
             onApply={(addLabels, removeLabels) => {
               setIsOpen(false)
               onChange({ addLabels, removeLabels })

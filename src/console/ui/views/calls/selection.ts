@@ -7,6 +7,8 @@ const selectedMax = 500
 /** The calls that are selected. */
 export interface Selection {
   ids: ReadonlySet<string>
+  /** Whether all loaded calls are selected, or as many as can be. */
+  isAll: boolean
   /** All calls that match, once they are frozen: then they are selected in place of the ids. */
   frozen: FrozenSet | null
   freeze: (set: FrozenSet) => void
@@ -15,12 +17,22 @@ export interface Selection {
   set: (ids: readonly string[]) => void
 }
 
-/** @param rows the list's rows, in order */
-export function useSelection(rows: readonly { id: string }[]): Selection {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+const none: ReadonlySet<string> = new Set()
+
+/** Another list begins with nothing selected. @param list its name @param rows its rows, in order */
+export function useSelection(list: string, rows: readonly { id: string }[]): Selection {
+  const [ids, setIds] = useState(none)
   const [last, setLast] = useState<string | null>(null)
   const [frozen, freeze] = useState<FrozenSet | null>(null)
+  const [before, setBefore] = useState(list)
+  if (before !== list) {
+    setBefore(list)
+    setIds(none)
+    setLast(null)
+    freeze(null)
+  }
   return useMemo(() => {
+    const isAll = rows.length > 0 && rows.slice(0, selectedMax).every(({ id }) => ids.has(id))
     const set = (next: readonly string[]) => {
       setIds(new Set(next.slice(0, selectedMax)))
       freeze(null)
@@ -30,7 +42,7 @@ export function useSelection(rows: readonly { id: string }[]): Selection {
       if (isRange && last !== null) return set([...ids, ...between(rows, last, id)])
       set(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])
     }
-    return { ids, frozen, freeze, toggle, set }
+    return { ids, isAll, frozen, freeze, toggle, set }
   }, [ids, frozen, last, rows])
 }
 

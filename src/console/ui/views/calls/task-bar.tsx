@@ -3,19 +3,27 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
+import { reasonOf } from '../../components/say-not-done.ts'
 import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import classes from './calls.module.css'
-import { type Task, useTask } from './use-task.ts'
+import { type Task, useTasks } from './use-tasks.ts'
 
 const pollMs = 1_000
 /** How long the outcome stays. */
 const shownMs = 8_000
 
-/** How far a change of all calls that match is, and for ten seconds the way back. */
+/** How far each change of all calls that match is, and for ten seconds the way back. */
 export default function TaskBar() {
-  const { task, setTask } = useTask()
-  return task && <Running key={task.set} task={task} onClose={() => setTask(null)} />
+  const { tasks, end } = useTasks()
+  if (tasks.length === 0) return null
+  return (
+    <div className={classes.tasks}>
+      {tasks.map((task) => (
+        <Running key={task.set} task={task} onClose={() => end(task.set)} />
+      ))}
+    </div>
+  )
 }
 
 function Running({ task: { set, verb, canUndo }, onClose }: { task: Task; onClose: () => void }) {
@@ -45,7 +53,7 @@ function Running({ task: { set, verb, canUndo }, onClose }: { task: Task; onClos
   return (
     <section className={classes.selected} aria-label="Change of many calls" data-task>
       <span role="status">
-        {undo.error ? 'It has begun and cannot be undone. ' : ''}
+        {undo.error && `${reasonOf(undo.error)} `}
         {error ? 'How far the change is could not be loaded.' : data && sentence(data, verb)}
       </span>
       {canUndo && data?.state === 'waiting' && (

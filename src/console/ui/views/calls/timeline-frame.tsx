@@ -6,6 +6,9 @@ import { type CallTrack, nextAfter } from './call-track.ts'
 import classes from './timeline.module.css'
 import { useKeys } from './use-keys.ts'
 
+/** Audio can stand a little before the moment that it was set to. */
+const toleranceSeconds = 0.01
+
 interface TimelineFrameProps {
   track: CallTrack
   flags: readonly number[]
@@ -23,12 +26,13 @@ interface TimelineFrameProps {
 export function TimelineFrame(props: TimelineFrameProps) {
   const { track, flags, silences, now, onError, onSilence, strip, before, after } = props
   const { errors } = track
+  const position = () => now() + (track.isTimed ? toleranceSeconds : 0)
   const toError = () => {
-    const next = nextAfter(errors, now(), ({ at }) => at)
+    const next = nextAfter(errors, position(), ({ at }) => at)
     if (next) onError(next)
   }
   const toSilence = () => {
-    const next = nextAfter(silences, now(), ([from]) => from)
+    const next = nextAfter(silences, position(), ([from]) => from)
     if (next) onSilence(...next)
   }
   useKeys({ ...(errors.length > 0 && { t: toError }), ...(silences.length > 0 && { z: toSilence }) })

@@ -2,14 +2,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useProject } from '../../session.ts'
 import { type ChosenFilters, type FilterChange, readFilters } from './chosen-filters.ts'
 
-/** Changes and clears the filters in the URL. Both close the open call. @param onChange called before a change */
-export function useFiltering(filters: ChosenFilters, onChange: () => void) {
+/** Changes and clears the filters in the URL. Both close the open call. */
+export function useFiltering(filters: ChosenFilters) {
   const { id } = useProject()
   const navigate = useNavigate()
-  const go = (search: ChosenFilters, replace: boolean) => {
-    onChange()
+  const go = (search: ChosenFilters, replace: boolean) =>
     void navigate({ to: '/p/$project/calls', params: { project: id }, search, replace })
-  }
   return {
     /** @param isPause for a pause in typing */
     filter: (change: FilterChange, isPause = false) => {

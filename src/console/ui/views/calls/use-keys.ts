@@ -1,6 +1,9 @@
 import { useEffect, useEffectEvent } from 'react'
 import { isTyping } from '../../components/typing.ts'
 
+/** These go on while they are held. The others act once, since the next call may be shown by then. */
+const heldKeys = [',', '.', 't', 'z', 'c']
+
 /** Shortcuts outside fields. */
 export function useKeys(keys: Record<string, () => void>): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
@@ -8,7 +11,7 @@ export function useKeys(keys: Record<string, () => void>): void {
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined
     if (!act) return
     event.preventDefault()
-    act()
+    if (!event.repeat || heldKeys.includes(event.key)) act()
   })
   useEffect(() => {
     window.addEventListener('keydown', onKey)

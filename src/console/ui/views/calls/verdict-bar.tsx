@@ -2,7 +2,7 @@ import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconArrowBackUp, IconCheck, IconCircleCheck, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import { asCount } from '../../components/figures.ts'
 import { useProject, useRefusal } from '../../session.ts'
@@ -36,7 +36,11 @@ function Verdicts({
   const { openCall, openPrevious } = useOpenCalls()
   // Asked for while the person reads, so that the next call opens at once.
   useQuery(neighboursQuery(project.id, id, { ...filters, reviewed: 'false' }))
+  // Of this call: until the next one is shown, another verdict would take its place.
+  const isJudging = useRef(false)
   const judge = async (change: ReviewChange) => {
+    if (isJudging.current) return
+    isJudging.current = true
     // What goes wrong is told where the review is changed.
     const saved = mutateAsync(change).catch(() => undefined)
     setJudged([...judged.filter((other) => other !== id), id])
@@ -45,6 +49,7 @@ function Verdicts({
     if (after !== null) return openCall(after)
     await saved
     await begin(filters)
+    isJudging.current = false
   }
   const last = judged.filter((other) => other !== id).at(-1)
   const goBack = () => {

@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { type ChosenFilters, nameOf } from './chosen-filters.ts'
 import { savedFilters, useViewChanges } from './view-queries.ts'
@@ -20,71 +19,74 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
   const now = nameOf(filters)
   const current = kept.find(({ query }) => nameOf(savedFilters(query)) === now)
   return (
-    <nav aria-label="Views" className={classes.tabs}>
-      <Tab project={project.id} search={{}} isCurrent={now === nameOf({})} label="All calls" />
-      {kept.map((view, at) =>
-        view.id === edited ? (
-          <Rename
-            key={view.id}
-            name={view.name}
-            onDone={(name) => {
-              setEdited(null)
-              if (name && name !== view.name) change({ kind: 'rename', id: view.id, name })
-            }}
-          />
-        ) : (
-          <span key={view.id} className={classes.tab} data-current={view === current || undefined}>
-            <Tab
-              project={project.id}
-              search={savedFilters(view.query)}
-              isCurrent={view === current}
-              label={view.name}
-              isShared={view.isShared}
+    <>
+      <nav aria-label="Views" className={classes.tabs}>
+        <Tab project={project.id} search={{}} isCurrent={now === nameOf({})} label="All calls" />
+        {kept.map((view, at) =>
+          view.id === edited ? (
+            <Rename
+              key={view.id}
+              name={view.name}
+              onDone={(name) => {
+                const close = () => setEdited((id) => (id === view.id ? null : id))
+                if (!name || name === view.name) close()
+                else change({ kind: 'rename', id: view.id, name }, { onSuccess: close })
+              }}
             />
-            {view === current && (
-              <Menu position="bottom-start" width={200}>
-                <Menu.Target>
-                  <UnstyledButton className={classes.more} aria-label={`Change the view ${view.name}`}>
-                    <IconChevronDown size={14} />
-                  </UnstyledButton>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  {view.canChange && <Menu.Item onClick={() => setEdited(view.id)}>Rename</Menu.Item>}
-                  <Menu.Item onClick={() => change({ kind: 'first', id: view.isFirst ? null : view.id })}>
-                    {view.isFirst ? 'Begin with all calls' : 'Begin with this view'}
-                  </Menu.Item>
-                  <Menu.Item
-                    disabled={at === 0}
-                    onClick={() => change({ kind: 'move', id: view.id, by: -1 })}
-                  >
-                    Move left
-                  </Menu.Item>
-                  <Menu.Item
-                    disabled={at === kept.length - 1}
-                    onClick={() => change({ kind: 'move', id: view.id, by: 1 })}
-                  >
-                    Move right
-                  </Menu.Item>
-                  {view.canChange && (
-                    <>
-                      <Menu.Divider />
-                      <Menu.Item
-                        color="red"
-                        c="var(--cb-danger-text)"
-                        onClick={() => change({ kind: 'delete', id: view.id })}
-                      >
-                        Delete view
-                      </Menu.Item>
-                    </>
-                  )}
-                </Menu.Dropdown>
-              </Menu>
-            )}
-          </span>
-        ),
-      )}
+          ) : (
+            <span key={view.id} className={classes.tab} data-current={view === current || undefined}>
+              <Tab
+                project={project.id}
+                search={savedFilters(view.query)}
+                isCurrent={view === current}
+                label={view.name}
+                isShared={view.isShared}
+              />
+              {view === current && (
+                <Menu position="bottom-start" width={200}>
+                  <Menu.Target>
+                    <UnstyledButton className={classes.more} aria-label={`Change the view ${view.name}`}>
+                      <IconChevronDown size={14} />
+                    </UnstyledButton>
+                  </Menu.Target>
+                  <Menu.Dropdown>
+                    {view.canChange && <Menu.Item onClick={() => setEdited(view.id)}>Rename</Menu.Item>}
+                    <Menu.Item onClick={() => change({ kind: 'first', id: view.isFirst ? null : view.id })}>
+                      {view.isFirst ? 'Begin with all calls' : 'Begin with this view'}
+                    </Menu.Item>
+                    <Menu.Item
+                      disabled={at === 0}
+                      onClick={() => change({ kind: 'move', id: view.id, by: -1 })}
+                    >
+                      Move left
+                    </Menu.Item>
+                    <Menu.Item
+                      disabled={at === kept.length - 1}
+                      onClick={() => change({ kind: 'move', id: view.id, by: 1 })}
+                    >
+                      Move right
+                    </Menu.Item>
+                    {view.canChange && (
+                      <>
+                        <Menu.Divider />
+                        <Menu.Item
+                          color="red"
+                          c="var(--cb-danger-text)"
+                          onClick={() => change({ kind: 'delete', id: view.id })}
+                        >
+                          Delete view
+                        </Menu.Item>
+                      </>
+                    )}
+                  </Menu.Dropdown>
+                </Menu>
+              )}
+            </span>
+          ),
+        )}
+      </nav>
       {error && <Problem error={error} />}
-    </nav>
+    </>
   )
 }
 
@@ -106,7 +108,6 @@ function Tab({ project, search, isCurrent, label, isShared = false }: TabProps) 
       activeOptions={{ exact: true }}
       aria-current={isCurrent ? 'page' : undefined}
       data-current={isCurrent || undefined}
-      title={stringifySearch(search)}
     >
       <span className="cb-truncate" dir="auto">
         {label}

@@ -11,19 +11,24 @@ import { QuestionDetail } from './question-detail.tsx'
 import { askedQuery, questionPeopleQuery, useMark } from './question-queries.ts'
 import classes from './questions.module.css'
 
+/** As many as the service lists. */
+const listedMax = 200
+
 interface AskedListProps {
   project: string
   state: QuestionState
   /** The open question's. */
   id: string | undefined
   assignee: string | undefined
+  /** How many questions have the state, whoever they are assigned to. */
+  total: number | undefined
   onShow: (next: { question?: string | undefined; assignee?: string | undefined }) => void
   /** Shown when there are none, whoever they are assigned to. */
   empty: ReactNode
 }
 
 /** Questions of a state. One of them is open; once it has left the list, the next one opens. */
-export function AskedList({ project, state, id, assignee, onShow, empty }: AskedListProps) {
+export function AskedList({ project, state, id, assignee, total, onShow, empty }: AskedListProps) {
   const queryClient = useQueryClient()
   const { queryKey, ...query } = askedQuery(project, state, assignee)
   const asked = useQuery({ queryKey, ...query })
@@ -37,6 +42,10 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
     const row = frame.current?.querySelector<HTMLElement>('tr[data-row][data-selected]')
     row?.focus({ preventScroll: true })
   }, [id])
+  const shown = useRef({ id, assignee })
+  useEffect(() => {
+    shown.current = { id, assignee }
+  }, [id, assignee])
   if (asked.error && !asked.data) return <Problem error={asked.error} onRetry={() => void asked.refetch()} />
   const openNext = () => {
     const at = rows?.findIndex((row) => row.id === id) ?? -1
@@ -46,6 +55,8 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
   const change = (to: Parameters<typeof mark.mutate>[0]) =>
     mark.mutate(to, {
       onSuccess: () => {
+        // The person may have gone on meanwhile.
+        if (shown.current.id !== to.id || shown.current.assignee !== assignee) return
         const now = queryClient.getQueryData(queryKey)
         if (!now?.some((row) => row.id === to.id)) openNext()
       },
@@ -81,6 +92,13 @@ export function AskedList({ project, state, id, assignee, onShow, empty }: Asked
           assignee === undefined ? empty : <p className="cb-dimmed">No question is assigned like this.</p>
         }
       />
+      {asked.data?.length === listedMax && (
+        <p className="cb-dimmed">
+          {assignee === undefined && total !== undefined
+            ? `The ${listedMax} most asked of ${asCount(total)}.`
+            : `The ${listedMax} most asked.`}
+        </p>
+      )}
     </div>
   )
 }

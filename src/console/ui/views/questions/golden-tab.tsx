@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Skeleton, Text } from '@mantine/core'
 import { IconPencil, IconTarget, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -78,8 +78,9 @@ export function GoldenTab({ project }: { project: string }) {
 }
 
 function Latest({ runs }: { runs: GoldenHistory['runs'] | undefined }) {
-  const last = runs?.at(-1)
-  const before = runs?.at(-2)
+  if (!runs) return <Skeleton width={320} height={44} />
+  const last = runs.at(-1)
+  const before = runs.at(-2)
   if (!last) return <p className="cb-dimmed">Not asked yet. They are asked after each change of knowledge.</p>
   return (
     <dl className={classes.shares}>
@@ -123,10 +124,11 @@ function columnsOf(project: string, onDelete: (question: Golden) => void): Colum
             {createdBy && <bdi>{createdBy}</bdi>}
             {callId !== null && (
               <>
-                {createdBy && ' · '}Erased with{' '}
+                {createdBy && ' · '}Kept until{' '}
                 <PageLink to="/p/$project/calls/$call" params={{ project, call: callId }} inherit>
                   its call
-                </PageLink>
+                </PageLink>{' '}
+                is erased
               </>
             )}
           </Text>

@@ -1,8 +1,8 @@
-import { notifications } from '@mantine/notifications'
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QuestionState } from '../../../../knowledge/questions/question-groups.ts'
 import type { MarkChange } from '../../../../knowledge/questions/question-marks.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import { api, unwrap } from '../../api.ts'
+import { sayNotDone } from '../../components/say-not-done.ts'
 import { questionKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 
@@ -65,12 +65,7 @@ export function useMark() {
   return useMutation({
     mutationFn: ({ id, ...change }: MarkChange & { id: string }) =>
       unwrap(api.projects({ project }).questions.asked({ id }).patch(change)),
-    onError: (error) =>
-      notifications.show({
-        color: 'red',
-        title: 'Your change was not saved',
-        message: error instanceof ApiProblem ? error.detail : String(error),
-      }),
+    onError: (error) => sayNotDone('Your change was not saved', error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: questionKeys.all(project) }),
   })
 }

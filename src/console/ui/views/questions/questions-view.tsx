@@ -68,6 +68,7 @@ export function QuestionsView() {
       state={state}
       id={question}
       assignee={assignee}
+      total={data?.[state]}
       onShow={(next) => show({ tab: state, ...next }, false)}
       empty={<Empty icon={<IconMoodSmile size={24} />} title={words[state].empty} />}
     />

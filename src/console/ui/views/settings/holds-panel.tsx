@@ -13,6 +13,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { settingsKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
+import { refreshHolds } from '../calls/call-queries.ts'
 
 /** The project's legal holds. */
 function holdsQuery(project: string) {
@@ -30,7 +31,7 @@ export function HoldsPanel() {
   const queryClient = useQueryClient()
   const lift = async ({ id }: HoldRecord) => {
     await unwrap(api.projects({ project }).holds({ id }).delete())
-    await queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) })
+    await refreshHolds(queryClient, project)
   }
   return (
     <Panel title="Legal holds">
@@ -111,7 +112,7 @@ function NewHold() {
       setWhat('')
       setReason('')
       notifications.show({ message: 'Hold set.' })
-      await queryClient.invalidateQueries({ queryKey: settingsKeys.all(project) })
+      await refreshHolds(queryClient, project)
     },
   })
   const isReady = what.trim() !== '' && reason.trim() !== ''
