@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { testMode } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
@@ -12,18 +13,22 @@ async function put(project: TestProject, id: string): Promise<void> {
   expect((await project.send('PUT', `/ingest/calls/${id}`, {})).status).toBe(201)
 }
 
-test('readers that are woken together share what is read, until something is committed', async () => {
-  const project = await service.mintProject()
-  const { changes } = service.services
-  const read = (after = 0) => changes.read(project.projectId, { after, limit: 10 })
-  await put(project, 'a')
-  const page = read()
-  expect(read()).toBe(page)
-  expect((await read()).changes).toHaveLength(1)
-  expect((await read((await page).next)).changes).toHaveLength(0)
-  await put(project, 'b')
-  expect((await read()).changes).toHaveLength(2)
-})
+// A server tells of a commit only when it is asked, which may be between these reads.
+test.skipIf(testMode === 'remote')(
+  'readers that are woken together share what is read, until something is committed',
+  async () => {
+    const project = await service.mintProject()
+    const { changes } = service.services
+    const read = (after = 0) => changes.read(project.projectId, { after, limit: 10 })
+    await put(project, 'a')
+    const page = read()
+    expect(read()).toBe(page)
+    expect((await read()).changes).toHaveLength(1)
+    expect((await read((await page).next)).changes).toHaveLength(0)
+    await put(project, 'b')
+    expect((await read()).changes).toHaveLength(2)
+  },
+)
 
 test('after many readers of a project were woken, further changes wait a little, those of other projects do not', async () => {
   const { changeWatch } = service.services

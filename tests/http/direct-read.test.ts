@@ -85,7 +85,8 @@ describe('a read without Elysia answers as the route does', () => {
     const second = await read('/v1/calls/c1', key)
     expect(first.ratelimit).toContain('r=99')
     expect(second.ratelimit).toContain('r=98')
-    for (let at = 0; at < 98; at++) await read('/v1/calls/c1', key)
+    // A few more, since some are refilled meanwhile.
+    for (let at = 0; at < 110; at++) await read('/v1/calls/c1', key)
     expect((await read('/v1/calls/c1', key)).status).toBe(429)
     expect((await read('/v1/calls/c1?', key)).status).toBe(429)
   })

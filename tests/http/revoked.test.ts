@@ -28,7 +28,9 @@ async function filledProject(): Promise<TestProject> {
   const { ingest, knowledge } = service.services
   const text = 'word '.repeat(recordChars / 5)
   const inputs = Array.from({ length: records }, (_, at) => ({ id: `call-${at}`, change: { summary: text } }))
-  await ingest.putAll(project.projectId, inputs)
+  // A server takes only so much in one statement.
+  for (const half of [inputs.slice(0, records / 2), inputs.slice(records / 2)])
+    await ingest.putAll(project.projectId, half)
   for (let at = 0; at < 30; at++)
     await knowledge.store(project.projectId, { name: `Item ${at}`, description: '', text })
   return project

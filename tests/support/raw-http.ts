@@ -65,6 +65,7 @@ export function head(line: string, headers: Record<string, string> = {}): string
 }
 
 function isWhole(received: string): boolean {
+  if (!received.includes('\r\n\r\n')) return false
   const { status, headers, body } = parseAnswer(received)
   return status !== null && body.length >= lengthOf(headers)
 }

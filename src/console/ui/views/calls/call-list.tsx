@@ -92,7 +92,7 @@ export function CallList({ list, search, scroller, shown, widthPx, ref, ...rest 
     if (id === undefined) return
     if (closestTarget(event, 'input')) {
       selection.toggle(id, event.shiftKey)
-      // The list's keyboard shortcuts do not work while a checkbox has the focus.
+      // A checkbox takes the arrow keys for itself.
       line?.querySelector('a')?.focus({ preventScroll: true })
     } else if (closestTarget(event, 'a') ? isPlain(event) : !window.getSelection()?.toString()) {
       event.preventDefault()
