@@ -9,7 +9,6 @@ import {
 } from '@tanstack/react-router'
 import type { PagePath } from '../page-paths.ts'
 import { api, unwrap } from './api.ts'
-import { numberFormatQuery } from './components/phone-number.ts'
 import { lastProject } from './last-project.ts'
 import { ownPath } from './own-path.ts'
 import { parseSearch, stringifySearch } from './search-params.ts'
@@ -177,7 +176,6 @@ async function requestCalls(
   meta = {},
 ): Promise<void> {
   const filters = readFilters(search)
-  void queryClient.prefetchQuery(numberFormatQuery)
   if (filters.date === undefined && filters.status !== 'live' && filters.status !== 'silent')
     await queryClient.prefetchInfiniteQuery({ ...callsQuery(project, filters), meta })
 }

@@ -4,9 +4,13 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 export type FormatNumber = (number: string) => string
 
 /** What is known of every country's numbers takes 25 kB, so pages do not wait for it. */
-export const numberFormatQuery = queryOptions({
+const numberFormatQuery = queryOptions({
   queryKey: ['number-format'],
-  queryFn: async (): Promise<FormatNumber> => (await import('./number-format.ts')).formatNumber,
+  queryFn: async (): Promise<FormatNumber> => {
+    // What is shown is painted first.
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+    return (await import('./number-format.ts')).formatNumber
+  },
   staleTime: Number.POSITIVE_INFINITY,
   gcTime: Number.POSITIVE_INFINITY,
 })

@@ -3,7 +3,6 @@ import { IconArrowUp } from '@tabler/icons-react'
 import { Outlet, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { asCount } from '../../components/figures.ts'
-import { loadLater } from '../../components/load-later.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
@@ -34,12 +33,13 @@ import { type CallListData, useCallList } from './use-call-list.ts'
 import { useFiltering } from './use-filtering.ts'
 import { useOpenCall } from './use-open-call.ts'
 import type { CallListHandle } from './use-row-focus.ts'
+import { useTasks } from './use-tasks.ts'
 
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 const ViewTabs = lazy(() => import('./view-tabs.tsx'))
 const QueueBar = lazy(() => import('./queue-bar.tsx'))
-const TaskBar = lazy(() => loadLater(() => import('./task-bar.tsx'), codeOfCallsAfterMs))
+const TaskBar = lazy(() => import('./task-bar.tsx'))
 
 /** From this width on, a call opens beside the list, otherwise over it; as in call.module.css. */
 const besideFromPx = 880
@@ -67,6 +67,7 @@ export function CallsView() {
   const list = useCallList(project.id, asked, () => isReading())
   const rows = list.rows ?? []
   const selection = useSelection(nameOf(filters), rows)
+  const { tasks } = useTasks()
   const { shown, widthPx, chosen, choose } = useColumns()
   const { filter, clear } = useFiltering(filters)
   const isBeside = () => view === undefined && (layout.current?.clientWidth ?? 0) >= besideFromPx
@@ -168,9 +169,11 @@ export function CallsView() {
             <SelectedCalls selection={selection} list={list} asked={asked} openId={openId} onClose={close} />
           </Suspense>
         )}
-        <Suspense>
-          <TaskBar />
-        </Suspense>
+        {tasks.length > 0 && (
+          <Suspense>
+            <TaskBar />
+          </Suspense>
+        )}
       </div>
       {openId !== undefined && (
         <OpenCallsContext value={{ text, openNext, openPrevious, openCall, close }}>

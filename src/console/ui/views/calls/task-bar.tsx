@@ -16,7 +16,6 @@ const shownMs = 8_000
 /** How far each change of all calls that match is, and for ten seconds the way back. */
 export default function TaskBar() {
   const { tasks, end } = useTasks()
-  if (tasks.length === 0) return null
   return (
     <div className={classes.tasks}>
       {tasks.map((task) => (
