@@ -78,6 +78,8 @@ try {
   await service.stop()
   await model.stop()
 }
+// The connection to the browser may keep the process.
+process.exit()
 
 async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promise<void> {
   const [first = desktop] = Object.values(looks)

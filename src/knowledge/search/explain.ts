@@ -67,7 +67,11 @@ export function explain(result: SearchResult, query: string): ExplainedSearch {
 
 function matchesIn({ name, heading, text }: SearchHit, query: string): Pick<ExplainedHit, 'terms' | 'forms'> {
   const words = new Set(wordsOf(`${name} ${heading ?? ''} ${text}`).map((word) => word.text))
-  const byStem = Map.groupBy(words, (word) => stemOf(foldText(word)))
+  const byStem = new Map<string, string[]>()
+  for (const word of words) {
+    const stem = stemOf(foldText(word))
+    byStem.set(stem, [...(byStem.get(stem) ?? []), word])
+  }
   const matches = readTerms(query).flatMap((term) => {
     const forms = byStem.get(term.stem) ?? (term.isPrefix && text.includes(term.text) ? [term.text] : [])
     return forms.length > 0 ? [{ term: term.text, forms }] : []
