@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { printed } from './spawned.ts'
 
-// The headless build takes half of the processor's time.
 const places = [
-  '/usr/bin/chromium-headless-shell',
+  // It takes half of the processor's time of the others. What is in /usr/bin is a script, which would not take it along
+  // when it is killed.
+  '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
