@@ -144,7 +144,8 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Lost parcels')
     expect(await page.getByRole('textbox', { name: /^Text/ }).inputValue()).toBe(text)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Lost parcels' }).waitFor()
+    // The text below begins with a heading of the same name.
+    await page.locator('header').getByRole('heading', { level: 1, name: 'Lost parcels' }).waitFor()
     await page.getByText('Ready').first().waitFor()
     await page.getByRole('tab', { name: /^Chunks/ }).click()
     await page.getByRole('article', { name: 'Chunk 1' }).waitFor()
