@@ -21,6 +21,8 @@ export function pythonCommands(requirements: string): string | null {
     'install',
     '--quiet',
     '--disable-pip-version-check',
+    // It would take longer than what it saves.
+    '--no-compile',
     '--only-binary=:all:',
   ]
   const fault = faultOf('python3', '-m', 'venv', folder) ?? faultOf(...pip, '--requirement', requirements)
