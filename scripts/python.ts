@@ -21,7 +21,7 @@ export function pythonCommands(requirements: string): string | null {
     'install',
     '--quiet',
     '--disable-pip-version-check',
-    // It would take longer than what it saves.
+    // Compiling takes longer than it saves.
     '--no-compile',
     '--only-binary=:all:',
   ]

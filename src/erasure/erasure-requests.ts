@@ -117,7 +117,7 @@ export class ErasureRequests {
     if (asked.number !== undefined)
       for (const alert of await selections.alertsOf(projectId, asked.number))
         await alerts.delete(projectId, alert, by)
-    const said =
+    const messages =
       asked.number === undefined
         ? { changes: [], waiting: [] }
         : await selections.alertMessagesOf(projectId, asked.number)
@@ -131,9 +131,9 @@ export class ErasureRequests {
         delete from ${callSets} where project_id = ${projectId}
           and id in (select value from json_each(${JSON.stringify(views)}))`,
       changes: sql`
-        delete from alert_changes where seq in (select value from json_each(${JSON.stringify(said.changes)}))`,
+        delete from alert_changes where seq in (select value from json_each(${JSON.stringify(messages.changes)}))`,
       waiting: sql`
-        delete from webhook_queue where id in (select value from json_each(${JSON.stringify(said.waiting)}))`,
+        delete from webhook_queue where id in (select value from json_each(${JSON.stringify(messages.waiting)}))`,
       request: write.insert(erasureRequests).values({ id, projectId, calls, onHold }),
       slices: sql`
         insert into ${erasureSlices} (request_id, number, seqs)

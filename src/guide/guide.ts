@@ -115,7 +115,7 @@ export function searchGuide({ pages }: Guide, query: string) {
     .slice(0, hitsMax)
 }
 
-/** A product, and less for a longer section, so that one that often has one of the words does not win. */
+/** The product of the counts over the root of the length: a sum would favour a long section that often has one of the words. */
 function scoreOf({ stems }: Section, matchers: Matcher[]): number {
   const counts = matchers.map((matches) => stems.filter(matches).length)
   if (counts.length === 0 || counts.includes(0)) return 0

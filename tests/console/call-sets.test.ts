@@ -194,6 +194,14 @@ describe('all calls that match', () => {
     await service.services.database.write.run(sql`delete from call_sets where id = ${broken.id}`)
   })
 
+  test('are not changed once the time of their set is over', async () => {
+    const project = await projectWith(1)
+    const set = await freeze(project, { query: '?evaluation=fail' })
+    sinceStartMs += dayMs + 1
+    const late = await people.owner.send('PUT', pathOf(project, `/${set.id}/change`), { reviewed: true })
+    await expectProblem(late, 'not_found', 'Not found')
+  })
+
   test('take the place of the oldest that are not in use', async () => {
     const project = await projectWith(1)
     const first = await freeze(project, { query: '?evaluation=fail' })

@@ -7,8 +7,8 @@ import { type Browser, chromium } from 'playwright-core'
 import { printed } from './spawned.ts'
 
 const places = [
-  // It takes half of the processor's time of the others. What is in /usr/bin is a script, which would not take it along
-  // when it is killed.
+  // Takes half as much processor time as the others. The script of this name in /usr/bin leaves the browser running when
+  // it is killed.
   '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',

@@ -45,7 +45,7 @@ export async function readSearchBox(
   const read: ReadCursor = (cursor, known) => readCursor(cursor, valueOrder ? `${order}` : known)
   const asked = valueOrder ? unordered : query
   const search = readCallSearch(asked, { orders: callOrders, readCursor: read }, errors)
-  // A person's address is a condition of its own, and not everything can be asked of one.
+  // The list resolves `caller` to one of the given conditions. Where nobody does, it would be ignored.
   if (valuesOf(query, 'caller') !== undefined && given.length === 0)
     errors.push({ field: 'caller', message: 'cannot be used here' })
   if (errors.length > 0) throw invalidRequest(errors)

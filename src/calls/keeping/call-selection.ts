@@ -102,7 +102,10 @@ export class CallSelections {
     return rows.filter(({ rule }) => textsOf(rule).some((text) => matcher.matches(text))).map(({ id }) => id)
   }
 
-  /** What alerts said and have yet to say that mentions the number, by row number: their rule may have had it before. */
+  /**
+   * The messages of alerts that mention the number, by row number: those in the history, and those that wait to be sent.
+   * Their rules may have had the number in an earlier version.
+   */
   async alertMessagesOf(
     projectId: number,
     number: string,

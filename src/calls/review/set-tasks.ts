@@ -50,7 +50,7 @@ export interface TaskState {
 interface SetTasksOptions {
   /** Only the process that owns the folder carries them out. */
   owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'onCommit'>
+  database: Pick<OpenDatabase, 'isLocal' | 'onCommit'>
   store: StoreOf
   read: ReadDatabase
   write: WriteDatabase
@@ -94,9 +94,11 @@ export class SetTasks {
     })
   }
 
-  /** Goes on with what an earlier process began, and looks after each commit. Only the process that owns the folder may. */
+  /** Goes on with what an earlier process began. Only the process that owns the folder may. */
   start(): void {
-    this.#options.database.onCommit(() => this.#background.soon(lookMs))
+    const { database } = this.#options
+    // Other processes on the file only ask. On a server each node carries out what it is asked.
+    if (database.isLocal) database.onCommit(() => this.#background.soon(lookMs))
     this.#background.soon()
   }
 
@@ -141,7 +143,8 @@ export class SetTasks {
       .read.select()
       .from(callSets)
       .where(isOwn(projectId, personId, id))
-    if (!row) throw noSuchSet()
+    // Once its time is over it is deleted, unless its calls are being changed.
+    if (!row || (row.dueAt === null && row.keptUntil < this.#options.now())) throw noSuchSet()
     const { calls, changed, held, failed, dueAt, slicesDone } = row
     const isWaiting = slicesDone === 0 && dueAt !== null && dueAt > this.#options.now()
     return {
@@ -171,7 +174,7 @@ export class SetTasks {
         held: 0,
         failed: 0,
       })
-      .where(and(isOwn(projectId, personId, id), sql`due_at is null`))
+      .where(and(isOwn(projectId, personId, id), sql`due_at is null and kept_until >= ${now()}`))
     const state = await this.state(projectId, personId, id)
     if (rowsAffected === 0) throw refused('are still being changed')
     if (owner.isOwner) this.#background.soon(delayMs)

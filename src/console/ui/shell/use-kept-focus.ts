@@ -1,11 +1,11 @@
 import { useEffect } from 'react'
 
-/** After a closing dialog has returned the focus itself. */
+/** By then a closing dialog has returned the focus itself. */
 const afterMs = 100
 
 /**
- * Moves the focus to what is around a control that had it and was removed or disabled by what it did, such as *Lift*.
- * Browsers would begin again at the top of the page.
+ * When the focused control is removed or disabled, as *Lift* is once a hold is lifted, focuses the closest part of the page
+ * that is left. Browsers would start again at the top of the page.
  */
 export function useKeptFocus(): void {
   useEffect(() => {

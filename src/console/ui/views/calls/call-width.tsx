@@ -2,7 +2,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import classes from './call.module.css'
 
-/** As in call.module.css, which leaves as much for the list. */
+/** As in call.module.css: the least of the call, and of the list beside it. */
 const widthPxMin = 440
 const listPxMin = 360
 const stepPx = 32

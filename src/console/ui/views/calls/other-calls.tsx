@@ -45,7 +45,7 @@ export function OtherCalls({ id, number }: { id: string; number: string }) {
             <Link
               to="/p/$project/calls/$call"
               params={{ project: project.id, call: row.id }}
-              // A queue has this call alone, and its recording this moment.
+              // The moment and the queue are those of this call.
               search={(search) => ({ ...search, tab: undefined, t: undefined, set: undefined })}
               resetScroll={false}
             >

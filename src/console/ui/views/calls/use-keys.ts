@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import { isTyping } from '../../components/typing.ts'
 
-/** These go on while they are held. The others act once, since the next call may be shown by then. */
+/** Keys that repeat while they are held. The others act once, since another call may be shown by then. */
 const heldKeys = [',', '.', 't', 'z', 'c']
 
 /** Shortcuts outside fields. */
