@@ -95,13 +95,14 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     await untilAlike(project)
     await expectNothingLost(project)
   }
-  await untilIndexed()
+  await untilIndexed(projects)
   for (const project of projects) {
     await untilSearchesAlike(project)
   }
   // A project with few vectors is searched by its rows, so after a kill its file waits for the next change.
   for (const project of projects) await createItem(project, reach(pick(cluster), project), 'The last item')
-  await untilIndexed()
+  for (const project of projects) await untilAlike(project)
+  await untilIndexed(projects)
   for (const node of cluster) {
     node.process.kill('SIGTERM')
     expect(await node.process.exited).toBe(0)
@@ -218,8 +219,17 @@ async function expectNothingLost(project: Project): Promise<void> {
   }
 }
 
-/** Chunks that a killed node had taken on wait until its lease is over. */
-async function untilIndexed(): Promise<void> {
+/**
+ * Until every node has the vector of every item: each is one chunk. Chunks that a killed node had taken on wait until
+ * its lease is over.
+ */
+async function untilIndexed(projects: Project[]): Promise<void> {
+  const lists = projects.map(async (project) => {
+    const answer = await reach(pick(cluster), project).fetch('/v1/knowledge')
+    const items: unknown[] = await answer.json()
+    return items.length
+  })
+  const items = (await Promise.all(lists)).reduce((sum, count) => sum + count, 0)
   await until(async () => {
     const totals = await Promise.all(
       cluster.map(async (node) => {
@@ -228,7 +238,7 @@ async function untilIndexed(): Promise<void> {
         return `${value('callbook_pending_chunks')} pending, ${value('callbook_index_vectors')} indexed`
       }),
     )
-    return new Set(totals).size === 1 && totals[0]?.startsWith('0 pending') === true
+    return totals.every((total) => total === `0 pending, ${items} indexed`)
   }, 'Embedding and indexing everything')
 }
 
