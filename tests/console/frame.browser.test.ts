@@ -247,7 +247,7 @@ describe.if(browserPath !== null)('the frame of all pages, in a browser', () => 
     await page.getByLabel('Text').press('Control+Enter')
     await dialog.waitFor()
     await signInElsewhere(page, guest)
-    await heading(page, 'Prices').waitFor()
+    await page.locator('header').getByRole('heading', { name: 'Prices' }).waitFor()
   })
 
   test('what somebody was writing is not there for whoever signs in after them, in the dialog or another tab', async () => {
