@@ -43,7 +43,6 @@ export async function openBrowser(): Promise<TestBrowser> {
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       '--remote-debugging-port=0',
       `--user-data-dir=${profile}`,
-      ...(process.env.FLAGS ?? '').split(' ').filter(Boolean),
       'about:blank',
     ],
     // It ends by a signal, and then leaves what it keeps in the temporary folder.
