@@ -47,7 +47,7 @@ export function toolOf<Input extends TObject, Output extends TObject>(
     },
     async call(projectId, value, callId) {
       try {
-        const answer = await run(projectId, check(value), callId)
+        const answer = await run(projectId, onlyNamed(input, check(value)), callId)
         return { content: toTexts(answer).map(toBlock), structuredContent: answer }
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -55,6 +55,11 @@ export function toolOf<Input extends TObject, Output extends TObject>(
       }
     },
   }
+}
+
+/** Without arguments that the tool does not name, which nobody has checked. */
+function onlyNamed<Input extends TObject>(input: Input, value: Static<Input>): Static<Input> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(input.properties, name)))
 }
 
 /** Converts an OpenAPI 3.0 schema to plain JSON Schema (2020-12). */

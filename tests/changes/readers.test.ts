@@ -29,7 +29,7 @@ let key: ProjectBeside
 let project: Reached
 
 beforeAll(async () => {
-  service = await spawnService({ DATA_DIR: folder, KEEP_ALIVE_SECONDS: '1' })
+  service = await spawnService({ DATA_DIR: folder, KEEP_ALIVE_SECONDS: '4' })
   key = await mintBeside(folder)
   project = at(service, key)
 })

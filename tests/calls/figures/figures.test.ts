@@ -174,7 +174,7 @@ describe('figures', () => {
           }
         }
       }),
-      { numRuns: 200, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
+      { numRuns: 100, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     )
   })
 
