@@ -32,7 +32,7 @@ function get(service: SpawnedService, path: string, key = service.key): Promise<
 }
 
 async function ready(service: SpawnedService): Promise<void> {
-  await printed(service.stderr, /"msg":"ready"/, 10_000)
+  await printed(service.stderr, /"msg":"ready"/)
 }
 
 describe('the first start', () => {
@@ -220,10 +220,10 @@ describe('SIGTERM', () => {
       await ready(service)
       const request = await halfSent(service)
       service.child.kill(signal)
-      await printed(service.stderr, /"msg":"closing"/, 5_000)
+      await printed(service.stderr, /"msg":"closing"/)
       expect(await isRefused(service)).toBe(true)
       request.finish()
-      await printed(request.received, /\r\n\r\n\{.*\}/s, 8_000)
+      await printed(request.received, /\r\n\r\n\{.*\}/s)
       expect(request.received()).toStartWith('HTTP/1.1 201 ')
       expect(await service.ended).toBe(0)
       expect(service.stderr()).toContain('"msg":"closed"')
@@ -239,13 +239,13 @@ describe('SIGTERM', () => {
     await ready(service)
     const request = await halfSent(service)
     service.child.kill('SIGTERM')
-    await printed(service.stderr, /"msg":"closing"/, 5_000)
+    await printed(service.stderr, /"msg":"closing"/)
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM', 'SIGINT'] as const) {
       service.child.kill(signal)
       await Bun.sleep(50)
     }
     request.finish()
-    await printed(request.received, /\r\n\r\n\{.*\}/s, 8_000)
+    await printed(request.received, /\r\n\r\n\{.*\}/s)
     expect(request.received()).toStartWith('HTTP/1.1 201 ')
     expect(await service.ended).toBe(0)
     expect(service.stderr().match(/"msg":"(closing|closed)"/g)).toEqual(['"msg":"closing"', '"msg":"closed"'])

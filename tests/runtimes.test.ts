@@ -59,7 +59,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
   async function start(): Promise<SpawnedService> {
     const env = { DATA_DIR: folder, LOG_FORMAT: 'json', BODY_MAX_BYTES: String(bodyBytesMax) }
     const started = await spawnService(env, command)
-    await printed(started.stderr, /"msg":"ready"/, 10_000)
+    await printed(started.stderr, /"msg":"ready"/)
     return started
   }
 
@@ -271,7 +271,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
         }),
       )
       socket.write(`${(bodyBytesMax + 1).toString(16)}\r\n${'x'.repeat(bodyBytesMax + 1)}\r\n`)
-      await printed(received, /payload_too_large/, 5_000)
+      await printed(received, /payload_too_large/)
       expect(received()).toStartWith('HTTP/1.1 413 ')
       socket.destroy()
     })
@@ -419,7 +419,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       const { socket, received } = await opened(
         head('GET /v1/calls?limit=1000 HTTP/1.1', { Authorization: `Bearer ${key}` }),
       )
-      await printed(received, /^HTTP\/1\.1 200 /, 5_000)
+      await printed(received, /^HTTP\/1\.1 200 /)
       socket.destroy()
       expect((await send('GET', '/v1/calls?limit=1')).status).toBe(200)
     })
@@ -453,7 +453,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     await until(async () => (await waiting()) === left, 'Forgetting those that left')
     expect((await send('PUT', '/ingest/calls/changed', {})).status).toBe(201)
     for (const { socket, received } of [...readers.slice(0, 1), ...streams.slice(0, 1)]) {
-      await printed(received, /"id":"changed"/, 5_000)
+      await printed(received, /"id":"changed"/)
       expect(received()).toContain('"id":"changed"')
       socket.destroy()
     }
@@ -551,7 +551,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
   test('a connection is kept for the next request, also after a refusal and after a body', async () => {
     const first = head('GET /v1/calls/nobody HTTP/1.1', { Authorization: `Bearer ${key}` })
     const { socket, received } = await opened(first)
-    await printed(received, /"requestId":"[^"]+"\}/, 5_000)
+    await printed(received, /"requestId":"[^"]+"\}/)
     const body = '{"query":"x"}'
     socket.write(
       head('POST /v1/knowledge/search HTTP/1.1', {
@@ -563,9 +563,9 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     )
     await printed(received, /HTTP\/1\.1 100 /, 1_000)
     socket.write(body)
-    await printed(received, /HTTP\/1\.1 200 /, 5_000)
+    await printed(received, /HTTP\/1\.1 200 /)
     socket.write(head('GET /health HTTP/1.1'))
-    await printed(received, /"status":"ok"/, 5_000)
+    await printed(received, /"status":"ok"/)
     const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     expect(statuses.filter((status) => status !== '100')).toEqual(['404', '200', '200'])
     socket.destroy()
@@ -618,12 +618,12 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     )
     await Bun.sleep(100)
     service.child.kill('SIGTERM')
-    await printed(service.stderr, /"msg":"closing"/, 5_000)
+    await printed(service.stderr, /"msg":"closing"/)
     // Whoever wraps it may send its own.
     service.child.kill('SIGTERM')
     await Bun.sleep(100)
     socket.write(body.slice(-1))
-    await printed(received, /\r\n\r\n.*\{.*\}/s, 5_000)
+    await printed(received, /\r\n\r\n.*\{.*\}/s)
     expect(received()).toStartWith('HTTP/1.1 201 ')
     expect(await service.ended).toBe(0)
     expect(service.stderr()).toContain('"msg":"closed"')

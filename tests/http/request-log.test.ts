@@ -143,7 +143,7 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
       // On a busy machine any request may be slow.
       SLOW_REQUEST_MS: '0',
     })
-    await printed(spawned.stderr, /"msg":"ready"/, 10_000)
+    await printed(spawned.stderr, /"msg":"ready"/)
   })
   afterAll(async () => {
     await spawned.stop('SIGKILL')
@@ -243,7 +243,7 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
     database.exec(`create trigger refuse before update on keys begin select raise(abort, 'refused'); end`)
     const before = everything().length
     expect((await send('PUT', `/ingest/calls/${texts.id}3`, key, {})).status).toBe(201)
-    await printed(() => everything().slice(before), /Could not record.*\n/, 5_000)
+    await printed(() => everything().slice(before), /Could not record.*\n/)
     database.exec('drop trigger refuse')
     database.close()
     const line =

@@ -7,8 +7,12 @@ import type { TestProject, TestService } from './service.ts'
 
 // Hashing a password takes a tenth of a second, on purpose, and most tests sign somebody in. Services that are processes
 // of their own take that time.
+export const passwords = { hashed: 0 }
 mock.module('@better-auth/utils/password', () => {
-  const keyOf = (password: string, salt: string) => scryptSync(password, salt, 64, { N: 2 }).toString('hex')
+  const keyOf = (password: string, salt: string) => {
+    passwords.hashed++
+    return scryptSync(password, salt, 64, { N: 2 }).toString('hex')
+  }
   const hashPassword = async (password: string, salt = randomBytes(16).toString('hex')) =>
     `${salt}:${keyOf(password, salt)}`
   const verifyPassword = async (hash: string, password: string) =>

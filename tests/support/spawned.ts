@@ -19,7 +19,7 @@ export interface SpawnedService {
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const startWithinMs = 40_000
+const printedWithinMs = 40_000
 
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'callbook-'))
@@ -48,7 +48,7 @@ export async function spawnService(
     stderr += data
   })
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
-  await Promise.race([ended, printed(() => stdout, /Embeddings .*\n\n(.*\n)?/s, startWithinMs)])
+  await Promise.race([ended, printed(() => stdout, /Embeddings .*\n\n(.*\n)?/s)])
   return {
     child,
     url: /Callbook +(\S+)/.exec(stdout)?.[1] ?? '',
@@ -64,7 +64,11 @@ export async function spawnService(
 }
 
 /** Waits until the text matches. Gives up silently, since a missing text fails the test that needs it. */
-export async function printed(text: () => string, pattern: RegExp, withinMs: number): Promise<void> {
+export async function printed(
+  text: () => string,
+  pattern: RegExp,
+  withinMs = printedWithinMs,
+): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!pattern.test(text()) && performance.now() < deadline) await Bun.sleep(10)
 }
