@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { type FilledConsole, fillConsole } from '../../scripts/screenshots/filled-console.ts'
 import { startMadeModel } from '../../scripts/screenshots/made-model.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
-import { findings, sidewaysOverflow } from '../support/accessibility.ts'
+import { findings, findingsInOverlays, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import { startConsole, type TestPerson } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
@@ -42,9 +42,11 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     await page.getByRole('heading').first().waitFor()
     await state.act?.(page)
     await page.waitForLoadState('networkidle')
-    const found: Record<string, string[]> = { dark: await findings(page, 'moderate') }
-    // Dialogs and menus are made of what the pages have.
-    if (!state.act) {
+    const found: Record<string, string[]> = {}
+    // What is behind a dialog or a menu is a state of its own.
+    const inOverlays = await findingsInOverlays(page, 'moderate')
+    found.dark = inOverlays ?? (await findings(page, 'moderate'))
+    if (inOverlays === null) {
       await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
       await scheme('light')
       await settled(page)
@@ -54,7 +56,8 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     await scheme('light')
     if (state.width === undefined) await page.setViewportSize(narrow)
     await settled(page)
-    found.light = [...(await findings(page, 'moderate')), ...(await sidewaysOverflow(page))]
+    const again = (await findingsInOverlays(page, 'moderate')) ?? (await findings(page, 'moderate'))
+    found.light = [...again, ...(await sidewaysOverflow(page))]
     await page.unrouteAll()
     await page.evaluate(() => localStorage.clear())
     const nothing = Object.fromEntries(Object.keys(found).map((look) => [look, []]))

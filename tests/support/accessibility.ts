@@ -11,16 +11,37 @@ const rules = {
   colors: { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } },
 }
 
+/** Dialogs and menus: the page behind them cannot be reached. */
+const overlays = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]'
+
 /** The accessibility problems that axe-core finds on a page, from these on, as `rule: element`. */
 export async function findings(
   page: Page,
   least: 'moderate' | 'serious' = 'serious',
   checked: keyof typeof rules = 'all',
 ): Promise<string[]> {
+  return await findingsIn(page, 'document', least, checked)
+}
+
+/** The same of the dialogs and menus that are open; null when none is. */
+export async function findingsInOverlays(
+  page: Page,
+  least: 'moderate' | 'serious',
+): Promise<string[] | null> {
+  const include = JSON.stringify({ include: [[overlays]] })
+  return (await page.locator(overlays).count()) === 0 ? null : await findingsIn(page, include, least, 'all')
+}
+
+async function findingsIn(
+  page: Page,
+  context: string,
+  least: 'moderate' | 'serious',
+  checked: keyof typeof rules,
+): Promise<string[]> {
   // What a script results in is sent here, which takes long for an object as large as axe.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`${axe}; undefined`)
   const options = JSON.stringify({ resultTypes: ['violations'], ...rules[checked] })
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`)
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${context}, ${options})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical' || impact === least)
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
