@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
@@ -8,14 +8,7 @@ import { analysisPrefix, noValue } from '../filters.ts'
 import type { CallQuery } from '../finding/call-query.ts'
 import { meaningsOf } from '../finding/call-values.ts'
 import { unlabelled } from '../finding/conditions.ts'
-import {
-  allTime,
-  type CountedName,
-  countsByQuarter,
-  countsByValue,
-  type Period,
-  quarterStart,
-} from '../finding/counts.ts'
+import { allTime, type CountedName, countsByValue, type Period } from '../finding/counts.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
@@ -101,12 +94,10 @@ async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | 
   const time = new TimeGroups(by, { from: start, to: to ?? allTime.to }, aheadAt)
   if (to !== undefined && time.names.length > groupsMax) throw tooMany(by)
   const name = time.nameOf(sql`calls.created_at`)
-  const counts = countsByQuarter(reading.projectId, periodOf(reading))
-  const quarters = countedIn(time.nameOf(quarterStart), counts)
   const ofQuarter = (start: number) => time.nameAt(start)
   const tallies = await readTallies(reading, {
     name,
-    ...(time.isOfQuarters && { counted: quarters, ofQuarter }),
+    ...(time.isOfQuarters && { counted: time, ofQuarter }),
   })
   const found = [...tallies.keys()].map(Number)
   const first = from === undefined ? Math.min(...found) : Number.NEGATIVE_INFINITY
@@ -157,10 +148,13 @@ interface ByValue extends Naming {
 function namingOf(reading: Reading): ByValue {
   const { by, projectId } = reading
   const period = periodOf(reading)
-  const counted = (name: CountedName) => countedIn(sql`value ->> '$'`, countsByValue(projectId, name, period))
+  const counted = (name: CountedName) => ({
+    rows: countsByValue(projectId, name, period),
+    name: sql`value ->> '$'`,
+  })
   switch (by) {
     case null:
-      return { counted: countedIn(sql`null`, countsByQuarter(projectId, period)), ofQuarter: () => null }
+      return { counted: { periods: [[null, period.from, period.to]] }, ofQuarter: () => null }
     case 'source':
       return { name: sql`calls.source`, counted: counted(by) }
     case 'endedReason':
@@ -174,11 +168,6 @@ function namingOf(reading: Reading): ByValue {
     default:
       return { name: sql`''`, under: by }
   }
-}
-
-function countedIn(name: SQL, counts: SQL): SQL {
-  return sql`select ${name} as name, success, fail, unevaluated, calls - success - fail - unevaluated as other
-    from (${counts})`
 }
 
 function periodOf({ search: { from = allTime.from, to = allTime.to } }: Reading): Period {

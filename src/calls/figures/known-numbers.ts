@@ -4,7 +4,7 @@ import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
 import { callsByDay, type DayCount, dayMs, type Period, quarterMs } from '../finding/counts.ts'
-import { sumOf, type Tally, tallyOf } from './tally.ts'
+import { sortedTally, sumOf, type Tally, tallyOf } from './tally.ts'
 
 /** Fewer calls are read again each time. */
 const callsMinDefault = 10_000
@@ -125,7 +125,7 @@ async function readDay({ db, projectId, number }: Asked, day: number, calls: num
     }
   }
   const all = Float64Array.from(numbers)
-  return { numbers: all, ends, whole: tallyOf(all) }
+  return { numbers: all, ends, whole: sortedTally(tallyOf(all)) }
 }
 
 /** The tallies of a day's calls in a period. */
@@ -157,7 +157,7 @@ function bytesOf({ days }: Known): number {
   let bytes = 1
   for (const { numbers, ends, whole } of days.values()) {
     bytes += numbers.byteLength + ends.byteLength
-    for (const ranked of whole.ranked) bytes += ranked === numbers ? 0 : ranked.byteLength
+    for (const { byteLength } of whole.sorted) bytes += byteLength
   }
   return bytes
 }

@@ -3,11 +3,12 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallSearch } from '../finding/call-query.ts'
 import { isUnder } from '../finding/call-values.ts'
-import { allTime, quarterMs } from '../finding/counts.ts'
+import { allTime, countsByQuarter, countsOfQuarters, quarterMs } from '../finding/counts.ts'
 import type { FoundPages } from '../finding/found-pages.ts'
 import type { FiguresRequest } from './figures-request.ts'
 import type { KnownNumbers } from './known-numbers.ts'
 import { sumOf, type Tally, type TallyRow, tallyColumns, toTally } from './tally.ts'
+import type { NamedPeriod } from './time-groups.ts'
 
 /** How many different names are read, of which the most frequent are shown: to sort more would delay others. */
 const namesMax = 50_000
@@ -22,12 +23,17 @@ export interface Reading extends FiguresRequest {
   known: KnownNumbers
 }
 
+/** Rows of call_counts by their names, or when the groups are, each of which begins and ends with a quarter of an hour. */
+type Counted = { rows: SQL; name: SQL } | { periods: readonly NamedPeriod[] }
+
+type NamedRow = TallyRow & { name: string | number | null }
+
 /** The one group of each call. */
 export interface Naming {
   /** Its name, of a row of `calls`; undefined if all calls are one group, which null names. */
   name?: SQL
-  /** Selects `name` of the same groups from call_counts, and their `success`, `fail`, `unevaluated` and `other` calls. */
-  counted?: SQL | undefined
+  /** How the same groups are counted. */
+  counted?: Counted | undefined
   /** The same names, of a quarter of an hour that starts then; undefined if a group may end within one. */
   ofQuarter?: ((start: number) => number | null) | undefined
 }
@@ -37,18 +43,7 @@ export async function readTallies(reading: Reading, { name, counted, ofQuarter }
   const { db, search, measure, pages, show } = reading
   const tallies: Tallies = new Map()
   const evaluations = measure.isCounted ? evaluationsIn(search) : undefined
-  if (counted && evaluations) {
-    const sumOfThose = (isAmong: (evaluation: string) => boolean) =>
-      sql<number>`sum(${sql.raw(evaluations.filter(isAmong).join(' + ') || '0')})`
-    const columns = {
-      name: sql<string | number | null>`name`,
-      calls: sumOfThose(() => true),
-      numbers: sumOfThose((each) => each === 'success' || each === 'fail'),
-      sum: sumOfThose((each) => each === 'success'),
-    }
-    const all = db.select(columns).from(sql`(${counted})`).groupBy(sql`name`)
-    return add(tallies, await all.having(sql`${columns.calls} > 0`))
-  }
+  if (counted && evaluations) return add(tallies, await readCounted(reading, counted, evaluations))
   const known = ofQuarter && (await readKnown(reading, ofQuarter))
   if (known) return known
   const columns = { name: sql<string | number | null>`name`, ...tallyColumns(show) }
@@ -58,6 +53,58 @@ export async function readTallies(reading: Reading, { name, counted, ofQuarter }
     add(tallies, await (name ? tallied.groupBy(sql`name`) : tallied))
   }
   return tallies
+}
+
+/** The groups that have calls with these evaluations. */
+async function readCounted(
+  { db, projectId }: Reading,
+  counted: Counted,
+  evaluations: readonly string[],
+): Promise<NamedRow[]> {
+  const sumsIn = (read: (sum: SQL) => SQL) => {
+    const sumOfThose = (isAmong: (evaluation: string) => boolean) =>
+      sql<number>`${read(sql.raw(`sum(${evaluations.filter(isAmong).join(' + ') || '0'})`))}`
+    return {
+      calls: sumOfThose(() => true),
+      numbers: sumOfThose((each) => each === 'success' || each === 'fail'),
+      sum: sumOfThose((each) => each === 'success'),
+    }
+  }
+  const withOther = (rows: SQL) =>
+    sql`(select *, calls - success - fail - unevaluated as other from (${rows}))`
+  const grouped = async (rows: SQL, name: SQL) => {
+    const columns = { name: sql<string | number | null>`${name} as name`, ...sumsIn((sum) => sum) }
+    const groups = db.select(columns).from(withOther(rows)).groupBy(sql`name`)
+    return await groups.having(sql`${columns.calls} > 0`)
+  }
+  if ('rows' in counted) return await grouped(counted.rows, counted.name)
+  // A sum for each period is found four times as soon as groups of all rows, which SQLite would sort.
+  const [wholes, edges] = quartersOf(counted.periods)
+  const columns = {
+    name: sql<number | null>`period.value ->> 0`,
+    ...sumsIn(
+      (sum) => sql`(select ${sum} from ${withOther(countsOfQuarters(projectId))}
+        where until > period.value ->> 1 and until <= period.value ->> 2)`,
+    ),
+  }
+  const rows = await db.select(columns).from(sql`json_each(${JSON.stringify(wholes)}) as period`)
+  const found: NamedRow[] = rows.filter(({ calls }) => calls > 0)
+  for (const [name, from, to] of edges)
+    found.push(...(await grouped(countsByQuarter(projectId, { from, to }), sql`${name}`)))
+  return found
+}
+
+/** The whole quarters of an hour of each period, and what lies before and after them. */
+function quartersOf(periods: readonly NamedPeriod[]): [wholes: NamedPeriod[], edges: NamedPeriod[]] {
+  const [wholes, edges]: [NamedPeriod[], NamedPeriod[]] = [[], []]
+  for (const [name, from, to] of periods) {
+    const first = Math.min(Math.ceil(from / quarterMs) * quarterMs, to)
+    const last = Math.max(Math.floor(to / quarterMs) * quarterMs, first)
+    wholes.push([name, first, last])
+    if (from < first) edges.push([name, from, first])
+    if (last < to) edges.push([name, last, to])
+  }
+  return [wholes, edges]
 }
 
 /** Of all calls of whole quarters of an hour; null for any others. */
@@ -110,7 +157,7 @@ export async function readTalliesUnder(reading: Reading, valueName: string): Pro
 }
 
 /** @throws invalid_request if there are too many names */
-function add(tallies: Tallies, rows: readonly ({ name: string | number | null } & TallyRow)[]): Tallies {
+function add(tallies: Tallies, rows: readonly NamedRow[]): Tallies {
   for (const { name, ...row } of rows) {
     const [tally, before] = [toTally(row), tallies.get(name)]
     tallies.set(name, before ? sumOf(before, tally) : tally)

@@ -5,6 +5,8 @@ import { dayMs, quarterMs } from '../finding/counts.ts'
 export const groupsMax = 1_000
 const unitMs = { day: dayMs, hour: 3_600_000 }
 export type TimeUnit = keyof typeof unitMs
+/** The name of a group, when it begins, and when it ends. */
+export type NamedPeriod = readonly [name: number | null, from: number, to: number]
 /** Added before a division, which rounds towards zero: local times may lie before 1970. */
 const beforeMs = 2 * dayMs
 
@@ -14,6 +16,8 @@ const beforeMs = 2 * dayMs
  */
 export class TimeGroups {
   readonly names: readonly number[]
+  /** In their order. A group that a change of the zone's offset cuts has two; what comes after all has the name null. */
+  readonly periods: readonly NamedPeriod[]
   readonly #unit: TimeUnit
   readonly #parts: readonly ZonePart[]
 
@@ -23,10 +27,17 @@ export class TimeGroups {
     const until = Math.min(to, from + (groupsMax + 2) * (unitMs[unit] + unitMs.hour))
     this.#parts = partsOf({ from, to: until }, aheadAt)
     const names = new Set<number>()
+    const periods: NamedPeriod[] = []
+    let reached = from
     for (const part of this.#parts)
-      for (let at = part.from; at < part.to && names.size <= groupsMax; at = this.#endOf(part, at))
-        names.add(this.#nameIn(part, at))
+      while (reached < part.to && names.size <= groupsMax) {
+        const [name, end] = [this.#nameIn(part, reached), Math.min(this.#endOf(part, reached), part.to)]
+        names.add(name)
+        periods.push([name, reached, end])
+        reached = end
+      }
     this.names = [...names]
+    this.periods = reached < to ? [...periods, [null, reached, to]] : periods
   }
 
   /** The name of the group of an instant; null beyond all groups. */

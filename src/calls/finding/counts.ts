@@ -24,8 +24,11 @@ export function countsByQuarter(projectId: number, period: Period): SQL {
   return countsIn(projectId, '', period, quarterMs)
 }
 
-/** Of a row that `countsByQuarter` selects: when its quarter of an hour begins. */
-export const quarterStart = sql`(until - ${sql.raw(`${quarterMs}`)})`
+/** Selects the same of every quarter of an hour. */
+export function countsOfQuarters(projectId: number): SQL {
+  return sql`select until, calls, success, fail, unevaluated, engaged from ${callCounts}
+    where project_id = ${projectId} and name = ''`
+}
 
 /** Selects the same and `value` for each value on each UTC day of a period. */
 export function countsByValue(projectId: number, name: CountedName, period: Period): SQL {
