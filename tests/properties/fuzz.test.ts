@@ -10,7 +10,7 @@ import { startService, type TestProject, type TestService } from '../support/ser
 
 setDefaultTimeout(1_200_000)
 // By hand: FUZZ_RUNS=20000 bun test tests/properties/fuzz.test.ts
-const runs = Number(process.env.FUZZ_RUNS ?? 60)
+const runs = Number(process.env.FUZZ_RUNS ?? 40)
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': isTime } })
 let service: TestService
 let chat: FakeChat

@@ -188,7 +188,7 @@ describe('a list of calls', () => {
           if (timeOrders.some((one) => one === order))
             await expectLists(project, { asked, stored, query, order, limit, isFound })
         }),
-        { numRuns: 60, interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
+        { numRuns: 40, interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
       )
     },
     propertyTimeoutMs,

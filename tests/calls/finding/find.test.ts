@@ -611,7 +611,7 @@ describe('a text', () => {
         if (found) expect(found.match?.ranges.length).toBeGreaterThan(0)
         await service.services.calls.delete(projectId, id)
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   }, 60_000)
 })

@@ -318,7 +318,7 @@ test('whatever JSON is put, the answer is 2xx, 400 or 409, and what is refused i
         if (answer.status === 400) expect(JSON.parse(text).errors.length).toBeGreaterThan(0)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
   expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
 })

@@ -453,7 +453,7 @@ describe('callAnalysis comes back as the same JSON value', () => {
         const text = signedJson(analysis)
         expect(await roundTrip(project, text)).toStrictEqual(JSON.parse(text))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 

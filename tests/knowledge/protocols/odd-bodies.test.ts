@@ -206,7 +206,7 @@ for (const [name, { path, isAnswer, around }] of Object.entries(routes)) {
               throw new Error(`${status} ${JSON.stringify(body)} to ${JSON.stringify(request)}`)
           }
         }),
-        { numRuns: 60 },
+        { numRuns: 40 },
       )
     })
   })

@@ -671,7 +671,7 @@ describe('the query of a conversation', () => {
         expect([...query].length).toBeLessThanOrEqual(2_000)
         expect(query.isWellFormed()).toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 })
