@@ -57,17 +57,18 @@ export async function readTallies(reading: Reading, { name, counted, ofQuarter }
 
 /** The groups that have calls with these evaluations. */
 async function readCounted(
-  { db, projectId }: Reading,
+  { db, projectId, show }: Reading,
   counted: Counted,
   evaluations: readonly string[],
 ): Promise<NamedRow[]> {
   const sumsIn = (read: (sum: SQL) => SQL) => {
     const sumOfThose = (isAmong: (evaluation: string) => boolean) =>
       sql<number>`${read(sql.raw(`sum(${evaluations.filter(isAmong).join(' + ') || '0'})`))}`
+    const isShare = show === 'share'
     return {
       calls: sumOfThose(() => true),
-      numbers: sumOfThose((each) => each === 'success' || each === 'fail'),
-      sum: sumOfThose((each) => each === 'success'),
+      numbers: isShare ? sumOfThose((each) => each === 'success' || each === 'fail') : sql<number>`0`,
+      sum: isShare ? sumOfThose((each) => each === 'success') : sql<number>`0`,
     }
   }
   const withOther = (rows: SQL) =>
