@@ -353,10 +353,10 @@ describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
       await until(async () => Object.keys((await criteriaRuledOf('ruled')) ?? {}).length === 2)
       expect(await criteriaRuledOf('ruled')).toEqual({ confirmed: 'pass', price: 'fail' })
       // The person's verdict first, the model's beside it.
-      expect(await price.textContent()).toContain('FailedModel: Passed')
+      await until(async () => (await price.textContent())?.includes('FailedModel: Passed') === true)
       await page.keyboard.press('2')
       await until(async () => !('price' in ((await criteriaRuledOf('ruled')) ?? {})))
-      expect(await price.textContent()).not.toContain('Model:')
+      await until(async () => (await price.textContent())?.includes('Model:') === false)
       await date.getByRole('button', { name: 'Fail' }).click()
       await until(async () => (await criteriaRuledOf('ruled'))?.confirmed === 'fail')
       await page.keyboard.press('?')

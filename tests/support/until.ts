@@ -7,6 +7,6 @@ export async function until(condition: () => Promise<boolean> | boolean, what = 
     const waitedMs = performance.now() - started
     if (waitedMs > withinMs) throw new Error(`${what} did not happen in time`)
     // The longer it takes, the less often it is looked at: looking takes processor time from what is waited for.
-    await Bun.sleep(Math.min(10 + waitedMs / 10, 200))
+    await Bun.sleep(Math.min(30 + waitedMs / 10, 200))
   }
 }
