@@ -14,9 +14,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** A test file that contains one of these names starts processes, a browser or a database server, or mounts a disk. */
 const processStarts =
   /\b(child_process|Bun\.spawn|spawnService|runScript|runTorture|startPrimary|CommandLine|openBrowser|startInBrowser|startConsoleInBrowser|mountSmallDisk|setReadOnly)\b/
-/** Slow for other reasons: faults, random requests, thousands of real records, hashed passwords. */
-const slowPaths =
-  /^tests\/(faults|properties)\/|\/(real-data|migrations)\.test\.ts$|^tests\/console\/(sign-in|people|links)\.test\.ts$/
+/** Slow for other reasons: faults, random requests, thousands of real records. */
+const slowPaths = /^tests\/(faults|properties)\/|\/(real-data|migrations)\.test\.ts$/
 
 /** A file that Bun did not finish, since a process of its runner crashed. */
 const stopped = /^✗ (\S+) \((?:aborted: |worker crashed: SIG(?!KILL)).*\)$/gm
