@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import { mkdir, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AppError } from '../errors.ts'
+import { AppError, unavailable } from '../errors.ts'
 import type { Draft, OpenFile, RecordingFiles } from './files.ts'
 
 const nameBytes = 16
@@ -31,7 +31,6 @@ export class FolderFiles implements RecordingFiles {
   async create(): Promise<Draft> {
     const name = newName()
     const path = join(this.#incoming, name)
-    await mkdir(this.#incoming, { recursive: true, mode: 0o700 }).catch(refuseFull)
     const file = await open(path, 'wx', 0o600).catch(refuseFull)
     const closeFile = closingOnce(file)
     this.#drafts.add(name)
@@ -124,8 +123,10 @@ async function orAbsent<Value>(work: Promise<Value>): Promise<Value | null> {
   }
 }
 
-/** @throws insufficient_storage for a full disk */
+/** @throws insufficient_storage for a full disk, unavailable for a folder that has left its path: a start makes it */
 function refuseFull(error: NodeJS.ErrnoException): never {
+  if (error.code === 'ENOENT')
+    throw unavailable('The folder of recordings is not there. The recording was not stored.', 5)
   if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error
   throw new AppError('insufficient_storage', 'Insufficient storage', {
     detail: 'The disk is full. The recording was not stored.',

@@ -16,6 +16,7 @@ interface OpeningOptions {
   /** Released when the database cannot be opened. */
   owner: FolderOwner
   log: Log
+  refusedBecause: () => string | null
   onDamage: (error: Error) => void
   now: () => number
 }
@@ -27,6 +28,7 @@ export async function openConfigured({
   createsDatabase,
   owner,
   log,
+  refusedBecause,
   onDamage,
   now,
 }: OpeningOptions): Promise<OpenDatabase> {
@@ -41,6 +43,7 @@ export async function openConfigured({
       remotePollMs: config.databaseSyncIntervalMs,
       now,
       log,
+      refusedBecause,
     })
   } catch (error) {
     owner.release()

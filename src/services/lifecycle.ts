@@ -78,6 +78,7 @@ export class Lifecycle {
   async close(): Promise<void> {
     const parts = this.#options
     parts.owner.stopWaiting()
+    await parts.volume.close()
     await parts.alertWatch.close()
     await parts.webhookSender.close()
     await parts.recordingFetcher.close()

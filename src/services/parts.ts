@@ -45,6 +45,7 @@ import { readSecrets } from '../db/meta.ts'
 import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
+import { VolumeWatch } from '../db/volume-watch.ts'
 import { Erasure } from '../erasure/erasure.ts'
 import { ErasureRequests } from '../erasure/erasure-requests.ts'
 import { ProjectErasure } from '../erasure/project-erasure.ts'
@@ -122,6 +123,10 @@ export interface ServicesOptions {
   ownerWaitMs?: number
   /** Called when damage to the database is found after the start: the process should end. */
   onDamage?: (error: Error) => void
+  /** Called when the data has left its path and is back: the services should be closed, and opened again. */
+  onBack?: () => void
+  /** Where people reach the console, until `listensAt` says it; by default what the configuration says. */
+  address?: string
   /** Milliseconds since 1970. */
   now?: () => number
   /** Where alerts for PagerDuty go, by default to PagerDuty. */
@@ -146,22 +151,30 @@ export async function openCommon({
   createsDatabase = role === 'service',
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
+  onBack = () => undefined,
+  address = config.publicUrl ?? `http://${config.host}:${config.port}`,
   now = Date.now,
   pagerDutyUrl = pagerDutyUrlDefault,
 }: ServicesOptions & { takesFolder: boolean }) {
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
   if (!createsDatabase) refuseMissing(config)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const database = await openConfigured({ config, log, role, createsDatabase, owner, onDamage, now })
+  const recordings = join(config.dataDir, 'recordings')
+  const volume = new VolumeWatch({ file: config.databaseFile ?? '', recordings, log, onBack })
+  const refusedBecause = () => volume.refusal()
+  const opening = { config, log, role, createsDatabase, owner, refusedBecause, onDamage, now }
+  const database = await openConfigured(opening)
   const { read, write, writeWhenFull, dataVersion } = database
   const stores = new ProjectStores(database.store)
   const { idHashKey, sessionSecret, generation } = await readSecrets(read, write)
+  if (database.isLocal) volume.start(generation)
   const recordHash = createRecordHash(idHashKey)
   return {
     config,
     log,
     now,
     owner,
+    volume,
     database,
     read,
     write,
@@ -172,8 +185,7 @@ export async function openCommon({
     sessionSecret,
     generation,
     pagerDutyUrl,
-    /** Where people reach the console: known once the service listens. */
-    site: { address: config.publicUrl ?? `http://${config.host}:${config.port}` },
+    site: { address },
     /** Signs what outsiders bring back, and encrypts the addresses of recordings to fetch. */
     linkSecret: idHashKey,
     recordHash,

@@ -14,6 +14,7 @@ let writer: Writer
 beforeEach(async () => {
   folder = freshFolder()
   file = join(folder.folder, 'callbook.db')
+  writeFileSync(file, '')
   writer = new Writer({ kind: 'file', url: `file:${file}` })
   await writer.client.execute('create table notes (id integer primary key, note text not null unique)')
   await writer.client.execute('create table parents (id integer primary key)')
@@ -259,6 +260,7 @@ describe('a full disk', () => {
   test.skipIf(!canMount())('is 507, and nothing is written', async () => {
     const small = freshFolder()
     mount(small.folder)
+    writeFileSync(join(small.folder, 'callbook.db'), '')
     try {
       const full = new Writer({ kind: 'file', url: `file:${join(small.folder, 'callbook.db')}` })
       await full.client.execute('create table notes (note text)')

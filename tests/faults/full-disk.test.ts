@@ -95,6 +95,31 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect(added.length).toBeGreaterThan(gone.length * 0.9)
   })
 
+  test('it is one line of the log, whatever meets it', async () => {
+    const { service, project, folder } = await onSmallDisk()
+    await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+    const source = await service.services.sources.create(project.projectId, { platform: 'vapi' })
+    await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'Refunds take a week.' })
+    fillDisk(join(folder, 'filler'))
+    await fill(project, 'l')
+    const requests = () => [
+      project.send('POST', '/v1/knowledge/search', { query: `What of ${performance.now()}?` }),
+      project.fetch('/v1/calls'),
+      project.fetch('/ingest/calls/recorded/recording', { method: 'PUT', body: madeWav() }),
+      fetch(`${service.url}/ingest/from/${source.id}`, {
+        method: 'POST',
+        body: '{"message":{"type":"status-update"}}',
+        headers: { 'content-type': 'application/json', 'x-vapi-secret': source.secret ?? '' },
+      }),
+    ]
+    for (let n = 0; n < 4; n++) {
+      await Promise.all(requests())
+      await Bun.sleep(1_000)
+    }
+    const troubles = service.logs.filter(({ level }) => Number(level) >= 40).map(({ msg }) => msg)
+    expect(troubles).toEqual(['The disk is full, so writes that do not fit are answered with 507'])
+  })
+
   test('after a restart as well, deletions work, erase everything and make room', async () => {
     const { service: before, project, folder } = await onSmallDisk(48)
     const stored = await fill(project, 'g', 8_000)

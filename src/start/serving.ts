@@ -1,0 +1,31 @@
+import type { Services } from '../services/services.ts'
+
+/** The services, and what answers requests with them. */
+interface Opened {
+  services: Services
+  /** Settles when they have started. */
+  started: Promise<void>
+  fetch: (request: Request) => Response | Promise<Response>
+}
+
+/** Answers requests with services that are closed and opened again once the data is back at its path. */
+export class Serving {
+  /** Requests wait while it is pending. */
+  opened: Promise<Opened>
+  /** Where people reach the service, once it listens. */
+  address = ''
+  isEnding = false
+
+  constructor(open: (onBack: () => void) => Promise<Opened>, onFailure: (error: unknown) => void) {
+    const onBack = () => {
+      if (this.isEnding) return
+      this.opened = this.opened.then(({ services }) => services.close()).then(() => open(onBack))
+      const again = this.opened.then(({ services, started }) => {
+        services.listensAt(this.address)
+        return started
+      })
+      again.catch(onFailure)
+    }
+    this.opened = open(onBack)
+  }
+}
