@@ -166,7 +166,7 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
-        problem: database.problem,
+        problem: services.problem,
         replication: database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,

@@ -19,7 +19,7 @@ const embedWithinMs = 20_000
 
 /** The report of `doctor` on one part. */
 export interface Check {
-  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index' | 'recordings'
+  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'analysis' | 'index' | 'recordings'
   ok: boolean
   detail: string
   /** What to do; null if nothing is wrong. */
@@ -45,6 +45,8 @@ export async function runChecks(
       await report(await checkDatabase(services, repair))
       isOpen = true
       await report(await checkEmbedding(services, shell.signal))
+      const analysis = await checkAnalysis(services, shell.signal)
+      if (analysis) await report(analysis)
       await report(await checkIndexes(services, shell.signal))
       const recordings = await checkRecordings(services, repair, shell.signal)
       if (recordings) await report(recordings)
@@ -213,6 +215,26 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
   } catch (error) {
     signal.throwIfAborted()
     return failed(timeout.aborted ? `no answer within ${embedWithinMs / 1000} s` : sentenceOf(error))
+  }
+}
+
+/** Null without a model. */
+async function checkAnalysis({ chat }: Services, signal: AbortSignal): Promise<Check | null> {
+  if (!chat) return null
+  const startedAt = performance.now()
+  try {
+    await chat.probe(signal)
+    const tookMs = Math.round(performance.now() - startedAt)
+    return sound('analysis', `${chat.name} at ${chat.destination} answered in ${tookMs} ms`)
+  } catch (error) {
+    signal.throwIfAborted()
+    const advice =
+      'Check ANALYSIS_MODEL, ANALYSIS_ENDPOINT, ANALYSIS_TOKEN and the network. Until then, calls wait for their analysis.'
+    return fault(
+      'analysis',
+      `${chat.name} at ${chat.destination} cannot be used: ${sentenceOf(error)}`,
+      advice,
+    )
   }
 }
 

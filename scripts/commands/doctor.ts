@@ -7,8 +7,8 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')
     .description(
-      'Check the configuration, the database, the addon, the embedding provider (by embedding one word) and the ' +
-        'index files, and say how to fix each problem.',
+      'Check the configuration, the database, the addon, the embedding provider (by embedding one word), the ' +
+        'model for analysis (by asking for one word) and the index files, and say how to fix each problem.',
     )
     .option(
       '--repair',

@@ -28,7 +28,7 @@ interface AnalyzerOptions {
   /** Held by the one node that analyzes, of several on one database. */
   lease: Pick<Lease, 'take' | 'release'>
   now: () => number
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 /** Analyzes the calls of the queue, in the process that owns the folder: some at once, with the projects taking turns. */
@@ -43,6 +43,7 @@ export class Analyzer {
   /** No request is made before: the server has asked for that, or the database takes no writes. */
   #busyUntil = 0
   #busyMs = busyMsMin
+  #isModelAway = false
 
   constructor(options: AnalyzerOptions) {
     this.#options = options
@@ -152,6 +153,7 @@ export class Analyzer {
     try {
       const judged = await judge.ask(projectId, question, signal)
       this.#busyMs = busyMsMin
+      this.#noteModel(null)
       await outcomes.store(due, judged)
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error
@@ -178,6 +180,16 @@ export class Analyzer {
     if (isOfCall && due.attempts + 1 >= attemptsMax) return await outcomes.fail(due, question, detail)
     await queue.postpone(due, now() + retryMsMax, isOfCall)
     await budget.pause(due.projectId, reason, detail)
+    this.#noteModel(error)
+  }
+
+  /** Logs once that the model cannot be used, and once that it can again. */
+  #noteModel(problem: ModelUnavailable | null): void {
+    if (this.#isModelAway === (problem !== null)) return
+    this.#isModelAway = problem !== null
+    const { log } = this.#options
+    if (problem === null) log.info('The analysis model can be used again')
+    else log.warn({ problem: problem.detail }, 'The analysis model cannot be used, so calls wait for it')
   }
 }
 

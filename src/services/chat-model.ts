@@ -10,6 +10,8 @@ export interface ConfiguredModel extends Model {
   /** A document with more characters is longer than its context, whatever the language. */
   charsMax: number
   ask: AskModel
+  /** Asks for one word. @throws ModelUnavailable or RequestRefused */
+  probe(signal: AbortSignal): Promise<unknown>
 }
 
 const charsPerTokenMax = 16
@@ -30,6 +32,8 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
     destination: model.destination,
     requestsAtOnce,
     charsMax: contextTokens * charsPerTokenMax,
+    probe: (signal) =>
+      model.ask({ messages: [{ role: 'user', content: 'Say yes.' }], schema: null, tokensMax: 8 }, signal),
     ask: (rubric, transcript, signal) => judge({ rubric, transcript, model: asked, contextTokens, signal }),
   }
 }

@@ -21,7 +21,7 @@ import type { Common, Parts } from './parts.ts'
 /** The parts that only the console uses: people, their sessions and their links. */
 export function createConsole(
   { config, log, database, audit, sessionSecret, now }: Common,
-  { embedder, chat, keys }: Pick<Parts, 'embedder' | 'chat' | 'keys'>,
+  { embedder, chat, keys, problem }: Pick<Parts, 'embedder' | 'chat' | 'keys' | 'problem'>,
 ): ConsoleParts {
   const { oidc } = config
   const common = { read: database.read, write: database.write, audit, now, log, oidc }
@@ -53,6 +53,7 @@ export function createConsole(
       version,
       startedAt: now(),
       database,
+      problem,
       embedder,
       model: chat,
       requestsOf: (keyId) => keys.requestsOf(keyId),

@@ -240,6 +240,7 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
   const { changeWatch } = ofWebhooks
   const { erasure, projectErasure } = erasers
   const { indexer, knowledge } = ofKnowledge
+  const problem = async () => database.problem() ?? (await ofAnalysis.budget.problem())
   const bytesKept = () => ofCalls.recordings.bytesKept()
   metrics.watch({
     countPending: () => countPending(read),
@@ -250,8 +251,11 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
     backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
     changeWatch,
     bytesKept,
+    problem: async () => database.refusesWritesBecause() ?? (await problem()),
   })
   return {
+    /** What an operator should know while reads and deletions work, in a sentence; null when nothing is wrong. */
+    problem,
     ...indexing,
     ...erasers,
     ...ofCalls,
@@ -622,6 +626,7 @@ function createAnalysis(common: Common, { chat, calls, ingest, webhooks }: Index
     : null
   return {
     rubrics,
+    budget,
     analyzer,
     analyses: new Analyses({
       store,

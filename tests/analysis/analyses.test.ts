@@ -456,6 +456,33 @@ describe('trouble with the model', () => {
     expect((await service.services.analyses.status(project.projectId)).pause).toBeNull()
   })
 
+  test('an operator reads of it in the log, in /ready and in the metrics, until it is over', async () => {
+    const project = await judgedProject()
+    const lines = (start: string) => service.logs.filter(({ msg }) => String(msg).startsWith(start)).length
+    const before = [lines('The analysis model cannot be used'), lines('The analysis model can be used again')]
+    const seen = async () => {
+      const { problem } = await (await fetch(`${service.url}/ready`)).json()
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1])
+      return { problem, one: value('callbook_problem'), paused: value('callbook_analyses_paused') }
+    }
+    expect(await seen()).toEqual({ problem: null, one: 0, paused: 0 })
+    chat.always({ status: 503, body: 'Service unavailable' })
+    for (const id of ['a', 'b']) await complete(project, id)
+    await becomes(project, 'a', 'paused')
+    expect(await seen()).toEqual({
+      problem: expect.stringMatching(/^Calls are not analyzed: The model server .+\.$/),
+      one: 1,
+      paused: 1,
+    })
+    chat.always(null)
+    later(11 * minuteMs)
+    for (const id of ['a', 'b']) await becomes(project, id, 'done')
+    expect(await seen()).toEqual({ problem: null, one: 0, paused: 0 })
+    const after = [lines('The analysis model cannot be used'), lines('The analysis model can be used again')]
+    expect(after).toEqual(before.map((count) => count + 1))
+  })
+
   test('429 is waited for as long as the server asks, without a pause', async () => {
     const project = await judgedProject()
     chat.next({ status: 429, headers: { 'retry-after': '30' }, body: { error: 'slow down' } })
