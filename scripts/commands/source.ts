@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
-import { consoleOrigin } from './person.ts'
+import { consoleOrigin } from './folder.ts'
 import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -160,7 +160,6 @@ function addRotate(source: Command, shell: Shell): void {
 function addRemove(source: Command, shell: Shell): void {
   source
     .command('remove')
-    .alias('delete')
     .description('Delete a source, its secret and its failures. Its calls stay.')
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print {"id","deleted"}')

@@ -46,12 +46,29 @@ describe('every command', () => {
     expect(readdirSync(callbook.dataDir)).toEqual([])
   })
 
+  test('the help says what starts the service', async () => {
+    const { code, out } = await new CommandLine().run(['--help'])
+    expect([code, out.replace(/\s+/g, ' ')]).toEqual([
+      0,
+      expect.stringContaining('None of these commands starts the service: `bun start` does'),
+    ])
+  })
+
+  test.each(['alert', 'project', 'person', 'source', 'webhook'])(
+    '%s has one word for removing',
+    async (noun) => {
+      const { out } = await new CommandLine().run([noun, '--help'])
+      expect(out).toMatch(/\n {2}remove /)
+      expect(out).not.toContain('|delete')
+      expect((await new CommandLine().run([noun, 'delete', 'x'])).err).toContain("unknown command 'delete'")
+    },
+  )
+
   test.each([
     [[]],
     [['nonsense']],
     [['project']],
     [['project', 'create']],
-    [['project', 'create', 'a', 'b']],
     [['project', 'list', '--nonsense']],
     [['project', 'rename', 'p']],
     [['project', 'remove', 'p']],
