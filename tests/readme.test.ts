@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { guidePages } from '../src/guide/guide.ts'
 import { repository, type ServiceProcess, spawnService } from './support/process.ts'
 
 let service: ServiceProcess
@@ -40,6 +41,28 @@ test("the README's tour and the guide's examples for agents run unchanged, and a
     expect(stdout).toContain(answer)
   }
   expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
+})
+
+test("the README's list of the guide's pages is complete", () => {
+  const section =
+    /\n## The guide\n([\s\S]*)/.exec(readFileSync(join(repository, 'README.md'), 'utf8'))?.[1] ?? ''
+  const listed = [...section.matchAll(/\(src\/guide\/([a-z-]+)\.md\)/g)].map(([, page = '']) => page)
+  expect(listed.toSorted()).toEqual([...guidePages].toSorted())
+})
+
+test('no page tells to run what nobody has published', () => {
+  const pages = [
+    'README.md',
+    ...new Bun.Glob('{src/guide/*.md,scripts/clients/*/README.md,src/console/ui/**/*.tsx}').scanSync(
+      repository,
+    ),
+  ]
+  const named = pages.filter((page) =>
+    /bunx callbook|(?:npm|bun|pip) (?:install|add) callbook|npmjs\.com\/package\/callbook|docker (?:run|pull) [^\n]*ghcr/.test(
+      readFileSync(join(repository, page), 'utf8'),
+    ),
+  )
+  expect(named).toEqual([])
 })
 
 /** A folder whose settings make curl fail, and say so, when it is answered with an error. */
