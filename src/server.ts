@@ -187,7 +187,7 @@ export function createServer(
     .use(difyRoutes(parts))
     .use(toolRoutes({ search: recordedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With their own buffers, so that clients that do not read their answers keep nobody from writing.
-    .use(ingestRoutes(services.requestIngest, new ResponseBuffers()))
+    .use(ingestRoutes(services.requestIngest, new ResponseBuffers(' Nothing was written.')))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleRecordingRoutes({ ...parts, sessions: services.console.openSessions }))
