@@ -39,7 +39,7 @@ import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
-import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
+import { tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { knowledgeTools } from './knowledge/protocols/mcp-tools.ts'
 import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
@@ -213,7 +213,7 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
       protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol, livekitProtocol],
       docsHeaders,
     }),
-    bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax, recordingBytesMax }),
+    bodyLimit({ bytesMax: bodyBytesMax, recordingBytesMax }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
