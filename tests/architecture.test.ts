@@ -161,6 +161,7 @@ describe('who may import whom', () => {
       'ids',
       'identity',
       'shared-limit',
+      'limits',
       'validation',
       'text',
       'redaction',
@@ -195,6 +196,7 @@ describe('who may import whom', () => {
           'ids',
           'identity',
           'shared-limit',
+          'limits',
           'validation',
           'version',
         ]
@@ -229,14 +231,14 @@ describe('who may import whom', () => {
     expect(linesLike(/\bnew Worker\(/, others)).toEqual([])
   })
 
-  test('the pure modules and the configuration stand on nothing of ours; the validation on the errors', () => {
+  test('the pure modules and the configuration stand on nothing of ours; the validation on the errors and limits', () => {
     const base = source.filter(({ path }) =>
-      /^src\/((errors|ids|identity|config|shared-limit|validation)\.ts$|text\/)/.test(path),
+      /^src\/((errors|ids|identity|config|limits|shared-limit|validation)\.ts$|text\/)/.test(path),
     )
     expect(
       breaches(base, (target, { path }) => {
         const [part, own] = [partOf(target), partOf(path)]
-        return part !== null && part !== own && !(own === 'validation' && part === 'errors')
+        return part !== null && part !== own && !(own === 'validation' && ['errors', 'limits'].includes(part))
       }),
     ).toEqual([])
   })

@@ -1,11 +1,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { callIdPattern } from '../ids.ts'
+import { limits } from '../limits.ts'
 import { certainInstantPattern, instantPattern } from '../text/instant.ts'
 
-export const transcriptTurnsMax = 10_000
+export const transcriptTurnsMax = limits.turns.most
 const index = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-export const metadataBytesMax = 65_536
-const timelineEntriesMax = 20_000
+export const metadataBytesMax = limits.metadata.most
+const timelineEntriesMax = limits.timeline.most
 const timelineTextCharsMax = 65_536
 
 // The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema

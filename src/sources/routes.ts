@@ -3,7 +3,7 @@ import type { Admission } from '../http/admission.ts'
 import { checkMembers, parseJson, readUncompressed } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { RequestContexts } from '../http/request-context.ts'
-import { signedBodyBytesMax } from '../http/surface.ts'
+import { limits } from '../limits.ts'
 import * as docs from './docs.ts'
 import type { SourceEvents } from './source-events.ts'
 import type { Sources } from './sources.ts'
@@ -24,7 +24,7 @@ export function sourceRoutes({ sources, sourceEvents, admission, contexts }: Sou
       const source = await sources.open(params.id ?? '')
       const isKnown = sourceEvents.isKnown(source, headers)
       const limit = contexts.bodyBytesMaxOf(request)
-      const bytesMax = isKnown ? limit : Math.min(signedBodyBytesMax, limit)
+      const bytesMax = isKnown ? limit : Math.min(limits.signedBody.most, limit)
       if (isKnown) contexts.of(request).party = source.projectId
       else admission.enterUnverified(request, 'sources', source.id)
       // Read as bytes: these are what is signed, and some platforms send JSON under other media types.

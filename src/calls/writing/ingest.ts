@@ -122,8 +122,6 @@ export class Ingest {
     const isLong = storedChars > readAtOnceCharsMax
     const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
     const [input = given] = await this.#redacted(projectId, [given])
-    // Before the mutex, to bound the number of waiting requests.
-    if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
       this.#putOne(projectId, input, isLong),
     )
@@ -236,7 +234,10 @@ export class Ingest {
   }
 
   async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
-    const append = () => this.#appender.append(projectId, input)
+    const append = () => {
+      if (isLong) input.admit?.(input.storedChars ?? 0)
+      return this.#appender.append(projectId, input)
+    }
     const document = await (isLong ? this.#inTurn(append) : append())
     if (document) return { document, isNew: false }
     if (!isLong) return await this.#batches.add(projectId, input)

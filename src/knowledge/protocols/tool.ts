@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { AppError, invalidRequest } from '../../errors.ts'
-import { compileCheck, named } from '../../validation.ts'
+import { compileCheck, jsonOf, named } from '../../validation.ts'
 import { embeddedText } from '../chunking/chunk.ts'
 import type { RecordedSearch } from '../questions/recorded-search.ts'
 import { type SearchAnswer, SearchRequest } from '../schemas.ts'
@@ -94,11 +94,9 @@ function parametersOf(parameters: unknown): ToolParameters {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw invalidRequest([{ field: 'arguments', message: 'must be valid JSON' }])
-  }
+  const value = jsonOf(text)
+  if (value !== undefined) return value
+  throw invalidRequest([{ field: 'arguments', message: 'must be valid JSON' }])
 }
 
 export function asObject(value: unknown): Record<string, unknown> | undefined {

@@ -8,8 +8,6 @@ import { isSignedWith, readToken } from './livekit-token.ts'
 import type { PartialSuccess } from './protobuf.ts'
 import type { CallSessions } from './sessions.ts'
 
-const headerBytesMax = 1_048_576
-
 /** Keeps the recording of a call. It is complete when its last chunk has been read. */
 export type KeepRecording = (
   projectId: number,
@@ -65,10 +63,8 @@ export class LiveKitReceiver {
   async takeUpload(source: OpenSource, parts: AsyncIterable<FormPart>): Promise<void> {
     let header: RecordingHeader | null = null
     let spans: Span[] = []
-    let hasHistory = false
     for await (const part of parts) {
       if ('value' in part && part.name === 'header') {
-        if (part.value.byteLength > headerBytesMax) throw tooLong()
         header = readHeader(part.value)
         spans = header.spans
       } else if (!header) throw invalidRequest([{ field: 'header', message: 'must be the first part' }])
@@ -77,8 +73,6 @@ export class LiveKitReceiver {
         await this.take(source, spans.splice(0))
         await this.#takeRecording(source, header, part.chunks)
       } else if (part.name === 'chat_history') {
-        if (hasHistory) throw invalidRequest([{ field: 'chat_history', message: 'must be one part' }])
-        hasHistory = true
         spans.push(...spansOfHistory(header.jobId, part.value))
       }
     }
@@ -100,8 +94,4 @@ export class LiveKitReceiver {
       if (!(error instanceof AppError) || !['not_found', 'call_was_deleted'].includes(error.code)) throw error
     }
   }
-}
-
-function tooLong(): AppError {
-  return invalidRequest([{ field: 'header', message: `must have at most ${headerBytesMax} bytes` }])
 }

@@ -3,6 +3,7 @@ import type { Admission } from '../../http/admission.ts'
 import { checkMembers, readBody, readParts } from '../../http/json-body.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
+import { limits } from '../../limits.ts'
 import { type FormPart, formParts } from './form-parts.ts'
 import type { LiveKitReceiver } from './livekit-receiver.ts'
 import { spansOfJob, spansOfLogs } from './livekit-report.ts'
@@ -40,7 +41,7 @@ interface LiveKitRoutesOptions {
   livekitReceiver: LiveKitReceiver
   admission: Admission
   contexts: RequestContexts
-  config: { readonly bodyBytesMax: number }
+  config: { readonly callBytesMax: number }
 }
 
 /**
@@ -56,14 +57,14 @@ export function livekitRoutes({
   const open = async (request: Request) => {
     const source = await receiver.sourceOf(request.headers)
     contexts.of(request).party = source.projectId
-    return { source, limits: { bytesMax: contexts.bodyBytesMaxOf(request), admission } }
+    return { source, bodyLimits: { bytesMax: contexts.bodyBytesMaxOf(request), admission } }
   }
   return new Elysia({ prefix: '/observability' })
     .post(
       '/traces/otlp/v0',
       async ({ request }) => {
-        const { source, limits } = await open(request)
-        const bytes = await readOtlp(request, limits)
+        const { source, bodyLimits } = await open(request)
+        const bytes = await readOtlp(request, bodyLimits)
         const { spans } = await orInvalid(() => spansOf(decodeRequest(bytes), scopes))
         return answer(encodeResponse(await receiver.take(source, spans.flatMap(spansOfJob))))
       },
@@ -72,8 +73,8 @@ export function livekitRoutes({
     .post(
       '/logs/otlp/v0',
       async ({ request }) => {
-        const { source, limits } = await open(request)
-        const bytes = await readOtlp(request, limits)
+        const { source, bodyLimits } = await open(request)
+        const bytes = await readOtlp(request, bodyLimits)
         const spans = await orInvalid(() => spansOfLogs(bytes))
         return answer(encodeResponse(await receiver.take(source, spans)))
       },
@@ -82,7 +83,7 @@ export function livekitRoutes({
     .post(
       '/metrics/otlp/v0',
       async ({ request }) => {
-        await readBody(request, (await open(request)).limits)
+        await readBody(request, (await open(request)).bodyLimits)
         return answer()
       },
       unread,
@@ -90,26 +91,24 @@ export function livekitRoutes({
     .post(
       '/recordings/v0',
       async ({ request }) => {
-        const { source, limits } = await open(request)
-        const parts = formParts(readParts(request, form, limits), {
+        const { source, bodyLimits } = await open(request)
+        const parts = formParts(readParts(request, form, bodyLimits), {
           type: request.headers.get('content-type') ?? '',
           streamed: 'audio',
-          partBytesMax: config.bodyBytesMax,
+          wholeBytesMax: { header: limits.uploadHeader.most, chat_history: config.callBytesMax },
+          hold: (bytes) => admission.hold(request, bytes),
         })
-        await orInvalid(() => receiver.takeUpload(source, checked(parts, request, admission)))
+        await orInvalid(() => receiver.takeUpload(source, checked(parts)))
         return answer()
       },
       unread,
     )
 }
 
-/** Counts the bytes of the parts that are held whole. @throws unavailable, payload_too_large for too many members */
-async function* checked(parts: AsyncIterable<FormPart>, request: Request, admission: Admission) {
+/** @throws payload_too_large if the history has too many members */
+async function* checked(parts: AsyncIterable<FormPart>) {
   for await (const part of parts) {
-    if ('value' in part) {
-      admission.hold(request, part.value.byteLength)
-      if (part.name === 'chat_history') checkMembers(part.value)
-    }
+    if ('value' in part && part.name === 'chat_history') checkMembers(part.value)
     yield part
   }
 }

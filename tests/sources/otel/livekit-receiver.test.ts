@@ -338,8 +338,17 @@ describe('a body', () => {
       ]),
       400,
     ],
+    [
+      'a second recording',
+      formOf([
+        ['header', 'application/protobuf', new Uint8Array([0x42, 1, 0x61])],
+        ['audio', 'audio/ogg', new Uint8Array(9)],
+        ['audio', 'audio/ogg', new Uint8Array(9)],
+      ]),
+      400,
+    ],
     ['a history that is no JSON', uploadOf({ history: '{' }), 400],
-    ['a header that is too long', uploadOf({ header: { room_id: 'a'.repeat(2 ** 20) } }), 400],
+    ['a header that is too long', uploadOf({ header: { room_id: 'a'.repeat(2 ** 20) } }), 413],
     ['a history of too many members', uploadOf({ history: `{"items":[${'1,'.repeat(300_000)}1]}` }), 413],
     ['a history that is too long', uploadOf({ history: `{}${' '.repeat(2 ** 25)}` }), 413],
   ])('that cannot be read is refused: %s', async (_, sent, status) => {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { sql } from 'drizzle-orm'
 import { AppError } from '../../../src/errors.ts'
+import { Admission } from '../../../src/http/admission.ts'
 import { otlpProtocol } from '../../../src/sources/otel/otlp-routes.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { capturedBody, joined, livekitHistory, livekitSession, requestOf } from './spans.ts'
@@ -236,6 +237,41 @@ describe('what cannot be read is answered by a Status in the type of the request
       `The body has more than ${bodyBytesMax} bytes, the most that is accepted.`,
     ])
     expect((await post(' '.repeat(bodyBytesMax + 1))).status).toBe(413)
+  })
+
+  test('in gzip whose trailer lies, whichever way, and a second member is a lie', async () => {
+    const liar = (bytes: number) => {
+      const body = gzipSync('{}'.padEnd(1_000))
+      body.writeUInt32LE(bytes, body.length - 4)
+      return body
+    }
+    const bodies = [
+      liar(999),
+      liar(1_001),
+      liar(0),
+      Buffer.concat([gzipSync('{'), gzipSync('}')]),
+      Buffer.of(1),
+    ]
+    for (const body of bodies) {
+      const answer = await post(new Uint8Array(body), { 'content-encoding': 'gzip' })
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        { message: 'body: must be valid gzip, as its Content-Encoding says' },
+      ])
+    }
+    expect((await post(new Uint8Array(liar(1_000)), { 'content-encoding': 'gzip' })).status).toBe(200)
+  })
+
+  test('in an encoding takes room for what it says, or may become, before it is inflated', async () => {
+    const room = spyOn(Admission.prototype, 'holdWithin')
+    const sentOf = async (body: Buffer, encoding: string) => {
+      expect((await post(new Uint8Array(body), { 'content-encoding': encoding })).status).toBe(200)
+      return (room.mock.lastCall?.[2] ?? 0) - body.length
+    }
+    expect(await sentOf(gzipSync('{}'.padEnd(60_000)), 'gzip')).toBe(60_000)
+    expect(await sentOf(deflateSync('{}'), 'deflate')).toBe(deflateSync('{}').length * 1_032)
+    expect(await sentOf(deflateSync('{}'.padEnd(199_000)), 'deflate')).toBe(bodyBytesMax)
+    room.mockRestore()
   })
 
   test('of another type or encoding', async () => {
