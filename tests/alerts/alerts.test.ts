@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { failureOf } from '../support/failure.ts'
 import fc from '../support/fast-check.ts'
 import { type Received, type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -316,6 +317,43 @@ describe('a destination', () => {
       ['ok', true],
     ])
     expect((await read(id)).state).toBe('no_data')
+  })
+
+  test('is not tried again while a test of its rule waits', async () => {
+    const { add, path, states, project } = await make()
+    const { id } = await add({ above: { alert: 0 } })
+    const { id: other } = await add({ above: { alert: 0 } })
+    const { alerts } = service.services
+    statuses.set(path, 500)
+    await alerts.test(project.projectId, id)
+    const refused = await failureOf(alerts.test(project.projectId, id))
+    expect(refused).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('waits') })
+    expect(await alerts.test(project.projectId, other)).toMatchObject({ queued: 2 })
+    await until(() => receivedAt(path).length === 2, 'a first try of each')
+    expect(await failureOf(alerts.test(project.projectId, id))).toMatchObject({ code: 'rate_limited' })
+    statuses.delete(path)
+    await until(() => {
+      clock += minuteMs
+      return states().filter((state) => state === 'ok').length === 2
+    }, 'the end of both')
+    await until(async () => (await service.services.webhooks.list(project.projectId))[0]?.pending === 0)
+    expect(await alerts.test(project.projectId, id)).toMatchObject({ queued: 2 })
+  })
+
+  test('is tried ten times an hour in a project, also when all is asked for at once', async () => {
+    const [{ add, project }, other] = [await make(), await make()]
+    const rules = await Promise.all(Array.from({ length: 12 }, () => add({ above: { alert: 0 } })))
+    const { alerts } = service.services
+    const tried = await Promise.allSettled(rules.map(({ id }) => alerts.test(project.projectId, id)))
+    const refused = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    expect(refused).toMatchObject(Array(2).fill({ code: 'rate_limited', retryAfterSeconds: 600 }))
+    const { id } = await other.add({ above: { alert: 0 } })
+    expect(await alerts.test(other.project.projectId, id)).toMatchObject({ queued: 2 })
+    const last = rules[tried.findIndex(({ status }) => status === 'rejected')]?.id ?? ''
+    clock += 59 * minuteMs
+    expect(await failureOf(alerts.test(project.projectId, last))).toMatchObject({ code: 'rate_limited' })
+    clock += 2 * minuteMs
+    expect(await alerts.test(project.projectId, last)).toMatchObject({ queued: 2 })
   })
 })
 
