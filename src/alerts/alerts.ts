@@ -8,6 +8,7 @@ import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
+import { FairQueue } from '../threads/fair-queue.ts'
 import { compileCheck } from '../validation.ts'
 import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
 import type { Destinations, OfferedDestination } from './destinations.ts'
@@ -27,6 +28,8 @@ const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
+/** Of a project: while somebody types, the console asks for several. */
+const previewsWaitingMax = 4
 const testsPerHourMax = 10
 const hourMs = 3_600_000
 /** How many of the newest entries of the audit trail are searched for tests. */
@@ -64,6 +67,7 @@ const check = compileCheck(AlertChange, alertErrors)
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
   readonly #options: AlertsOptions
+  readonly #previews = new FairQueue<Preview>(previewsWaitingMax)
 
   constructor(options: AlertsOptions) {
     this.#options = options
@@ -207,11 +211,15 @@ export class Alerts {
     return { data, next: rows.length > changesPerPageMax ? (data.at(-1)?.seq ?? null) : null }
   }
 
-  /** When the rule would have changed its state in the last 30 days. @throws invalid_request naming each bad field */
+  /**
+   * When the rule would have changed its state in the last 30 days.
+   * @throws invalid_request naming each bad field; unavailable while too many others of the project wait
+   */
   async preview(projectId: number, change: unknown): Promise<Preview> {
     const { figures, now } = this.#options
     const { rule } = this.#read(change)
-    return await previewOf({ figures, projectId, rule, now: now() })
+    const preview = () => previewOf({ figures, projectId, rule, now: now() })
+    return await this.#previews.do(projectId, JSON.stringify(rule), preview)
   }
 
   /** Deletes changes older than 90 days. */

@@ -456,3 +456,56 @@ test('a preview tells when a rule would have fired in the last 30 days', async (
   expect(Math.max(...data.map(({ calls }) => calls))).toBe(3)
   expect(data.filter(({ state }) => state === 'alert').length).toBeGreaterThan(0)
 })
+
+test('of many previews at once, a project has one made and four wait, whatever another project asks for', async () => {
+  const [{ project }, other] = [await make(), await make()]
+  const { alerts } = service.services
+  const rule = (alert: number) => ({ name: 'n', windowMinutes: 60, above: { alert } })
+  const wanted = Array.from({ length: 20 }, (_, n) => alerts.preview(project.projectId, rule(n)))
+  const elsewhere = alerts.preview(other.project.projectId, rule(0))
+  const results = await Promise.allSettled(wanted)
+  const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  expect(refused).toMatchObject(Array(15).fill({ code: 'unavailable' }))
+  expect((await elsewhere).data.length).toBeGreaterThanOrEqual(720)
+  const equal = Array.from({ length: 20 }, () => alerts.preview(project.projectId, rule(0)))
+  expect(new Set((await Promise.all(equal)).map((preview) => JSON.stringify(preview.fired)))).toHaveLength(1)
+})
+
+test('the figures of many windows are those of each of them', async () => {
+  const { project, put } = await make()
+  const { windowFigures } = service.services
+  const firstEnd = clock - 20 * minuteMs
+  for (let n = 0; n < 60; n++) {
+    const at = new Date(clock - 40 * minuteMs + n * 0.65 * minuteMs).toISOString()
+    await put(`c${n}`, {
+      createdAt: at,
+      occurredAt: at,
+      duration: (n * 7) % 5,
+      evaluation: [null, 'success', 'fail'][n % 3],
+      ...(n % 4 > 0 && { details: { latencyMs: (n * 37) % 11 } }),
+    })
+  }
+  const windows = { firstEnd, lastEnd: clock + 5 * minuteMs, stepMs: minuteMs, lengthMs: 7 * minuteMs }
+  for (const [of, show] of [
+    ['calls', 'count'],
+    ['duration', 'sum'],
+    ['duration', 'max'],
+    ['success', 'share'],
+    ['latencyMs', 'min'],
+    ['latencyMs', 'avg'],
+    ['latencyMs', 'p50'],
+    ['latencyMs', 'p95'],
+  ] as const) {
+    const rule = { filters: {}, of, show }
+    const { values, calls } = await windowFigures.ofWindows(project.projectId, rule, windows)
+    expect(values).toHaveLength(26)
+    for (const [index, value] of values.entries()) {
+      const to = firstEnd + index * minuteMs
+      const figure = await windowFigures.read(project.projectId, rule, { from: to - 7 * minuteMs, to })
+      const found = { value: Number.isNaN(value) ? null : value, calls: calls[index] }
+      expect([of, show, index, found.calls]).toEqual([of, show, index, figure.calls])
+      if (figure.value === null) expect(found.value).toBeNull()
+      else expect(found.value).toBeCloseTo(figure.value, 9)
+    }
+  }
+})
