@@ -107,7 +107,11 @@ function addSet(source: Command, shell: Shell): void {
         sources.change(await sources.projectOf(id), id, options).catch(toOptions),
       )
       const answer = { id, options: changed.options, hasApiKey: changed.hasApiKey }
-      await shell.answer(json, answer, `Changed the options of ${shown(changed.name)} (${id}).`)
+      const wantsKey = 'host' in options && setUpOf(changed.platform).apiKeyName && !changed.hasApiKey
+      await shell.answer(json, answer, [
+        `Changed the options of ${shown(changed.name)} (${id}).`,
+        ...(wantsKey ? ['It has no API key. A key is given anew with each host: --option apiKey=-'] : []),
+      ])
     })
 }
 

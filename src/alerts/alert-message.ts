@@ -14,10 +14,12 @@ export interface WindowFigures {
   read(projectId: number, rule: Rule, period: Period): Promise<{ value: number | null; calls: number }>
   /** Until when a window of this length may end with the same figure if no call changes. */
   steadyUntil(projectId: number, rule: Rule, period: Period): Promise<number>
-  /** The time and the number of each call of a period, in the order of time. */
-  numbers(projectId: number, rule: Rule, period: Period): Promise<{ at: number; number: number | null }[]>
-  /** What is shown of calls with these numbers. */
-  valueOf(show: string, numbers: readonly (number | null)[]): number | null
+  /** The figure of each window, NaN for none, the earliest first. @throws invalid_request if they have too many calls */
+  ofWindows(
+    projectId: number,
+    rule: Rule,
+    windows: Record<'firstEnd' | 'lastEnd' | 'stepMs' | 'lengthMs', number>,
+  ): Promise<{ values: Float64Array; calls: Uint32Array }>
 }
 
 /** A rule as it is stored. */

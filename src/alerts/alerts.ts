@@ -1,12 +1,14 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import { alertChanges, alerts, projects, webhookQueue } from '../db/schema.ts'
+import type { Requirement } from '../db/requirements.ts'
+import { alertChanges, alerts, auditEvents, projects, webhookQueue } from '../db/schema.ts'
 import type { StoreOf } from '../db/store.ts'
 import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
+import { FairQueue } from '../threads/fair-queue.ts'
 import { compileCheck } from '../validation.ts'
 import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
 import type { Destinations, OfferedDestination } from './destinations.ts'
@@ -26,6 +28,12 @@ const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
+/** Of a project: while somebody types, the console asks for several. */
+const previewsWaitingMax = 4
+const testsPerHourMax = 10
+const hourMs = 3_600_000
+/** How many of the newest entries of the audit trail are searched for tests. */
+const entriesSearchedMax = 5_000
 
 interface AlertsOptions {
   read: ReadDatabase
@@ -59,6 +67,7 @@ const check = compileCheck(AlertChange, alertErrors)
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
   readonly #options: AlertsOptions
+  readonly #previews = new FairQueue<Preview>(previewsWaitingMax)
 
   constructor(options: AlertsOptions) {
     this.#options = options
@@ -151,7 +160,10 @@ export class Alerts {
     return { id, deleted: true }
   }
 
-  /** Sends an alert and its end to the destinations, marked as a test. @throws not_found */
+  /**
+   * Sends an alert and its end to the destinations, marked as a test.
+   * @throws not_found; rate_limited while a test of the alert waits, and beyond ten an hour in the project
+   */
   async test(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
     const { store, messages, audit, now } = this.#options
     const alert = toStored(await this.#find(projectId, id))
@@ -162,7 +174,8 @@ export class Alerts {
       const message = messages.of(alert, { state, value, limit, calls }, windowOf(rule, now()))
       return queueing(alert, { ...message, test: true }, now())
     }
-    const { entry: _, ...sent } = await write.batch({
+    const requirements = [hasNoTest(alert.seq), hasFewTests(projectId, now() - hourMs)]
+    const { entry: _, ...sent } = await write.batchIf(requirements, {
       found: sql`update ${alerts} set version = version where id = ${id}`,
       entry: audit.entry({ by, projectId, action: 'alert_tested', target: id, targetRef: id }),
       alert: queued('alert'),
@@ -198,11 +211,15 @@ export class Alerts {
     return { data, next: rows.length > changesPerPageMax ? (data.at(-1)?.seq ?? null) : null }
   }
 
-  /** When the rule would have changed its state in the last 30 days. @throws invalid_request naming each bad field */
+  /**
+   * When the rule would have changed its state in the last 30 days.
+   * @throws invalid_request naming each bad field; unavailable while too many others of the project wait
+   */
   async preview(projectId: number, change: unknown): Promise<Preview> {
     const { figures, now } = this.#options
     const { rule } = this.#read(change)
-    return await previewOf({ figures, projectId, rule, now: now() })
+    const preview = () => previewOf({ figures, projectId, rule, now: now() })
+    return await this.#previews.do(projectId, JSON.stringify(rule), preview)
   }
 
   /** Deletes changes older than 90 days. */
@@ -283,6 +300,31 @@ function toStored(row: Row) {
 function toAlert(row: Row, to: Destination[]): Alert {
   const { id, rule, isPaused, state, since, value, calls } = toStored(row)
   return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
+}
+
+function hasNoTest(seq: number): Requirement {
+  const waits = sql`exists (select 1 from ${webhookQueue}
+    where record = ${seq} and kind = 'alert' and not is_sent and alert ->> 'test')`
+  return {
+    condition: sql`not ${waits}`,
+    otherwise: () => tooManyTests('A test of this alert waits to be sent.', 60),
+  }
+}
+
+/** Counts in the audit trail, so that a restart gives no further tests. */
+function hasFewTests(projectId: number, since: number): Requirement {
+  const newest = sql`select action, at from ${auditEvents} where project_id = ${projectId}
+    order by seq desc limit ${entriesSearchedMax}`
+  const tests = sql`(select count(*) from (${newest}) where action = 'alert_tested' and at > ${since})`
+  return {
+    condition: sql`${tests} < ${testsPerHourMax}`,
+    otherwise: () =>
+      tooManyTests(`The alerts of a project can be tested ${testsPerHourMax} times an hour.`, 600),
+  }
+}
+
+function tooManyTests(detail: string, retryAfterSeconds: number): AppError {
+  return new AppError('rate_limited', 'Too many requests', { detail, retryAfterSeconds })
 }
 
 function noAlert(): AppError {

@@ -105,6 +105,7 @@ export class Lifecycle {
     await parts.indexer.close()
     await parts.textThreads.close()
     await parts.textMatcher.close()
+    await parts.windowFigures.close()
     await parts.embedder.close?.()
     await parts.files.close()
     await parts.wordBacklog.close()

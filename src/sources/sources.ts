@@ -185,17 +185,23 @@ export class Sources {
     return secret === undefined ? { ...after, secret: present } : after
   }
 
-  /** Changes some of the options. @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project */
+  /**
+   * Changes some of the options. Another host needs the API key again, so that nobody has the stored one sent to theirs.
+   * @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project
+   */
   async change(projectId: number, id: string, options: SourceOptions, by?: ActedBy): Promise<SourceRecord> {
     const record = await this.get(projectId, id)
     refuseFields(optionProblems(record.platform, options))
     const { write, audit, erasure } = this.#options
+    const before = sql`${sources.options}`
+    const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
+    const kept = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
     await write.batchIf([ownsProject(projectId, by)], {
       // A key that is replaced must be erased.
       ledger: this.#erasing(projectId, id),
       changed: write
         .update(sources)
-        .set({ options: sql`json_patch(${sources.options}, ${JSON.stringify(options)})` })
+        .set({ options: sql`json_patch(${kept}, ${JSON.stringify(options)})` })
         .where(isThis(projectId, id)),
       entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record), targetRef: id }),
     })
