@@ -368,11 +368,20 @@ const hostile: Record<keyof typeof limits, ((most: number) => Promise<string>) |
   audioLevels: null,
   audioTime: null,
   mcpPage: null,
-  mcpCall: null,
+  mcpCall: async (most) => {
+    const turns = 40
+    const transcript = Array(turns).fill({ role: 'user', content: 'x'.repeat((2 * most) / turns) })
+    await send('/ingest/calls/long', JSON.stringify({ transcript }), { 'Content-Type': json }, 'PUT')
+    const call = { name: 'get_call', arguments: { id: 'long', maxTurns: turns } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
+    const answer = await send('/mcp', body, { 'Content-Type': json, Accept: `${json}, text/event-stream` })
+    const { result } = await answer.json()
+    return result.structuredContent.nextTurn === null ? 'the whole call' : 'next page'
+  },
   mcpTool: null,
 }
 /** Rows whose limit another change brings. */
-const arriving: readonly string[] = ['token', 'telemetryFields', 'spanFields']
+const arriving: readonly string[] = ['token', 'telemetryFields', 'spanFields', 'mcpCall']
 
 for (const [name, { way, most, beyond }] of Object.entries<Limit>(limits)) {
   const sendMore = hostile[name as keyof typeof limits]
