@@ -57,6 +57,7 @@ import { FileReader } from '../knowledge/files/file-reader.ts'
 import { IdempotentCreates } from '../knowledge/idempotent-creates.ts'
 import { IndexedItems } from '../knowledge/indexed-items.ts'
 import { Follower } from '../knowledge/indexing/follower.ts'
+import { whetherFull } from '../knowledge/indexing/index/files.ts'
 import { openVectorIndex } from '../knowledge/indexing/index/vector-index.ts'
 import { countPending, Indexer } from '../knowledge/indexing/indexer.ts'
 import { ItemChanges } from '../knowledge/item-changes.ts'
@@ -206,9 +207,11 @@ export async function openIndexing({ config, log, database, owner }: Common, rol
     folder: join(config.dataDir, 'indexes'),
     space: embedder.space,
     savesFiles: owner.isOwner,
-    // A command does not search, so warnings about the index are of no interest.
-    log: (level, message, fields) =>
-      log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
+    log: (level, message, fields) => {
+      // A command does not search, so warnings about the index are of no interest. A full disk is logged once.
+      const isKnown = database.problem() !== null && String(fields.error).includes(whetherFull)
+      log[isKnown || (role === 'command' && level === 'warn') ? 'debug' : level](fields, message)
+    },
   })
   return { metrics, textThreads, embedder, index, chat: await createChatModel(config.analysis) }
 }

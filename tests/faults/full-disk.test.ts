@@ -99,9 +99,17 @@ describe.skipIf(!disk)('on a full disk', () => {
     const { service, project, folder } = await onSmallDisk()
     await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
     const source = await service.services.sources.create(project.projectId, { platform: 'vapi' })
-    await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'Refunds take a week.' })
+    const items = []
+    for (const name of ['Refunds', 'Opening hours']) {
+      const made = await project.send('POST', '/v1/knowledge', { name, text: `${name} of the shop.` })
+      items.push((await made.json()).id)
+    }
+    await project.send('POST', '/v1/knowledge/search', { query: 'refunds' })
+    await until(() => readdirSync(join(folder, 'indexes')).some((name) => name.endsWith('.hnsw')))
     fillDisk(join(folder, 'filler'))
     await fill(project, 'l')
+    // Its vector is to be erased in the file of the index, which finds no room.
+    expect((await project.fetch(`/v1/knowledge/${items[0]}`, { method: 'DELETE' })).status).toBe(200)
     const requests = () => [
       project.send('POST', '/v1/knowledge/search', { query: `What of ${performance.now()}?` }),
       project.fetch('/v1/calls'),
