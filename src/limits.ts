@@ -33,6 +33,7 @@ export const limits = {
   jsonLevels: limit('Levels of a JSON text', 100, 'levels', '400'),
   lines: limit('Lines of a body of `POST /ingest/calls`', 10_000, 'entries'),
   call: limit('A call with its details', 'CALL_MAX_BYTES', 'bytes'),
+  callText: limit('The summary, the evaluation, the reason for the end or a number of a call', 64 * KiB, 'bytes', '400'),
   turns: limit('Turns of a call', 10_000, 'entries', '400'),
   timeline: limit('Entries of the timeline of a call', 20_000, 'entries', '400'),
   metadata: limit('The metadata of a call', 64 * KiB, 'bytes', '400'),

@@ -115,7 +115,7 @@ export function compileCheck<S extends TSchema>(
 ): (value: unknown) => Static<S> {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true, formats }).compile(
+    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true, formats, keywords }).compile(
       withGuardedItems(schema),
     )
     if (validate(value)) return value as Static<S>
@@ -139,6 +139,15 @@ const formats = {
   'date-time': true as const,
   name: (text: string) => text.length > 2 * nameCharsMax || hiddenProblem(text) === null,
 }
+
+/** The most bytes of UTF-8 that a text may have. */
+const keywords = [
+  {
+    keyword: 'x-bytesMax',
+    type: 'string' as const,
+    validate: (bytesMax: number, text: string) => Buffer.byteLength(text) <= bytesMax,
+  },
+]
 
 /** Checks an array's entries only when it is not too long: millions of entries could each be an error. */
 function withGuardedItems(schema: object): object {
@@ -218,6 +227,8 @@ function sentence(error: ErrorObject): string {
         : `must be at least ${error.params.limit} characters`
     case 'maxLength':
       return `must be at most ${error.params.limit} characters`
+    case 'x-bytesMax':
+      return `must be at most ${error.schema} bytes of UTF-8`
     case 'minItems':
       return `must have at least ${error.params.limit} ${error.params.limit === 1 ? 'entry' : 'entries'}`
     case 'maxItems':

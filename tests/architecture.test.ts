@@ -160,6 +160,7 @@ describe('who may import whom', () => {
       'errors',
       'ids',
       'identity',
+      'names',
       'shared-limit',
       'limits',
       'validation',
@@ -195,6 +196,7 @@ describe('who may import whom', () => {
           'errors',
           'ids',
           'identity',
+          'names',
           'shared-limit',
           'limits',
           'validation',
@@ -231,14 +233,15 @@ describe('who may import whom', () => {
     expect(linesLike(/\bnew Worker\(/, others)).toEqual([])
   })
 
-  test('the pure modules and the configuration stand on nothing of ours; the validation on the errors and limits', () => {
+  test('the pure modules stand on nothing of ours; the validation on the errors and limits, the configuration on the rules of names', () => {
     const base = source.filter(({ path }) =>
-      /^src\/((errors|ids|identity|config|limits|shared-limit|validation)\.ts$|text\/)/.test(path),
+      /^src\/((errors|ids|identity|names|config|limits|shared-limit|validation)\.ts$|text\/)/.test(path),
     )
     expect(
       breaches(base, (target, { path }) => {
         const [part, own] = [partOf(target), partOf(path)]
-        return part !== null && part !== own && !(own === 'validation' && ['errors', 'limits'].includes(part))
+        const allowed = { validation: ['errors', 'limits'], config: ['names'] }[own ?? ''] ?? []
+        return part !== null && part !== own && !allowed.includes(part)
       }),
     ).toEqual([])
   })

@@ -83,7 +83,15 @@ export const analysisPrefix = 'analysis.'
 export const criterionPrefix = 'criterion.'
 export const verdicts = ['pass', 'fail', 'unknown'] as const
 
+const prefixes = [analysisPrefix, criterionPrefix] as const
+
+/** The names of all filters; a `KEY` stands for any name. */
+export const filterNames: readonly string[] = [
+  ...callFilters.map(({ name }) => name),
+  ...prefixes.map((prefix) => `${prefix}KEY`),
+]
+
 /** The prefix of a filter that names something of the project's own; undefined for any other filter. */
-export function prefixOf(name: string): typeof analysisPrefix | typeof criterionPrefix | undefined {
-  return ([analysisPrefix, criterionPrefix] as const).find((prefix) => name.startsWith(prefix))
+export function prefixOf(name: string): (typeof prefixes)[number] | undefined {
+  return prefixes.find((prefix) => name.startsWith(prefix))
 }

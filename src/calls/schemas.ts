@@ -7,6 +7,9 @@ export const transcriptTurnsMax = limits.turns.most
 const index = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 export const metadataBytesMax = limits.metadata.most
 const timelineEntriesMax = limits.timeline.most
+/** The texts of a call that have a limit of their own, in bytes of UTF-8. Those stored earlier may be longer. */
+export const limitedTexts = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber'] as const
+export const limitedTextBytesMax = limits.callText.most
 const timelineTextCharsMax = 65_536
 
 // The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema
@@ -88,6 +91,15 @@ const described = {
   isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
+
+/** Those texts in requests. */
+const limited = {
+  summary: withLimit(described.summary),
+  evaluation: withLimit(described.evaluation),
+  endedReason: withLimit(described.endedReason),
+  callerNumber: withLimit(described.callerNumber),
+  calledNumber: withLimit(described.calledNumber),
+} satisfies Record<(typeof limitedTexts)[number], TSchema>
 
 const callProperties = {
   id: documented(CallId, "The platform's own id for the call."),
@@ -309,6 +321,7 @@ export const CallChange = Type.Partial(
     status: documented(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
     ...described,
+    ...limited,
     transcript: documented(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ ...index, description: 'Index of the first of `turns`.' }), turns: Turns },
@@ -380,6 +393,9 @@ export const CallChange = Type.Partial(
 )
 export type CallChange = Static<typeof CallChange>
 
+/** The same of a platform or an archive, whose long texts are cut, so that no call is lost. */
+export const ForeignChange = Type.Partial(Type.Object({ ...CallChange.properties, ...described }))
+
 const Pagination = Type.Object(
   {
     total: Type.Integer({
@@ -403,6 +419,11 @@ export const CallPage = Type.Object({ data: Type.Array(Call), pagination: Pagina
 
 function documented<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, description }
+}
+
+function withLimit<S extends TSchema>(schema: S): S {
+  const description = `${schema.description} At most ${limitedTextBytesMax} bytes.`
+  return { ...documented(schema, description), 'x-bytesMax': limitedTextBytesMax }
 }
 
 function nullable<S extends TSchema>(schema: S, description?: string) {

@@ -267,7 +267,7 @@ function late(withinMs: number): AppError {
 }
 
 /** Null when the time is up. */
-async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value | null> {
+export async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value | null> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), ms)

@@ -126,7 +126,7 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
 
   test('share one limit if the calls are large, and go on once they read', async () => {
     const after = await end()
-    for (let n = 0; n < 3; n++) await put(`large-${n}`, { summary: 'y'.repeat(largeChars) })
+    for (let n = 0; n < 3; n++) await put(`large-${n}`, { callAnalysis: { text: 'y'.repeat(largeChars) } })
     const before = residentMb()
     const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
     for (const { socket } of all) socket.pause()

@@ -479,8 +479,8 @@ describe.skipIf(ofFilesOnly)('a large body', () => {
 
   test('of exactly the limit is taken and read back equal', async () => {
     const project = await service.mintProject()
-    const summary = 's'.repeat(2_000_000)
-    const change = { summary, transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(400_000) }] }
+    const callAnalysis = { text: 's'.repeat(2_000_000) }
+    const change = { callAnalysis, transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(400_000) }] }
     const json = JSON.stringify(change)
     const body = json + ' '.repeat(bytesMax - Buffer.byteLength(json))
     expect(Buffer.byteLength(body)).toBe(bytesMax)
@@ -488,10 +488,10 @@ describe.skipIf(ofFilesOnly)('a large body', () => {
     expect(answer.status).toBe(201)
     await answer.arrayBuffer()
     const call = await getCall(project, 'call-1')
-    expect(call.summary === change.summary).toBe(true)
+    expect(call.callAnalysis?.text === callAnalysis.text).toBe(true)
     expect(call.transcript[0]?.content === change.transcript[0]?.content).toBe(true)
     const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
-    expect(page.data[0]?.summary === change.summary).toBe(true)
+    expect(page.data[0]?.callAnalysis?.text === callAnalysis.text).toBe(true)
   })
 
   test('one byte over the limit is 413 and nothing is written', async () => {

@@ -140,6 +140,18 @@ describe('callbook calls', () => {
     expect(ran.value).toMatchObject({ imported: 2, failed: 1, errors: [{ line: 2 }] })
   })
 
+  test('texts over 64 KiB are cut with a mark, and their calls are imported', async () => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const file = fileOf(linesOf([{ id: 'a', status: 'completed', summary: 'x'.repeat(70_000) }]))
+    const ran = await callbook.json(['calls', 'import', file, '--project', 'Acme'])
+    expect([ran.code, ran.value]).toMatchObject([0, { imported: 1, failed: 0 }])
+    const { value } = await callbook.json(['calls', 'export', '--project', 'Acme'])
+    expect(value).toMatchObject([
+      { status: 'completed', summary: expect.stringMatching(/^x{65526} … \[cut\]$/) },
+    ])
+  })
+
   test('export and import keep what belongs to a call: details, metadata, and the time of the newest event', async () => {
     const callbook = new CommandLine()
     await callbook.project('A')
@@ -211,7 +223,7 @@ describe('callbook calls', () => {
     const callbook = new CommandLine()
     await callbook.project('A')
     await callbook.project('B')
-    const call = { id: 'big', summary: 'x'.repeat(8_388_000) }
+    const call = { id: 'big', callAnalysis: { text: 'x'.repeat(8_388_000) } }
     const changes = Array.from({ length: 30 }, (_, n) => ({ id: 'big', duration: n + 1 }))
     const { value } = await callbook.json(['calls', 'import', '-', '--project', 'A'], {
       stdin: linesOf([call, ...changes]),
