@@ -22,14 +22,16 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
   const { ChatModel } = await import('../analysis/chat-model.ts')
   const model = new ChatModel(analysis)
   const limited = createLimit({ atOnce: requestsAtOnce, perMinute: requestsPerMinute })
-  const asked: Pick<typeof model, 'ask'> = {
-    ask: (request, signal) => limited(() => model.ask(request, signal), signal),
-  }
   return {
     name: model.model,
     destination: model.destination,
     requestsAtOnce,
     charsMax: contextTokens * charsPerTokenMax,
-    ask: (rubric, transcript, signal) => judge({ rubric, transcript, model: asked, contextTokens, signal }),
+    ask: (projectId, rubric, transcript, signal) => {
+      const asked: Pick<typeof model, 'ask'> = {
+        ask: (request, signal) => limited(projectId, () => model.ask(request, signal), signal),
+      }
+      return judge({ rubric, transcript, model: asked, contextTokens, signal })
+    },
   }
 }
