@@ -31,6 +31,7 @@ const changesPerDeletionMax = 1_000
 /** Of a project: while somebody types, the console asks for several. */
 const previewsWaitingMax = 4
 const testsPerHourMax = 10
+const testRetrySeconds = 600
 const hourMs = 3_600_000
 /** How many of the newest entries of the audit trail are searched for tests. */
 const entriesSearchedMax = 5_000
@@ -174,8 +175,7 @@ export class Alerts {
       const message = messages.of(alert, { state, value, limit, calls }, windowOf(rule, now()))
       return queueing(alert, { ...message, test: true }, now())
     }
-    const requirements = [hasNoTest(alert.seq), hasFewTests(projectId, now() - hourMs)]
-    const { entry: _, ...sent } = await write.batchIf(requirements, {
+    const { entry: _, ...sent } = await write.batchIf(mayTest(projectId, alert.seq, now()), {
       found: sql`update ${alerts} set version = version where id = ${id}`,
       entry: audit.entry({ by, projectId, action: 'alert_tested', target: id, targetRef: id }),
       alert: queued('alert'),
@@ -217,7 +217,7 @@ export class Alerts {
    */
   async preview(projectId: number, change: unknown): Promise<Preview> {
     const { figures, now } = this.#options
-    const { rule } = this.#read(change)
+    const { rule } = this.#read(change, { isPreview: true })
     const preview = () => previewOf({ figures, projectId, rule, now: now() })
     return await this.#previews.do(projectId, JSON.stringify(rule), preview)
   }
@@ -232,9 +232,13 @@ export class Alerts {
       await write.run(sql`delete from ${alertChanges} where seq in (${old})`)
   }
 
-  #read(change: unknown): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
+  /** @param options.isPreview of a rule that nobody is told of yet */
+  #read(
+    change: unknown,
+    { isPreview = false } = {},
+  ): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
     const read = check(change)
-    const errors = alertErrors(read)
+    const errors = alertErrors(isPreview ? { ...read, to: [], showOnly: true } : read)
     const rule = completeRule(read)
     try {
       this.#options.figures.check(rule)
@@ -298,33 +302,31 @@ function toStored(row: Row) {
 }
 
 function toAlert(row: Row, to: Destination[]): Alert {
-  const { id, rule, isPaused, state, since, value, calls } = toStored(row)
-  return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
+  const { id, rule, isPaused, state, since: began, value, calls } = toStored(row)
+  const { showOnly = false, ...others } = rule
+  const since = new Date(began).toISOString()
+  return { id, ...others, to, showOnly, paused: isPaused, state, since, value, calls }
 }
 
-function hasNoTest(seq: number): Requirement {
-  const waits = sql`exists (select 1 from ${webhookQueue}
-    where record = ${seq} and kind = 'alert' and not is_sent and alert ->> 'test')`
-  return {
-    condition: sql`not ${waits}`,
-    otherwise: () => tooManyTests('A test of this alert waits to be sent.', 60),
-  }
-}
-
-/** Counts in the audit trail, so that a restart gives no further tests. */
-function hasFewTests(projectId: number, since: number): Requirement {
-  const newest = sql`select action, at from ${auditEvents} where project_id = ${projectId}
+/** What a test requires. The audit trail counts, so that a restart gives no further tests. */
+function mayTest(projectId: number, seq: number, now: number): Requirement[] {
+  const tests = sql`select action, at from ${auditEvents} where project_id = ${projectId}
     order by seq desc limit ${entriesSearchedMax}`
-  const tests = sql`(select count(*) from (${newest}) where action = 'alert_tested' and at > ${since})`
-  return {
-    condition: sql`${tests} < ${testsPerHourMax}`,
-    otherwise: () =>
-      tooManyTests(`The alerts of a project can be tested ${testsPerHourMax} times an hour.`, 600),
-  }
-}
-
-function tooManyTests(detail: string, retryAfterSeconds: number): AppError {
-  return new AppError('rate_limited', 'Too many requests', { detail, retryAfterSeconds })
+  const counted = sql`select count(*) from (${tests}) where action = 'alert_tested' and at > ${now - hourMs}`
+  const waiting = sql`select 1 from ${webhookQueue}
+    where record = ${seq} and kind = 'alert' and not is_sent and alert ->> 'test'`
+  const otherwise = (detail: string) => () =>
+    new AppError('rate_limited', 'Too many requests', { detail, retryAfterSeconds: testRetrySeconds })
+  return [
+    {
+      condition: sql`not exists (${waiting})`,
+      otherwise: otherwise('A test of this alert waits to be sent.'),
+    },
+    {
+      condition: sql`(${counted}) < ${testsPerHourMax}`,
+      otherwise: otherwise(`The alerts of a project can be tested ${testsPerHourMax} times an hour.`),
+    },
+  ]
 }
 
 function noAlert(): AppError {

@@ -24,9 +24,6 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
   const { ChatModel } = await import('../analysis/chat-model.ts')
   const model = new ChatModel(analysis)
   const limited = createLimit({ atOnce: requestsAtOnce, perMinute: requestsPerMinute })
-  const asked: Pick<typeof model, 'ask'> = {
-    ask: (request, signal) => limited(() => model.ask(request, signal), signal),
-  }
   return {
     name: model.model,
     destination: model.destination,
@@ -34,6 +31,11 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
     charsMax: contextTokens * charsPerTokenMax,
     probe: (signal) =>
       model.ask({ messages: [{ role: 'user', content: 'Say yes.' }], schema: null, tokensMax: 8 }, signal),
-    ask: (rubric, transcript, signal) => judge({ rubric, transcript, model: asked, contextTokens, signal }),
+    ask: (projectId, rubric, transcript, signal) => {
+      const asked: Pick<typeof model, 'ask'> = {
+        ask: (request, signal) => limited(projectId, () => model.ask(request, signal), signal),
+      }
+      return judge({ rubric, transcript, model: asked, contextTokens, signal })
+    },
   }
 }

@@ -273,6 +273,7 @@ describe('a destination', () => {
         windowMinutes: 15,
         above: { alert: 0 },
         to,
+        showOnly: Array.isArray(to) && to.length === 0,
       })
     expect(await (await put(first.id, first.to)).json()).toMatchObject({ to: first.to })
     expect(await rows()).toHaveLength(2)
@@ -359,7 +360,7 @@ describe('a destination', () => {
 
 test('a bad rule is 400 with each field named', async () => {
   const { project, webhook } = await make()
-  const rule = { name: 'n', windowMinutes: 5, above: { alert: 1 } }
+  const rule = { name: 'n', windowMinutes: 5, above: { alert: 1 }, showOnly: true }
   const named = async (change: object) => {
     const answer = await project.send('POST', '/v1/alerts', { ...rule, ...change })
     const { errors = [] } = await answer.json()
@@ -380,14 +381,23 @@ test('a bad rule is 400 with each field named', async () => {
   expect(
     await named({ filters: { status: 'x', from: '2026-01-01', to: '2026-01-01', text: 'a', cursor: 'x' } }),
   ).toEqual([400, 'filters.from', 'filters.to', 'filters.text', 'filters.cursor', 'filters.status'])
+  expect(await named({ name: ' ' })).toEqual([400, 'name'])
+  expect(await named({ name: '\u00a0', windowMinutes: 4 })).toEqual([400, 'windowMinutes', 'name'])
+  expect(await named({ showOnly: undefined })).toEqual([400, 'to'])
+  expect(await named({ showOnly: false, to: [] })).toEqual([400, 'to'])
+  expect(await named({ to: [{ webhook }] })).toEqual([400, 'showOnly'])
+  rule.showOnly = false
   const to = [{ webhook: 'wh_none' }, { slack: 'http://127.0.0.2/' }, { pagerDuty: '…abcd' }, { webhook }]
   expect(await named({ to })).toEqual([400, 'to.0.webhook', 'to.1.slack', 'to.2.pagerDuty'])
   expect(await named({ to: [{}, { webhook, slack: 'x' }] })).toEqual([400, 'to.0', 'to.1'])
   const other = await make()
   expect(await named({ to: [{ webhook: other.webhook }] })).toEqual([400, 'to.0.webhook'])
+  rule.showOnly = true
   for (let n = 0; n < 50; n++) expect((await project.send('POST', '/v1/alerts', rule)).status).toBe(201)
   expect(await named({})).toEqual([400, 'name'])
   const [{ id }] = (await (await project.fetch('/v1/alerts')).json()).data
+  expect(await (await project.fetch(`/v1/alerts/${id}`)).json()).toMatchObject({ showOnly: true, to: [] })
+  expect((await project.send('PUT', `/v1/alerts/${id}`, { ...rule, showOnly: false })).status).toBe(400)
   expect((await other.project.fetch(`/v1/alerts/${id}`)).status).toBe(404)
   expect((await other.project.send('PUT', `/v1/alerts/${id}`, rule)).status).toBe(404)
   expect((await other.project.fetch(`/v1/alerts/${id}`, { method: 'DELETE' })).status).toBe(404)

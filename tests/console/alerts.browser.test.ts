@@ -156,7 +156,12 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     await page.getByRole('textbox', { name: 'Warn sooner' }).fill('1')
     await page.getByText('Must be less than').waitFor()
     await page.getByRole('textbox', { name: 'Warn sooner' }).fill('')
+    const create = page.getByRole('button', { name: 'Create alert' })
+    expect(await create.isDisabled()).toBe(true)
+    await page.getByLabel('Only show it here').check()
+    expect(await create.isDisabled()).toBe(false)
     await page.getByRole('button', { name: 'Add Slack' }).click()
+    expect(await page.getByLabel('Only show it here').count()).toBe(0)
     await page.getByLabel('Address of an incoming webhook').fill('http://192.168.0.1/')
     await page.getByLabel('Name', { exact: true }).fill('Any call')
     await page.getByRole('button', { name: 'Create and send a test' }).click()
@@ -266,7 +271,13 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
   test('a viewer reads alerts and what they would have done, and changes nothing', async () => {
     const project = await projectWithCalls()
     const viewer = await set.join(project, 'viewer')
-    const rule = { name: 'Any call', windowMinutes: 60, above: { alert: 0 }, filters: { agentId: 'desk' } }
+    const rule = {
+      name: 'Any call',
+      windowMinutes: 60,
+      above: { alert: 0 },
+      filters: { agentId: 'desk' },
+      showOnly: true,
+    }
     await set.owner.send('POST', `/projects/${project.id}/alerts`, rule)
     const { page, open } = await tabs.open({ person: viewer, width: 375, colorScheme: 'dark' })
     await open(`/p/${project.id}/settings/alerts`)

@@ -24,7 +24,7 @@ let chat: FakeChat
  * an alert has one pair of limits and destinations that there are, of a figure that there is.
  */
 const asWhole =
-  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData)\b|cannot be added/
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added/
 let project: TestProject
 let document: OpenAPIV3_1.Document
 let operations: Operation[]
@@ -44,7 +44,7 @@ beforeAll(async () => {
   }
   service = await startService({ env })
   project = await service.mintProject()
-  const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 } }
+  const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 }, showOnly: true }
   alertId = (await service.services.alerts.create(project.projectId, rule)).id
   document = await readDocument(service.url)
   operations = operationsOf(document)
@@ -487,7 +487,7 @@ describe('real answers', () => {
     await check('startAnalyses', run)
     await check('getAnalyses', await project.fetch(`/v1/analyses/${runId}`))
     await check('stopAnalyses', await project.fetch(`/v1/analyses/${runId}`, { method: 'DELETE' }))
-    const rule = { name: 'Rule', windowMinutes: 5, below: { warn: 2, alert: 1 } }
+    const rule = { name: 'Rule', windowMinutes: 5, below: { warn: 2, alert: 1 }, showOnly: true }
     const alert = await project.send('POST', '/v1/alerts', rule)
     const { id: made } = await alert.clone().json()
     await check('createAlert', alert)

@@ -8,7 +8,7 @@ import { FoundPages } from '../finding/found-pages.ts'
 import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
 import type { Figures } from './figures.ts'
 import { readFiguresRequest } from './figures-request.ts'
-import type { WindowApi, Windows, WindowValues } from './window-worker.ts'
+import type { WindowApi, Windows } from './window-worker.ts'
 
 /** A figure of the calls of a window of time: of those that were created in it, or completed if it is not their number. */
 export interface Watched {
@@ -94,15 +94,12 @@ export class WindowFigures {
    * The figure of each window, the earliest first, found on a thread of its own.
    * @throws invalid_request if they have too many calls
    */
-  async ofWindows(projectId: number, watched: Watched, windows: Windows): Promise<WindowValues> {
+  async ofWindows(projectId: number, watched: Watched, windows: Windows) {
     const db = this.#options.store(projectId).readInBackground
     const period = { from: windows.firstEnd - windows.lengthMs, to: windows.lastEnd }
-    const { of } = watched
-    const { measure, search, show } = readFiguresRequest({
-      ...this.queryOf(watched, period),
-      of,
-      show: watched.show,
-    })
+    const { of, show: wanted } = watched
+    const query = { ...this.queryOf(watched, period), of, show: wanted }
+    const { measure, search, show } = readFiguresRequest(query)
     const columns = {
       calls: sql<number>`count(*)`,
       // With fewer digits, a number would come back as another one.

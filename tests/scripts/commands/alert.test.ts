@@ -13,7 +13,7 @@ test('callbook alert creates, lists, tests, pauses and removes beside a running 
     const { id: project, fetch } = await service.mintProject()
     const of = ['--project', project]
     const file = join(newFolder(), 'rule.json')
-    const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
+    const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 }, showOnly: true }
     writeFileSync(file, JSON.stringify(rule))
     const { value: made } = await callbook.json(['alert', 'create', file, ...of])
     expect(made).toMatchObject({ ...rule, of: 'calls', to: [] })
@@ -29,6 +29,9 @@ test('callbook alert creates, lists, tests, pauses and removes beside a running 
     writeFileSync(file, JSON.stringify({ ...rule, windowMinutes: 1 }))
     const bad = await callbook.run(['alert', 'create', file, ...of])
     expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('windowMinutes')])
+    writeFileSync(file, JSON.stringify({ ...rule, showOnly: false, name: ' ' }))
+    const silent = await callbook.run(['alert', 'create', file, ...of])
+    expect([silent.code, silent.err]).toEqual([1, expect.stringMatching(/name.*blank.*showOnly/s)])
     expect((await callbook.run(['alert', 'pause', 'alr_none', ...of])).code).toBe(1)
   })
 })
