@@ -13,7 +13,7 @@ import type { Log } from '../observability/log.ts'
 import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
 import type { Draft, RecordingFiles } from './files.ts'
-import { decryptRange, frameBytes } from './frames.ts'
+import { damagedRecording, decryptRange, frameBytes, storedBytesOf } from './frames.ts'
 import { type Link, LinkTokens } from './links.ts'
 import type { KeptRecording } from './schemas.ts'
 
@@ -295,7 +295,7 @@ export class Recordings {
     const { draft, key, contentType, bytes, sha256 } = arrived
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
     const isSame = before?.sha256 === sha256
-    if (isSame && (await isThere(files, before.file))) {
+    if (isSame && (await isThere(files, before))) {
       await draft.discard()
       return { kept: toKept(id, before), isNew: false }
     }
@@ -318,7 +318,7 @@ export class Recordings {
     } catch (error) {
       // The row names it wherever it is, and the next start moves it.
       log.error({ error }, 'A recording was not moved')
-      if (!(await isThere(files, draft.name))) throw unavailable('The recording was lost. Send it again.', 1)
+      if (!(await isThere(files, row))) throw unavailable('The recording was lost. Send it again.', 1)
     }
     if (before) erasure.schedule(projectId)
     onKept()
@@ -440,6 +440,10 @@ export class Recordings {
     return { id, contentType, bytes, sha256, read: parts, close }
   }
 
+    if ((await opened.bytes()) !== storedBytesOf(bytes)) {
+      await close()
+      throw damagedRecording()
+    }
   async #wasDeleted(projectId: number, kind: 'call' | 'recording', id: string): Promise<boolean> {
     const { store, recordHash } = this.#options
     const hash = recordHash(projectId, kind, id)
@@ -472,10 +476,14 @@ function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): RecordingState
   return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
 }
 
-async function isThere(files: RecordingFiles, name: string): Promise<boolean> {
-  const file = await files.open(name)
-  await file?.close()
-  return file !== null
+/** Whether the file has the length that it should have. */
+async function isThere(
+  files: RecordingFiles,
+  { file, bytes }: Pick<Row, 'file' | 'bytes'>,
+): Promise<boolean> {
+  const opened = await files.open(file)
+  const stored = await opened?.bytes().finally(opened.close)
+  return stored === storedBytesOf(bytes)
 }
 
 /** Nothing was written: whoever writes looks at the call again. */

@@ -290,9 +290,9 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
 }
 
 /** Nodes that share a database share no folder. */
-function openRecordingFiles({ config, database }: Common): RecordingFiles | null {
+function openRecordingFiles({ config, database, generation }: Common): RecordingFiles | null {
   const folder = join(config.dataDir, 'recordings')
-  if (config.bucket) return new BucketFiles({ ...config.bucket, folder })
+  if (config.bucket) return new BucketFiles({ ...config.bucket, folder, generation })
   return database.isLocal ? new FolderFiles(folder) : null
 }
 
