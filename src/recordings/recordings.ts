@@ -75,7 +75,7 @@ interface RecordingsOptions {
     ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
   }
   /** What can be told of a recording; null for what cannot. Never fails. */
-  probe(arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
+  probe(projectId: number, arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
   /** Called when a recording is kept. */
   onKept: () => void
   /** Erases what a committed deletion leaves, the file included. */
@@ -121,8 +121,9 @@ const queries = preparedQueries((db) => ({
     )
     .prepare(),
   byFile: db
-    .select({ seq: recordings.seq })
+    .select({ id: calls.id })
     .from(recordings)
+    .innerJoin(calls, eq(calls.seq, recordings.seq))
     .where(eq(recordings.file, sql.placeholder('file')))
     .prepare(),
   deleted: db
@@ -258,6 +259,24 @@ export class Recordings {
     await this.#remove(projectId, id, 'expired', { actions: [] }, entry)
   }
 
+  /** Tells the length of a recording, which was not known when it arrived; not of one that is gone meanwhile. */
+  async setLength(row: Row, length: Pick<Row, 'durationSeconds' | 'channels'>): Promise<void> {
+    const { read, ingest } = this.#options
+    const call = await queries(read).byFile.get({ file: row.file })
+    if (!call) return
+    const condition = sql`exists (select 1 from ${recordings} where file = ${row.file})`
+    const { durationSeconds, channels } = length
+    await ingest.setRecording(row.projectId, call.id, toState({ ...row, ...length }), {
+      beside: {
+        requirement: { condition, otherwise: () => new HasChanged() },
+        statements: () => [
+          sql`update ${recordings} set duration_seconds = ${durationSeconds}, channels = ${channels} where file = ${row.file}`,
+        ],
+      },
+      audited: { actions: [] },
+    })
+  }
+
   async #keep(
     projectId: number,
     id: string,
@@ -269,7 +288,7 @@ export class Recordings {
     const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns.uploads }
     const arrived = await receive(parts, limits)
     try {
-      const told = await probe(arrived)
+      const told = await probe(projectId, arrived)
       return await this.#commit(projectId, id, { arrived, told, terms, files })
     } catch (error) {
       await this.#settle(arrived.draft, files)
@@ -421,6 +440,10 @@ export class Recordings {
     const opened = await this.#options.files?.open(file)
     if (!opened) throw noRecording()
     const { close } = opened
+    if ((await opened.bytes()) !== storedBytesOf(bytes)) {
+      await close()
+      throw damagedRecording()
+    }
     const { downloads } = this.#turns
     const isNamed = () => this.#isNamed(file)
     const parts = async function* (start: number, end: number) {
@@ -440,10 +463,6 @@ export class Recordings {
     return { id, contentType, bytes, sha256, read: parts, close }
   }
 
-    if ((await opened.bytes()) !== storedBytesOf(bytes)) {
-      await close()
-      throw damagedRecording()
-    }
   async #wasDeleted(projectId: number, kind: 'call' | 'recording', id: string): Promise<boolean> {
     const { store, recordHash } = this.#options
     const hash = recordHash(projectId, kind, id)

@@ -338,6 +338,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     write,
     files: recordingFiles,
     audio: audioThreads,
+    onMeasured: (row, length) => recordings.setLength(row, length),
     lease: leaseOf('peaks'),
     log,
   })
@@ -349,7 +350,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     files: recordingFiles,
     ingest,
     holds,
-    probe: ({ draft, ...arrived }) => audioThreads.probe({ ...arrived, path: draft.path }),
+    probe: (projectId, { draft, ...arrived }) =>
+      audioThreads.probe(projectId, { ...arrived, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),
     erasure,
     config,

@@ -11,7 +11,13 @@ interface Job<Result> {
 export class FairQueue<Result> {
   /** The jobs that wait, by name, of the projects in the order of their turns. */
   readonly #waiting = new Map<number | null, Map<string, Job<Result>>>()
+  readonly #waitingMax: number
   #isBusy = false
+
+  /** @param waitingMax of one project; a further job is refused */
+  constructor(waitingMax = Number.POSITIVE_INFINITY) {
+    this.#waitingMax = waitingMax
+  }
 
   /**
    * @param projectId null for work of no project
@@ -21,6 +27,7 @@ export class FairQueue<Result> {
     const jobs = this.#waiting.get(projectId) ?? new Map<string, Job<Result>>()
     const equal = jobs.get(name)
     if (equal) return equal.result
+    if (jobs.size >= this.#waitingMax) throw new Error('Too many jobs of the project wait')
     let start = () => {}
     const turn = new Promise<void>((resolve) => {
       start = resolve

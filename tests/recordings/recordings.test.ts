@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'nod
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { unavailable } from '../../src/errors.ts'
+import { AudioThreads } from '../../src/recordings/audio/audio-threads.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav, secondsOf } from '../support/recordings.ts'
@@ -95,6 +96,34 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
       expect((await upload('removed', wav)).status).toBe(503)
       expect((await upload('removed', wav)).status).toBe(200)
       expect(await bytesOf('removed')).toEqual(wav)
+    })
+
+    test('whose length could not be read tells it once its waveform is drawn, and moves the feed', async () => {
+      const probing = spyOn(AudioThreads.prototype, 'probe')
+      probing.mockResolvedValueOnce({ durationSeconds: null, channels: null })
+      expect(await (await upload('measured', wav)).json()).toMatchObject({ durationSeconds: null })
+      const [before] = await feedOf('measured')
+      await until(async () => (await recordingOf('measured')).durationSeconds === secondsOf(wav))
+      expect((await feedOf('measured'))[0]).not.toEqual(before)
+      probing.mockRestore()
+    })
+
+    test('of one project does not wait for the waveforms of all of another', async () => {
+      await service.services.peaksBacklog.idle()
+      const other = await service.mintProject()
+      const drawn: number[] = []
+      const isSent = Promise.withResolvers<void>()
+      const drawing = spyOn(AudioThreads.prototype, 'peaks').mockImplementation(async (projectId) => {
+        drawn.push(projectId)
+        await isSent.promise
+        return { peaks: new Uint8Array(), length: { durationSeconds: null, channels: null } }
+      })
+      for (const id of ['turn-1', 'turn-2', 'turn-3', 'turn-4']) await upload(id, madeWav())
+      await upload('turn', madeWav(), other)
+      isSent.resolve()
+      await until(() => drawn.length === 5)
+      drawing.mockRestore()
+      expect(drawn.indexOf(other.projectId)).toBeLessThanOrEqual(1)
     })
 
     test('has its waveform even if it is drawn before its file is moved', async () => {
