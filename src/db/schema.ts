@@ -372,7 +372,7 @@ export const recordings = sqliteTable(
   },
   (table) => [
     index('recordings_by_project').on(table.projectId, table.bytes),
-    index('recordings_without_peaks').on(table.seq).where(sql`peaks is null`),
+    index('recordings_without_peaks').on(table.projectId, table.seq).where(sql`peaks is null`),
   ],
 )
 

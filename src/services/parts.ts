@@ -309,9 +309,9 @@ export function createParts(common: Common, indexing: Indexing, role: ServicesOp
 }
 
 /** Nodes that share a database share no folder. */
-function openRecordingFiles({ config, database }: Common): RecordingFiles | null {
+function openRecordingFiles({ config, database, generation }: Common): RecordingFiles | null {
   const folder = join(config.dataDir, 'recordings')
-  if (config.bucket) return new BucketFiles({ ...config.bucket, folder })
+  if (config.bucket) return new BucketFiles({ ...config.bucket, folder, generation })
   return database.isLocal ? new FolderFiles(folder) : null
 }
 
@@ -357,6 +357,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     write,
     files: recordingFiles,
     audio: audioThreads,
+    onMeasured: (row, length) => recordings.setLength(row, length),
     lease: leaseOf('peaks'),
     log,
   })
@@ -368,7 +369,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     files: recordingFiles,
     ingest,
     holds,
-    probe: ({ draft, ...arrived }) => audioThreads.probe({ ...arrived, path: draft.path }),
+    probe: (projectId, { draft, ...arrived }) =>
+      audioThreads.probe(projectId, { ...arrived, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),
     erasure,
     config,
