@@ -287,7 +287,8 @@ export const pipecatSession: TestSpan[] = [
     parent: 'turn2',
     from: 3.9,
     to: 4.3,
-    attributes: { transcript: 'When do', is_final: true },
+    // As most services that transcribe have it.
+    attributes: { transcript: 'When do', is_final: false },
   }),
   pc({
     name: 'stt',
