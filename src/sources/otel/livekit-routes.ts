@@ -8,8 +8,8 @@ import type { LiveKitReceiver } from './livekit-receiver.ts'
 import { spansOfJob, spansOfLogs } from './livekit-report.ts'
 import { spansOf } from './otlp.ts'
 import { orInvalid, readOtlp } from './otlp-routes.ts'
-import { decodeRequest, encodeResponse, encodeStatus } from './protobuf.ts'
-import { scopes } from './sessions.ts'
+import { encodeResponse, encodeStatus } from './protobuf.ts'
+import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = { 'Content-Type': 'application/x-protobuf' }
 const recordings = '/observability/recordings/v0'
@@ -38,6 +38,7 @@ export const livekitProtocol: Protocol = {
 
 interface LiveKitRoutesOptions {
   livekitReceiver: LiveKitReceiver
+  callSessions: Pick<CallSessions, 'read'>
   admission: Admission
   contexts: RequestContexts
   config: { readonly bodyBytesMax: number }
@@ -49,6 +50,7 @@ interface LiveKitRoutesOptions {
  */
 export function livekitRoutes({
   livekitReceiver: receiver,
+  callSessions,
   admission,
   contexts,
   config,
@@ -64,7 +66,7 @@ export function livekitRoutes({
       async ({ request }) => {
         const { source, limits } = await open(request)
         const bytes = await readOtlp(request, limits)
-        const { spans } = await orInvalid(() => spansOf(decodeRequest(bytes), scopes))
+        const { spans } = await orInvalid(() => callSessions.read(source.id, bytes, spansOf(bytes, scopes)))
         return answer(encodeResponse(await receiver.take(source, spans.flatMap(spansOfJob))))
       },
       unread,
@@ -74,7 +76,7 @@ export function livekitRoutes({
       async ({ request }) => {
         const { source, limits } = await open(request)
         const bytes = await readOtlp(request, limits)
-        const spans = await orInvalid(() => spansOfLogs(bytes))
+        const spans = await orInvalid(() => callSessions.read(source.id, bytes, spansOfLogs(bytes)))
         return answer(encodeResponse(await receiver.take(source, spans)))
       },
       unread,

@@ -7,6 +7,7 @@ import { createServer } from '../../../src/server.ts'
 import { type KeepRecording, LiveKitReceiver } from '../../../src/sources/otel/livekit-receiver.ts'
 import fc from '../../support/fast-check.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { hostileRequests } from './hostile.ts'
 import {
   apiKey,
   apiSecret,
@@ -350,6 +351,20 @@ describe('a body', () => {
     expect(message).not.toBe('')
     expect(type).toBe('')
   })
+})
+
+test.each([
+  ...hostileRequests('livekit-agents', 9).map((each) => ['traces', ...each] as const),
+  ...hostileRequests('chat_history', 6).map((each) => ['logs', ...each] as const),
+])('%s of more fields than anybody sends are refused: %s', async (way, _, body) => {
+  const { token } = await mint()
+  const answer = await post(
+    { way: `${way}/otlp`, type: 'application/x-protobuf', body: new Uint8Array(gzipSync(body)) },
+    `Bearer ${token}`,
+    { 'content-encoding': 'gzip' },
+  )
+  expect(answer.status).toBe(400)
+  expect(statusOf(await answer.bytes()).message).toContain('500000 fields, and 20000 in a span')
 })
 
 describe('a recording', () => {
