@@ -1,0 +1,1 @@
+CREATE INDEX `sources_by_api_key` ON `sources` (options ->> 'apiKey') WHERE platform = 'livekit';
