@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Admission } from '../../http/admission.ts'
+import type { LimitRate } from '../../http/authenticate.ts'
 import { checkMembers, readBody, readParts } from '../../http/json-body.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
@@ -41,6 +42,7 @@ interface LiveKitRoutesOptions {
   callSessions: Pick<CallSessions, 'read'>
   admission: Admission
   contexts: RequestContexts
+  limitRate: LimitRate
   config: { readonly bodyBytesMax: number }
 }
 
@@ -53,11 +55,16 @@ export function livekitRoutes({
   callSessions,
   admission,
   contexts,
+  limitRate,
   config,
 }: LiveKitRoutesOptions) {
   const open = async (request: Request) => {
-    const source = await receiver.sourceOf(request.headers)
+    const source = await receiver.sourceOf(request.headers, (apiKey) =>
+      admission.enterUnverified(request, 'sources', `livekit ${apiKey}`),
+    )
+    admission.recognize(request)
     contexts.of(request).party = source.projectId
+    limitRate(request, source.id)
     return { source, limits: { bytesMax: contexts.bodyBytesMaxOf(request), admission } }
   }
   return new Elysia({ prefix: '/observability' })
