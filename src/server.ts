@@ -22,7 +22,7 @@ import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
 import { guideRoutes } from './guide/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
-import { authenticate, keyAuthentication } from './http/authenticate.ts'
+import { authenticate, keyAuthentication, rateLimit } from './http/authenticate.ts'
 import { personAuthentication } from './http/authenticate-person.ts'
 import { clientAddress, type PeerAddress } from './http/client-address.ts'
 import { directRead } from './http/direct-read.ts'
@@ -224,12 +224,14 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
   }
   const admission = new Admission(contexts, bodyBytesMax, workLimits(services))
   const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
+  const limitRate = rateLimit(rateLimiter, contexts)
   return {
     contexts,
     peerOf,
     clientAddress: addressOf,
     admission,
-    authenticateKey: keyAuthentication({ ...services, admission, rateLimiter, clientAddress: addressOf }),
+    limitRate,
+    authenticateKey: keyAuthentication({ ...services, admission, limitRate, clientAddress: addressOf }),
     authenticatePerson: personAuthentication({ ...services.console, contexts }),
   }
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { type McpTool, type ToolContext, toolOf } from '../mcp/tool.ts'
 import { cutMark, cutToBytes, cutToChars } from '../text/cut.ts'
 import type { Calls } from './calls.ts'
@@ -14,10 +15,10 @@ const callsMax = 100
 const turnsDefault = 200
 const turnsMax = 1_000
 /** A page has documents of at most this together, or one call. */
-const pageCharsMax = 1_048_576
+const pageCharsMax = limits.mcpPage.most
 const listedTextCharsMax = 2_000
 /** The size of a part of a call as JSON, and of what it has beside the transcript. */
-const partBytesMax = 262_144
+const partBytesMax = limits.mcpCall.most
 const partHeadBytesMax = 196_608
 /** The limit of a member of the analysis within a part. */
 const memberCharsMax = 16_384

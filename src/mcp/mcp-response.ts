@@ -10,13 +10,14 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { AppError } from '../errors.ts'
 import { type BodyLimits, readJson, withinTime } from '../http/json-body.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { limits } from '../limits.ts'
 import { RpcError, toMessage } from './message.ts'
 import type { McpTool, ToolContext } from './tool.ts'
 
 /** The SDK's code for errors that have an HTTP status but no JSON-RPC code. */
 const refusedByHttp = -32_000
 /** A tool that takes longer is given up. */
-const toolMsMaxDefault = 60_000
+const toolMsMaxDefault = limits.mcpTool.most
 
 const instructions =
   'The knowledge of one organization, as its voice agents use it, and the calls that they handled. Answer ' +

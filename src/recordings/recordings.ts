@@ -211,11 +211,12 @@ export class Recordings {
     return { token, expiresAt: new Date(expiresAt).toISOString() }
   }
 
-  /** @throws not_found */
-  async openLink(token: string): Promise<OpenRecording> {
+  /** @param enter called with the link's key before its file is opened @throws not_found, and what `enter` throws */
+  async openLink(token: string, enter: (keyId: string) => void): Promise<OpenRecording> {
     const link = this.#tokens.read(token)
     if (!link || link.expiresAt <= this.#options.now()) throw noRecording()
     const { id, recording } = await this.#linked(link)
+    enter(link.keyId)
     return await this.#open(id, recording)
   }
 

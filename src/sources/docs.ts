@@ -47,6 +47,7 @@ export const receiveEvent = {
       'not_found',
       'payload_too_large',
       'unsupported_media_type',
+      'rate_limited',
       'internal',
       'unavailable',
     ]),

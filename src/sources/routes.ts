@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Admission } from '../http/admission.ts'
+import type { LimitRate } from '../http/authenticate.ts'
 import { checkMembers, parseJson, readUncompressed } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import type { RequestContexts } from '../http/request-context.ts'
@@ -13,10 +14,11 @@ interface SourceRoutesOptions {
   sourceEvents: SourceEvents
   admission: Admission
   contexts: RequestContexts
+  limitRate: LimitRate
 }
 
 /** /ingest/from: the webhooks of platforms. Requests are signed instead of carrying a key. */
-export function sourceRoutes({ sources, sourceEvents, admission, contexts }: SourceRoutesOptions) {
+export function sourceRoutes({ sources, sourceEvents, admission, contexts, limitRate }: SourceRoutesOptions) {
   return new Elysia({ prefix: '/ingest/from' }).post(
     '/:id',
     async ({ params, request }) => {
@@ -32,6 +34,7 @@ export function sourceRoutes({ sources, sourceEvents, admission, contexts }: Sou
       checkMembers(body)
       if (!isKnown) sourceEvents.verify(source, { headers, body })
       admission.recognize(request)
+      limitRate(request, source.id)
       const answer = await sourceEvents.receive(source, body, parseJson)
       return new Response(JSON.stringify(answer), { headers: jsonHeaders })
     },

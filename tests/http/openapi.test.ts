@@ -81,7 +81,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/calls/{id}/recording': `200 206 304 404 416 ${keyed}`,
   'DELETE /v1/calls/{id}/recording': `200 404 409 507 ${keyed}`,
   'POST /v1/calls/{id}/recording/links': `201 404 413 415 ${keyed}`,
-  'GET /recordings/{id}': '200 206 304 400 404 416 500',
+  'GET /recordings/{id}': '200 206 304 400 404 416 429 500',
   'GET /v1/changes': `200 ${keyed}`,
   'GET /v1/metrics': `200 431 ${keyed}`,
   'GET /v1/knowledge': `200 304 ${keyed}`,
@@ -115,7 +115,7 @@ const expectedStatuses: Record<string, string> = {
   'POST /integrations/tool': `200 413 415 ${keyed}`,
   'POST /ingest/calls': `200 413 415 ${keyed}`,
   'POST /ingest/otlp/v1/traces': `200 413 415 ${keyed}`,
-  'POST /ingest/from/{id}': '200 400 401 404 413 415 500 503',
+  'POST /ingest/from/{id}': '200 400 401 404 413 415 429 500 503',
   'PUT /ingest/calls/{id}/recording': `200 201 409 410 413 415 507 ${keyed}`,
   'PUT /ingest/calls/{id}': `200 201 409 410 413 415 507 ${keyed}`,
 }

@@ -1,3 +1,4 @@
+import { limits } from '../../limits.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { serve } from '../../threads/serve.ts'
 import { frameBytes } from '../frames.ts'
@@ -10,7 +11,7 @@ import { wavPeaks } from './wav.ts'
 
 const decodingErrorsMax = 1_000
 /** How long a length may take while an upload waits for it, and later. */
-const hurriedMs = 500
+const hurriedMs = limits.audioTime.most
 const unhurriedMs = 5_000
 
 const peaksOf: Record<string, (reader: AudioReader) => Promise<Peaks | null>> = {

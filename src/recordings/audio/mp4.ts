@@ -1,17 +1,21 @@
+import { limits } from '../../limits.ts'
 import type { AudioLength, AudioReader } from './encrypted-audio.ts'
 
 // ISO/IEC 14496-12, §8. Libraries hold each atom: some 400,000 of a call in fragments, each of those made to cost memory.
 
 const containers = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf'])
 const windowBytes = 65_536
-const windowsMax = 2_000
+const windowsMax = limits.audioWindows.most
 /** Of all runs of samples. */
-const runBytesMax = 33_554_432
+const runBytesMax = limits.audioBytes.most
 /** More than is looked at of an atom that is no run. */
 const atomBytes = 64
 
 /** The first track with sound: what its header says, or all its fragments together. @throws Error beyond a limit */
-export async function mp4Length(reader: AudioReader, msMax: number): Promise<AudioLength> {
+export async function mp4Length(
+  reader: Pick<AudioReader, 'bytes' | 'read'>,
+  msMax: number,
+): Promise<AudioLength> {
   const movie = new Movie()
   const deadline = performance.now() + msMax
   let window: Buffer = Buffer.alloc(0)

@@ -16,7 +16,7 @@ export type KeepRecording = (
 ) => Promise<void>
 
 interface ReceiverOptions {
-  sources: Pick<Sources, 'openAll'>
+  sources: Pick<Sources, 'openByApiKey'>
   callSessions: Pick<CallSessions, 'take'>
   counts: Pick<EventCounts, 'add'>
   /** Whether the project keeps recordings, and this one was not deleted before. */
@@ -33,11 +33,16 @@ export class LiveKitReceiver {
     this.#options = options
   }
 
-  /** The source whose API secret signs the request's token. @throws invalid_signature */
-  async sourceOf(headers: Headers): Promise<OpenSource> {
+  /**
+   * The source whose API secret signs the request's token.
+   * @param enter called before sources are looked for, with the API key that the token names
+   * @throws invalid_signature, and what `enter` throws
+   */
+  async sourceOf(headers: Headers, enter: (apiKey: string) => void): Promise<OpenSource> {
     const { sources, now } = this.#options
     const token = readToken(headers, now())
-    const found = token ? await sources.openAll('livekit', 'apiKey', token.apiKey) : []
+    if (token) enter(token.apiKey)
+    const found = token ? await sources.openByApiKey(token.apiKey) : []
     const signing = found.find(({ secrets }) =>
       secrets.some((secret) => secret !== '' && token && isSignedWith(token, secret)),
     )

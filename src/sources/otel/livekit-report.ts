@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
+import type { Work } from '../../threads/time-slices.ts'
 import { jsonOf } from '../../validation.ts'
 import { FieldFault, instantMax, isObject } from '../fields.ts'
 import type { AttributeValue, Span } from './kept-span.ts'
-import { decodeLog, decodeLogsRequest, decodeRecordingHeader } from './protobuf.ts'
+import { RequestDecoder } from './protobuf.ts'
 import { callIdOf } from './session-update.ts'
-import { Slice } from './slice.ts'
 
 // What LiveKit's SDK sends at the end of a session beside its spans: livekit-agents/livekit/agents/telemetry/traces.py
 // and voice/report.py in github.com/livekit/agents. Each part becomes a span of the session, so that the parts and the
@@ -29,19 +28,18 @@ export interface RecordingHeader {
   spans: Span[]
 }
 
-/**
- * The parts of a report in a protobuf request for logs. Other requests get a turn in between.
- * @throws FieldFault if it is malformed
- */
-export async function spansOfLogs(bytes: Uint8Array): Promise<Span[]> {
+/** The parts of a report in a protobuf request for logs. @throws FieldFault if it is malformed */
+export function* spansOfLogs(bytes: Uint8Array): Work<Span[]> {
   const spans: Span[] = []
-  const slice = new Slice()
-  for (const ofResource of membersIn(decodeLogsRequest(bytes).resourceLogs)) {
+  const decoder = new RequestDecoder()
+  const { resourceLogs } = yield* decoder.logs(bytes)
+  for (const ofResource of membersIn(resourceLogs)) {
     for (const { scope, logRecords } of membersIn(ofResource.scopeLogs)) {
+      yield
       if (!reportScopes.includes(isObject(scope) && scope.name)) continue
       for (const record of listOf(logRecords)) {
-        if (slice.add(record)) await setImmediate()
-        if (record instanceof Uint8Array) spans.push(...spansOfLog(record))
+        yield
+        if (record instanceof Uint8Array) spans.push(...spansOfLog(decoder.log(record)))
       }
     }
   }
@@ -50,7 +48,7 @@ export async function spansOfLogs(bytes: Uint8Array): Promise<Span[]> {
 
 /** @throws FieldFault if it is malformed, or names no job */
 export function readHeader(bytes: Uint8Array): RecordingHeader {
-  const { jobId, roomId, isRedacted, summary } = decodeRecordingHeader(bytes)
+  const { jobId, roomId, isRedacted, summary } = new RequestDecoder().recordingHeader(bytes)
   if (!isJobId(jobId)) throw new FieldFault('header.job_id', 'is required')
   const report = parse('header.session_summary', typeof summary === 'string' ? summary : '{}')
   const endMs = millisOf(report.timestamp)
@@ -75,8 +73,7 @@ export function spansOfJob(span: Span): Span[] {
   return [{ ...span, traceId: jobId, attributes, userAttributes }]
 }
 
-function spansOfLog(bytes: Uint8Array): Span[] {
-  const log = decodeLog(bytes)
+function spansOfLog(log: Members): Span[] {
   const attributes = mapOf(log.attributes)
   const { job_id: jobId, room_id, agent_name, usage } = attributes
   const atMs = Number(log.timeUnixNano) / 1_000_000

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Admission } from '../../http/admission.ts'
+import type { LimitRate } from '../../http/authenticate.ts'
 import { checkMembers, readBody, readParts } from '../../http/json-body.ts'
 import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
@@ -9,8 +10,8 @@ import type { LiveKitReceiver } from './livekit-receiver.ts'
 import { spansOfJob, spansOfLogs } from './livekit-report.ts'
 import { spansOf } from './otlp.ts'
 import { orInvalid, readOtlp } from './otlp-routes.ts'
-import { decodeRequest, encodeResponse, encodeStatus } from './protobuf.ts'
-import { scopes } from './sessions.ts'
+import { encodeResponse, encodeStatus } from './protobuf.ts'
+import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = { 'Content-Type': 'application/x-protobuf' }
 const recordings = '/observability/recordings/v0'
@@ -39,8 +40,10 @@ export const livekitProtocol: Protocol = {
 
 interface LiveKitRoutesOptions {
   livekitReceiver: LiveKitReceiver
+  callSessions: Pick<CallSessions, 'read'>
   admission: Admission
   contexts: RequestContexts
+  limitRate: LimitRate
   config: { readonly callBytesMax: number }
 }
 
@@ -50,13 +53,19 @@ interface LiveKitRoutesOptions {
  */
 export function livekitRoutes({
   livekitReceiver: receiver,
+  callSessions,
   admission,
   contexts,
+  limitRate,
   config,
 }: LiveKitRoutesOptions) {
   const open = async (request: Request) => {
-    const source = await receiver.sourceOf(request.headers)
+    const source = await receiver.sourceOf(request.headers, (apiKey) =>
+      admission.enterUnverified(request, 'sources', `livekit ${apiKey}`),
+    )
+    admission.recognize(request)
     contexts.of(request).party = source.projectId
+    limitRate(request, source.id)
     return { source, bodyLimits: { bytesMax: contexts.bodyBytesMaxOf(request), admission } }
   }
   return new Elysia({ prefix: '/observability' })
@@ -65,7 +74,7 @@ export function livekitRoutes({
       async ({ request }) => {
         const { source, bodyLimits } = await open(request)
         const bytes = await readOtlp(request, bodyLimits)
-        const { spans } = await orInvalid(() => spansOf(decodeRequest(bytes), scopes))
+        const { spans } = await orInvalid(() => callSessions.read(source.id, bytes, spansOf(bytes, scopes)))
         return answer(encodeResponse(await receiver.take(source, spans.flatMap(spansOfJob))))
       },
       unread,
@@ -75,7 +84,7 @@ export function livekitRoutes({
       async ({ request }) => {
         const { source, bodyLimits } = await open(request)
         const bytes = await readOtlp(request, bodyLimits)
-        const spans = await orInvalid(() => spansOfLogs(bytes))
+        const spans = await orInvalid(() => callSessions.read(source.id, bytes, spansOfLogs(bytes)))
         return answer(encodeResponse(await receiver.take(source, spans)))
       },
       unread,

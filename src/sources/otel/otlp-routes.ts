@@ -17,7 +17,7 @@ import { limits } from '../../limits.ts'
 import { FieldFault } from '../fields.ts'
 import { spansOf } from './otlp.ts'
 import { exportTraces } from './otlp-docs.ts'
-import { decodeRequest, encodeResponse, encodeStatus, type PartialSuccess } from './protobuf.ts'
+import { encodeResponse, encodeStatus, type PartialSuccess } from './protobuf.ts'
 import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = 'application/x-protobuf'
@@ -45,7 +45,7 @@ export const otlpProtocol: Protocol = {
 }
 
 interface OtlpRoutesOptions {
-  callSessions: Pick<CallSessions, 'take'>
+  callSessions: Pick<CallSessions, 'read' | 'take'>
   admission: Admission
   contexts: RequestContexts
 }
@@ -56,7 +56,11 @@ export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOpti
     '/ingest/otlp/v1/traces',
     async ({ caller, request }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
-      const { spans, ...refused } = await readSpans(request, limits)
+      const bytes = await readOtlp(request, limits, [protobuf, json])
+      const { spans, ...refused } = await orInvalid(() => {
+        const sent = typeOf(request) === json ? parseBody(bytes) : bytes
+        return callSessions.read(caller.keyId, bytes, spansOf(sent, scopes))
+      })
       const taken = await callSessions.take(caller.projectId, spans)
       const partial = {
         rejectedSpans: refused.rejectedSpans + taken.rejectedSpans,
@@ -87,13 +91,6 @@ function answer(
 
 function typeOf({ headers }: Request): string {
   return headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-}
-
-/** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field */
-async function readSpans(request: Request, limits: BodyLimits) {
-  const bytes = await readOtlp(request, limits, [protobuf, json])
-  const isJson = typeOf(request) === json
-  return await orInvalid(() => spansOf(isJson ? parseBody(bytes) : decodeRequest(bytes), scopes))
 }
 
 /**

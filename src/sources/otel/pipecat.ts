@@ -39,7 +39,8 @@ const kept: Readonly<Record<string, KeptAttributes>> = {
     latency: ['turn.user_bot_latency_seconds'],
     wasInterrupted: ['turn.was_interrupted'],
   },
-  stt: { text: ['transcript'], isFinal: ['is_final'], transcriptionDelay: ['metrics.ttfb'] },
+  // Of any `is_final`: most services never set it, and interim results have no spans.
+  stt: { text: ['transcript'], transcriptionDelay: ['metrics.ttfb'] },
   llm: model,
   tts: { text: ['text'], firstByte: ['metrics.ttfb'] },
   // Speech-to-speech models.
@@ -58,7 +59,7 @@ export const pipecat: Framework = {
 
   keptOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
-    if (!names || span.attributes.get('is_final') === false) return {}
+    if (!names) return {}
     const own = keptSpan(span, names)
     const isOfSession = span.name === 'turn' || span.name === 'conversation'
     const service = isOfSession && !span.service?.startsWith('unknown_service') ? span.service : undefined

@@ -115,12 +115,10 @@ describe('callbook source', () => {
       const { out } = await callbook.run(args, { stdin: 'its-secret\nAPIkey\n' })
       expect(out).toMatch(/^LIVEKIT_OBSERVABILITY_URL=http:\/\/127\.0\.0\.1:\d+$/m)
       expect(out).not.toMatch(/its-secret|ingest\/from/)
-      expect(await services.sources.openAll('livekit', 'apiKey', 'APIkey')).toMatchObject([
-        { secrets: ['its-secret'] },
-      ])
+      expect(await services.sources.openByApiKey('APIkey')).toMatchObject([{ secrets: ['its-secret'] }])
       const byOptions = [...create, 'livekit', '--option', 'apiKey=-', '--option', 'apiSecret=-']
       expect((await callbook.run(byOptions, { stdin: 'APIother\nother-secret\n' })).code).toBe(0)
-      const [other] = await services.sources.openAll('livekit', 'apiKey', 'APIother')
+      const [other] = await services.sources.openByApiKey('APIother')
       expect(other).toMatchObject({ secrets: ['other-secret'], options: { apiKey: 'APIother' } })
     })
   })

@@ -139,7 +139,8 @@ describe('from PyPI', () => {
   test.each([
     ['livekit', 'user_initiated', { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }],
     ['pipecat', 'EndFrame', {}],
-  ] as const)('%s', async (name, endedReason, more) => {
+    ['pipecat', 'EndFrame', { EARS_NEVER_FINALIZE: '1' }],
+  ] as const)('%s, %s, %o', async (name, endedReason, more) => {
     const folder = await pythonPackages()
     if (folder === null) return
     const script = join(import.meta.dir, 'python', `${name}_session.py`)
