@@ -28,7 +28,7 @@ export interface AudioPeaks {
 }
 
 /** Both are null for a file that is not what it seems, or that takes too long. */
-async function probe(audio: EncryptedAudio, msMax = hurriedMs): Promise<AudioLength> {
+async function probe(audio: EncryptedAudio, msMax: number = hurriedMs): Promise<AudioLength> {
   const reader = new AudioReader(audio, frameBytes)
   const length = await readingAudio(reader, () => lengthOf(reader, audio.contentType, msMax))
   return length ?? { durationSeconds: null, channels: null }
