@@ -121,7 +121,7 @@ async function run(
   }, die)
   const { services, started } = await serving.opened
   const { port, host, keepAliveSeconds } = config
-  const fetch = async (request: Request) => await (await serving.opened).fetch(request)
+  const fetch = (request: Request) => serving.fetch(request)
   const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch }
   const server = await listen(options).catch((error) => {
     throw new Error(listenProblem(options, error), { cause: error })
