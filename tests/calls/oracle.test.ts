@@ -33,6 +33,7 @@ const totalMax = 10_000
 const exportedMax = 2_000
 const firstAt = Date.UTC(2025, 0, 1)
 const dayMs = 86_400_000
+const hourMs = 3_600_000
 const yearMs = 365 * dayMs
 const seed = 20_261_128
 
@@ -40,13 +41,9 @@ const random = createRandom(seed)
 const below = (end: number) => Math.floor(random() * end)
 const pick = <Value>(values: readonly [Value, ...Value[]]): Value => values[below(values.length)] ?? values[0]
 const iso = (time: number) => new Date(time).toISOString()
-/** A time of the year. Some are dates, and some the very time of a call. */
+/** A time of the year. Some are dates. */
 const time = () =>
-  pick([
-    iso(firstAt + below(365) * dayMs).slice(0, 10),
-    iso(firstAt + below(365 * 24) * 3_600_000),
-    calls[below(calls.length)]?.call.createdAt ?? '',
-  ])
+  pick([iso(firstAt + below(365) * dayMs).slice(0, 10), iso(firstAt + below(365 * 24) * hourMs)])
 
 interface OracleCall extends KnownCall {
   said: Said
@@ -83,9 +80,9 @@ const zones = ['UTC', 'Europe/Berlin', 'America/New_York'] as const
 /** A few values have most of the calls, as in a call centre, and others are rare. */
 function makeCall(n: number): KnownCall & { completedAt: string | null } {
   const isLive = random() < 0.02
-  // Some share a millisecond, so that ids decide.
-  const createdAt = firstAt + Math.floor((Math.floor(n / 2) * 2 * yearMs) / callsCount)
-  const duration = random() < 0.02 ? 0 : Math.round(random() * random() * 60_000) / 100
+  // Times and durations are round, so that calls lie on the bounds that are asked for, and ids decide between them.
+  const createdAt = firstAt + Math.floor((n * yearMs) / callsCount / hourMs) * hourMs
+  const duration = random() < 0.5 ? 30 * below(21) : Math.round(random() * random() * 60_000) / 100
   const completedAt = isLive ? null : iso(createdAt + Math.round(duration * 1_000))
   const agent = `agent-${random() < 0.6 ? below(5) : below(60)}`
   const isReviewed = random() < 0.1
@@ -171,8 +168,8 @@ const filters = {
   completedFrom: () => [time()],
   completedTo: () => [time()],
   updatedFrom: () => [time()],
-  minDuration: () => pick([['60'], ['590'], ['0']]),
-  maxDuration: () => pick([['0'], ['30'], ['120.5']]),
+  minDuration: () => pick([['60'], ['600'], ['0']]),
+  maxDuration: () => pick([['0'], ['30'], ['120']]),
   number: () => pick([['1800555'], ['15551'], ['18005551037'], ['19'], ['99999']]),
   callerNumber: () => pick([['+15551000019'], ['+15551000000', '+15551000038'], ['+1']]),
   calledNumber: () => pick([['+18005551037'], ['+18005551000', '+18005551074']]),
