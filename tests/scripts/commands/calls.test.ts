@@ -32,7 +32,7 @@ describe('callbook calls', () => {
       value: { imported: calls.length, updated: 0, failed: 0 },
     })
 
-    const first = await callbook.run(['calls', 'export', '--project', 'A'])
+    const first = await callbook.spawned(['calls', 'export', '--project', 'A'])
     const exported = first.out
       .trimEnd()
       .split('\n')
