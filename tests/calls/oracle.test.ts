@@ -45,6 +45,9 @@ const iso = (time: number) => new Date(time).toISOString()
 const time = () =>
   pick([iso(firstAt + below(365) * dayMs).slice(0, 10), iso(firstAt + below(365 * 24) * hourMs)])
 
+/** When a call was completed, so that it lies on the bound. */
+const completion = () => calls[below(calls.length)]?.completedAt ?? time()
+
 interface OracleCall extends KnownCall {
   said: Said
 }
@@ -165,8 +168,8 @@ const filters = {
   isEngaged: () => pick([['true'], ['false'], ['true', 'false']]),
   from: () => [time()],
   to: () => [time()],
-  completedFrom: () => [time()],
-  completedTo: () => [time()],
+  completedFrom: () => [completion()],
+  completedTo: () => [completion()],
   updatedFrom: () => [time()],
   minDuration: () => pick([['60'], ['600'], ['0']]),
   maxDuration: () => pick([['0'], ['30'], ['120']]),
