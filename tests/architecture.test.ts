@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { importsOf, partOf, resolveImport } from '../scripts/imports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const features = [
@@ -36,8 +37,6 @@ const transpilers = {
   ts: new Bun.Transpiler({ loader: 'ts', target: 'bun' }),
   tsx: new Bun.Transpiler({ loader: 'tsx', target: 'bun' }),
 }
-/** Biome writes every import and `export … from` in this form. */
-const importForm = /^(?:import|export)\b[^'";]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm
 const everything = [...new Bun.Glob('{src,scripts}/**/*.{ts,tsx}').scanSync(root)].sort().map(readSource)
 /** The page: a program of its own, which runs in browsers. */
 const page = everything.filter(({ path }) => isOfPage(path))
@@ -51,17 +50,9 @@ function isOfPage(path: string): boolean {
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8')
   const transpiler = transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
-  const resolve = (target: string) =>
-    target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
-  const runtimeImports = transpiler.scanImports(text).map((found) => resolve(found.path))
-  const written = [...text.matchAll(importForm)].map(([, from, lazy]) => resolve(from ?? lazy ?? ''))
-  const imports = [...new Set([...runtimeImports, ...written])]
+  const runtimeImports = transpiler.scanImports(text).map((found) => resolveImport(path, found.path))
+  const imports = [...new Set([...runtimeImports, ...importsOf(path, text)])]
   return { path, code: transpiler.transformSync(text), imports, runtimeImports }
-}
-
-/** The folder or the file under src/ that a path belongs to: `calls` or `errors`; a package is none. */
-function partOf(path: string): string | null {
-  return /^src\/([^/]+?)(\.ts|\/.*)$/.exec(path)?.[1] ?? null
 }
 
 /** The only files of a feature that know of HTTP. */
@@ -379,7 +370,7 @@ describe('what code may do', () => {
     const imported = new Set(
       everything.flatMap(({ path }) =>
         [...readFileSync(join(root, path), 'utf8').matchAll(form)].flatMap(([, names = '*', from, lazy]) => {
-          const target = relative(root, join(root, dirname(path), from ?? lazy ?? ''))
+          const target = resolveImport(path, from ?? lazy ?? '')
           return names.split(',').map((name) => `${target}: ${name.trim().replace(/^type | as .*$/g, '')}`)
         }),
       ),

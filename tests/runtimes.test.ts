@@ -14,6 +14,7 @@ import { repository } from './support/process.ts'
 import { head, rawRequest } from './support/raw-http.ts'
 import { madeWav } from './support/recordings.ts'
 import { everyRuntime } from './support/runtimes.ts'
+import { skipped } from './support/skipped.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
 import { until } from './support/until.ts'
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
 
 describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remove }) => {
   if (missing !== null) {
+    skipped(`${name}: ${missing}`)
     test.skip(`is not tried: ${missing}`, () => undefined)
     return
   }
@@ -310,7 +312,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       }
     })
 
-    // Deno's server keeps idle connections open for good.
+    if (name === 'Deno') skipped('a server of Deno keeps idle connections open for good')
     test.skipIf(name === 'Deno')('how long an idle connection stays open is told', async () => {
       for (const path of ['/health', '/v1/calls', '/nowhere']) {
         const { headers } = await raw(`GET ${path} HTTP/1.1`)

@@ -6,6 +6,7 @@ import { at, type Reached } from '../support/node.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { head, opened } from '../support/raw-http.ts'
 import { freshFolder } from '../support/script.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
@@ -74,6 +75,7 @@ async function put(id: string, change: object = {}): Promise<void> {
   expect([id, answer.ok]).toEqual([id, true])
 }
 
+if (process.platform !== 'linux') skipped('only Linux says how long processes have run')
 describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait', () => {
   test('are no load, use little memory, and all hear of a change', async () => {
     await put('before')

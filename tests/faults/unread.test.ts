@@ -6,6 +6,7 @@ import { at, type Reached } from '../support/node.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { head } from '../support/raw-http.ts'
 import { freshFolder } from '../support/script.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
@@ -48,6 +49,7 @@ afterAll(async () => {
   remove()
 })
 
+if (process.platform !== 'linux') skipped('only Linux says what a process has open')
 describe.skipIf(ofFilesOnly || process.platform !== 'linux')(
   'answers that clients request and do not read',
   () => {

@@ -11,6 +11,7 @@ import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
@@ -19,8 +20,7 @@ setDefaultTimeout(60_000)
 const program = [process.env.GOBIN ?? '', join(homedir(), 'go/bin'), '/usr/local/bin']
   .map((folder) => join(folder, 'versitygw'))
   .find((path) => existsSync(path))
-if (!program)
-  console.info('Not tested: recordings in a bucket, because there is no versitygw, a server of S3.')
+if (!program) skipped('there is no versitygw, a server of S3')
 
 describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', () => {
   const fresh = freshFolder()

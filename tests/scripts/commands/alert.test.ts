@@ -20,7 +20,7 @@ test('callbook alert creates, lists, tests, pauses and removes beside a running 
     const { id } = made as { id: string }
     expect((await callbook.json(['alert', 'list', ...of])).value).toMatchObject([{ id, paused: false }])
     expect((await callbook.json(['alert', 'test', id, ...of])).value).toEqual({ id, queued: 0 })
-    expect((await callbook.run(['alert', 'pause', id, ...of])).out).toBe(`Paused the alert ${id}.\n`)
+    expect((await callbook.spawned(['alert', 'pause', id, ...of])).out).toBe(`Paused the alert ${id}.\n`)
     expect((await callbook.run(['alert', 'list', ...of])).out).toContain('paused')
     const resumed = await callbook.json(['alert', 'pause', id, '--resume', ...of])
     expect(resumed.value).toMatchObject({ paused: false })

@@ -11,6 +11,7 @@ import {
   withService,
 } from '../../support/command-line.ts'
 import { repository } from '../../support/process.ts'
+import { skipped } from '../../support/skipped.ts'
 import { until } from '../../support/until.ts'
 
 const sampleFile = join(repository, '../shared/data/calls.jsonl')
@@ -31,7 +32,7 @@ describe('callbook calls', () => {
       value: { imported: calls.length, updated: 0, failed: 0 },
     })
 
-    const first = await callbook.run(['calls', 'export', '--project', 'A'])
+    const first = await callbook.spawned(['calls', 'export', '--project', 'A'])
     const exported = first.out
       .trimEnd()
       .split('\n')
@@ -313,7 +314,7 @@ function sampleCalls(): Record<string, unknown>[] {
     const lines = readFileSync(sampleFile, 'utf8').split('\n', callsMax)
     return lines.map((line) => JSON.parse(line))
   }
-  console.info(`${sampleFile} is not there: calls made up by the test are used instead`)
+  skipped(`there is no ${sampleFile}; calls made up by the test are used instead`)
   return Array.from({ length: callsMax }, (_, i) => ({
     id: `call-${i}`,
     status: i % 7 === 0 ? 'live' : 'completed',

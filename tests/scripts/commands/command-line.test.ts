@@ -146,7 +146,7 @@ describe('every command', () => {
     await (await new CommandLine().withDatabase()).run(['backup', backup])
     const callbook = new CommandLine()
     await callbook.run(['restore', backup])
-    await callbook.run(['project', 'create', 'Acme'])
+    await callbook.spawned(['project', 'create', 'Acme'])
     expect(statSync(join(callbook.dataDir, 'callbook.db')).mode & 0o077).toBe(0)
     expect(statSync(join(callbook.dataDir, 'indexes')).mode & 0o077).toBe(0)
   })

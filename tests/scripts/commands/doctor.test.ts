@@ -18,7 +18,7 @@ describe('callbook doctor', () => {
       expect(value.filter((check: { ok: boolean }) => !check.ok)).toEqual([])
       expect(code).toBe(0)
       expect(value.map((check: { check: string }) => check.check)).toEqual(all)
-      const text = await callbook.run(['doctor'])
+      const text = await callbook.spawned(['doctor'])
       expect(text.out.split('\n').filter((one) => one.startsWith('✓'))).toHaveLength(all.length)
     })
   })

@@ -115,7 +115,7 @@ describe('callbook knowledge sync', () => {
       const folder = newFolder()
       for (const name of ['a-link.md', 'z-link.md']) symlinkSync('middle.md', join(folder, name))
       writeFileSync(join(folder, 'middle.md'), '# Refunds\n\nWe refund any order.\n')
-      const { code, out } = await callbook.run(['knowledge', 'sync', folder, '--project', project.id])
+      const { code, out } = await callbook.spawned(['knowledge', 'sync', folder, '--project', project.id])
       expect([code, out]).toEqual([
         0,
         expect.stringMatching(/: 1 item created, 0 changed, 0 unchanged, 0 deleted \([\d.]+ s\)\.$/m),

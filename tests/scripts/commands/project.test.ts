@@ -15,7 +15,7 @@ describe('callbook project', () => {
     expect((await callbook.json(['project', 'list'])).value).toEqual([created.value])
     const again = await callbook.run(['project', 'create', 'Acme Müller', '--json'])
     expect(again).toEqual({ code: 1, out: '', err: 'name: is taken by another project\n' })
-    expect((await callbook.run(['project', 'list'])).out).toContain('Acme Müller')
+    expect((await callbook.spawned(['project', 'list'])).out).toContain('Acme Müller')
   })
 
   test('several are created at once, and those before a bad name are told', async () => {

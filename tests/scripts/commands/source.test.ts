@@ -47,7 +47,9 @@ describe('callbook source', () => {
       expect(failures.value).toMatchObject([
         { callId: 'run-2', field: 'agent', message: 'must be a string', isKept: true },
       ])
-      expect((await callbook.run(['source', 'failures', made.id])).out).toContain('agent must be a string')
+      expect((await callbook.spawned(['source', 'failures', made.id])).out).toContain(
+        'agent must be a string',
+      )
       const again = await callbook.json(['source', 'read-again', made.id])
       expect(again.value).toEqual({ read: 0, failed: 1 })
 
