@@ -4,7 +4,7 @@ import { type McpTool, toolOf } from '../mcp/tool.ts'
 import type { Calls } from './calls.ts'
 import { readGivenFilters } from './finding/given-filters.ts'
 import { newestFirst } from './finding/place.ts'
-import { Call } from './schemas.ts'
+import { Call, CallDetails } from './schemas.ts'
 
 const callsDefault = 20
 const callsMax = 100
@@ -21,7 +21,7 @@ const CallListRequest = Type.Object({
       additionalProperties: true,
       description:
         'The filters of GET /v1/calls, such as status, evaluation, from and to (ISO times or dates), minDuration, ' +
-        'number, endedReason, agentId, label, text (words that were said), analysis.KEY and criterion.ID. ' +
+        'number, endedReason, agentId, agentVersion, direction, label, text (words that were said), analysis.KEY and criterion.ID. ' +
         'A list of values finds any of them.',
       example: { evaluation: 'fail', from: '2026-01-31' },
     }),
@@ -44,8 +44,12 @@ const CallRequest = Type.Object({
   maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: turnsMax, default: turnsDefault })),
 })
 
+/** Of the details, what the conversation does not show. */
+const { agent, direction, costUsd, costSource, costParts, usage } = CallDetails.properties
+
 const CallPart = Type.Object({
   ...Call.properties,
+  details: Type.Object({ agent, direction, costUsd, costSource, costParts, usage }),
   totalTurns: Type.Integer(),
   nextTurn: Type.Unsafe<number | null>({
     type: 'integer',
@@ -55,7 +59,7 @@ const CallPart = Type.Object({
 })
 
 /** The tools that read a project's calls. */
-export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTool[] {
+export function callTools(calls: Pick<Calls, 'find' | 'get' | 'details' | 'cursors'>): McpTool[] {
   return [
     toolOf({
       name: 'list_calls',
@@ -82,10 +86,14 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTo
       run: async (projectId, { id, fromTurn = 0, maxTurns = turnsDefault }) => {
         const { document } = await calls.get(projectId, id)
         const call: Call = JSON.parse(new TextDecoder().decode(document))
+        const stored = await calls.details(projectId, id)
+        const known: CallDetails = JSON.parse(new TextDecoder().decode(stored.document))
+        const { agent, direction, costUsd, costSource, costParts, usage } = known
+        const details = { agent, direction, costUsd, costSource, costParts, usage }
         const end = fromTurn + maxTurns
         const totalTurns = call.transcript.length
         const nextTurn = end < totalTurns ? end : null
-        return { ...call, transcript: call.transcript.slice(fromTurn, end), totalTurns, nextTurn }
+        return { ...call, details, transcript: call.transcript.slice(fromTurn, end), totalTurns, nextTurn }
       },
       toTexts: (call) => [document(call)],
     }),
@@ -128,11 +136,12 @@ function document({
   totalTurns,
   nextTurn,
   callAnalysis,
+  details,
   ...call
 }: Static<typeof CallPart>): string {
   const turns = transcript.map(({ role, content }) => `${role === 'user' ? 'Caller' : 'Agent'}: ${content}`)
   const more =
     nextTurn === null ? [] : [`(${totalTurns} turns in all; call again with fromTurn ${nextTurn} for more)`]
   const analysis = callAnalysis === null ? [] : [`Analysis: ${JSON.stringify(callAnalysis)}`]
-  return [line(call), ...analysis, ...turns, ...more].join('\n')
+  return [line(call), `Details: ${JSON.stringify(details)}`, ...analysis, ...turns, ...more].join('\n')
 }
