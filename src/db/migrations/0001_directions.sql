@@ -1,0 +1,6 @@
+-- Written by hand: the calls that have a direction are found by it, as new ones are. Nothing else of them changes.
+UPDATE `calls` SET `value_list` = json_insert(coalesce(`value_list`, '[]'), '$[#]', (
+	SELECT '["direction",' || substr(`details`, instr(`details`, ',"direction":"') + 13,
+		instr(substr(`details`, instr(`details`, ',"direction":"') + 14), '"') + 1) || ']'
+	FROM `call_details` WHERE `call_details`.`seq` = `calls`.`seq`))
+WHERE `seq` IN (SELECT `seq` FROM `call_details` WHERE instr(`details`, ',"direction":"') > 0);
