@@ -138,6 +138,7 @@ const calls: ConsoleState[] = [
   }),
   state('call', 'calls/:call'),
   state('call-page', 'calls/:call?view=page'),
+  repeat('call-cost', 'calls/:call?view=page', (page) => page.locator('dd details > summary').click()),
   repeat('call-live', 'calls/call-live-1'),
   repeat('call-held', 'calls/:held'),
   state('call-analysis', 'calls/:call?tab=analysis'),

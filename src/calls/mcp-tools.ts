@@ -8,7 +8,7 @@ import { readAtOnceCharsMax } from './document.ts'
 import { filterNames } from './filters.ts'
 import { readGivenFilters } from './finding/given-filters.ts'
 import { newestFirst } from './finding/place.ts'
-import { Call, limitedTextBytesMax, limitedTexts, type Turn } from './schemas.ts'
+import { Call, CallDetails, limitedTextBytesMax, limitedTexts, type Turn } from './schemas.ts'
 
 const callsDefault = 20
 const callsMax = 100
@@ -35,7 +35,7 @@ const CallListRequest = Type.Object({
       additionalProperties: true,
       description:
         'The filters of GET /v1/calls, such as status, evaluation, from and to (ISO times or dates), minDuration, ' +
-        'number, endedReason, agentId, label, text (words that were said), analysis.KEY and criterion.ID. ' +
+        'number, endedReason, agentId, agentVersion, direction, label, text (words that were said), analysis.KEY and criterion.ID. ' +
         'A list of values finds any of them.',
       example: { evaluation: 'fail', from: '2026-01-31' },
     }),
@@ -58,8 +58,12 @@ const CallRequest = Type.Object({
   maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: turnsMax, default: turnsDefault })),
 })
 
+/** Of the details, what the conversation does not show. */
+const { agent, direction, costUsd, costSource, costParts, usage } = CallDetails.properties
+
 const CallPart = Type.Object({
   ...Call.properties,
+  details: Type.Object({ agent, direction, costUsd, costSource, costParts, usage }),
   totalTurns: Type.Integer(),
   nextTurn: Type.Unsafe<number | null>({
     type: 'integer',
@@ -69,7 +73,7 @@ const CallPart = Type.Object({
 })
 
 /** The tools that read a project's calls. */
-export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTool[] {
+export function callTools(calls: Pick<Calls, 'find' | 'get' | 'details' | 'cursors'>): McpTool[] {
   return [
     toolOf({
       name: 'list_calls',
@@ -97,7 +101,11 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTo
       output: CallPart,
       run: async (projectId, { id, fromTurn = 0, maxTurns = turnsDefault }, { admit }) => {
         const { document } = await calls.get(projectId, id, admit)
-        return partOf(JSON.parse(new TextDecoder().decode(document)), fromTurn, maxTurns)
+        const stored = await calls.details(projectId, id, admit)
+        const known: CallDetails = jsonIn(stored.document)
+        const { agent, direction, costUsd, costSource, costParts, usage } = known
+        const details = { agent, direction, costUsd, costSource, costParts, usage }
+        return partOf(jsonIn(document), details, fromTurn, maxTurns)
       },
       toTexts: (call) => [document(call)],
     }),
@@ -130,8 +138,13 @@ async function listCalls(
 }
 
 /** A part of a call: turns from `fromTurn` on, at least one, as many as there is room for. */
-function partOf(call: Call, fromTurn: number, maxTurns: number): Static<typeof CallPart> {
-  let left = partHeadBytesMax
+function partOf(
+  call: Call,
+  details: Static<typeof CallPart>['details'],
+  fromTurn: number,
+  maxTurns: number,
+): Static<typeof CallPart> {
+  let left = Math.max(0, partHeadBytesMax - jsonBytes(details))
   const head = withTexts(call, (text) => {
     const cut = cutToBytes(text, Math.min(left, limitedTextBytesMax))
     left -= jsonBytes(cut)
@@ -139,7 +152,9 @@ function partOf(call: Call, fromTurn: number, maxTurns: number): Static<typeof C
   })
   const callAnalysis = call.callAnalysis && cutMembers(call.callAnalysis, left)
   const totalTurns = call.transcript.length
-  left = partBytesMax - jsonBytes({ ...head, callAnalysis, transcript: [], totalTurns, nextTurn: totalTurns })
+  left =
+    partBytesMax -
+    jsonBytes({ ...head, details, callAnalysis, transcript: [], totalTurns, nextTurn: totalTurns })
   const turns: Turn[] = []
   for (const { role, content } of call.transcript.slice(fromTurn, fromTurn + maxTurns)) {
     const turn = { role, content: turns.length > 0 ? content : cutToBytes(content, left - turnBytes) }
@@ -148,7 +163,8 @@ function partOf(call: Call, fromTurn: number, maxTurns: number): Static<typeof C
     turns.push(turn)
   }
   const end = fromTurn + turns.length
-  return { ...head, callAnalysis, transcript: turns, totalTurns, nextTurn: end < totalTurns ? end : null }
+  const nextTurn = end < totalTurns ? end : null
+  return { ...head, details, callAnalysis, transcript: turns, totalTurns, nextTurn }
 }
 
 /** The call with its texts changed. A stored call may have longer ones than can be sent today. */
@@ -179,6 +195,10 @@ function cutMembers(members: Record<string, unknown>, bytesMax: number): Record<
   return Object.fromEntries(kept)
 }
 
+function jsonIn(document: Uint8Array) {
+  return JSON.parse(new TextDecoder().decode(document))
+}
+
 function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
@@ -201,11 +221,12 @@ function document({
   totalTurns,
   nextTurn,
   callAnalysis,
+  details,
   ...call
 }: Static<typeof CallPart>): string {
   const turns = transcript.map(({ role, content }) => `${role === 'user' ? 'Caller' : 'Agent'}: ${content}`)
   const more =
     nextTurn === null ? [] : [`(${totalTurns} turns in all; call again with fromTurn ${nextTurn} for more)`]
   const analysis = callAnalysis === null ? [] : [`Analysis: ${JSON.stringify(callAnalysis)}`]
-  return [line(call), ...analysis, ...turns, ...more].join('\n')
+  return [line(call), `Details: ${JSON.stringify(details)}`, ...analysis, ...turns, ...more].join('\n')
 }

@@ -134,8 +134,50 @@ const Agent = Type.Object(
       example: 'front-desk',
     }),
     name: Type.Optional(Name('What people call it.', 'Front desk')),
+    version: Type.Optional(Name('Its version in this call.', 'v3')),
   },
   { title: 'Agent' },
+)
+export type Agent = Static<typeof Agent>
+
+/** Any other text counts as the last. */
+export const costKinds = ['llm', 'stt', 'tts', 'telephony', 'platform', 'analysis', 'other'] as const
+const costKindWords = `One of ${costKinds.join(', ')}; any other text becomes the last of them.`
+const costEntriesMax = 50
+const provider = Type.Optional(Name('Who was paid, or whose model it is.', 'openai'))
+const model = Type.Optional(Name('As its provider calls it.', 'gpt-4o'))
+const count = (description: string, example: number) =>
+  Type.Optional(nullable(Type.Number({ minimum: 0, description, example })))
+
+/** A part of what a call cost. Absent members are null. */
+export const CostPart = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200, example: 'model' }),
+    usd: Type.Number({ minimum: 0, description: 'US dollars.', example: 0.021 }),
+    kind: Type.Optional(Type.String({ maxLength: 200, description: costKindWords, example: 'llm' })),
+    provider,
+    model,
+  },
+  { title: 'CostPart' },
+)
+
+/** What a call used of a model. Absent members are null, which is unknown. */
+export type Usage = Static<typeof Usage>
+export const Usage = Type.Object(
+  {
+    kind: Type.Unsafe<'llm' | 'stt' | 'tts'>({ type: 'string', enum: ['llm', 'stt', 'tts'] }),
+    provider,
+    model,
+    inputTokens: count('All of them: cached, written to the cache and of sound included.', 4_200),
+    cachedTokens: count('Of the input, those read from the cache.', 3_000),
+    cacheWriteTokens: count('Of the input, those written to the cache.', 0),
+    audioInputTokens: count('Of the input, those of sound.', 0),
+    outputTokens: count('All of them, those of sound included.', 310),
+    audioOutputTokens: count('Of the output, those of sound.', 0),
+    characters: count('Characters that were spoken.', 1_450),
+    seconds: count('Seconds that were transcribed or spoken.', 91.2),
+  },
+  { title: 'Usage' },
 )
 
 const latency = (description: string, example: number) =>
@@ -247,6 +289,14 @@ const commonDetails = {
   latencyMs: nullable(
     Type.Number({ minimum: 0, description: 'Median time the agent took to answer.', example: 640 }),
   ),
+  costParts: nullable(
+    Type.Array(CostPart, { maxItems: costEntriesMax }),
+    'What the cost is made of, as far as the platform says: it need not add up to `costUsd`.',
+  ),
+  usage: nullable(
+    Type.Array(Usage, { maxItems: costEntriesMax }),
+    'What the call used, an entry for each kind, provider and model.',
+  ),
 }
 const Timeline = Type.Array(TimelineEntry, { maxItems: timelineEntriesMax })
 const Metadata = nullable(
@@ -295,6 +345,10 @@ export const CallDetails = Type.Object(
   {
     source: Name('The platform that the call came from.', 'vapi'),
     ...commonDetails,
+    costSource: nullable(
+      Type.Unsafe<'platform' | 'computed'>({ type: 'string', enum: ['platform', 'computed', null] }),
+      'Where `costUsd` is from. A request is `platform`.',
+    ),
     recording: CallRecording,
     analysis: AnalysisOutcome,
     timeline: Timeline,

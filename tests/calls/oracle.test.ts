@@ -114,7 +114,9 @@ function makeCall(n: number): KnownCall & { completedAt: string | null } {
     ...emptyDetails,
     metadata: null,
     source: pick(['vapi', 'vapi', 'vapi', 'retell', 'bland', null]),
-    agent: random() < 0.05 ? null : { id: agent, name: null },
+    agent:
+      random() < 0.05 ? null : { id: agent, name: null, version: pick([null, 'v1', 'v2', `v${below(40)}`]) },
+    direction: pick(['inbound', 'inbound', 'outbound', 'web', null]),
     costUsd: random() < 0.05 ? null : below(400) / 100,
     latencyMs: random() < 0.05 ? null : 300.5 + below(1_500),
     timeline: random() < 0.03 ? [{ ...emptyEntry, agentId: `agent-${below(60)}` }] : [],
@@ -151,13 +153,13 @@ const emptyEntry = {
 
 function toChange(
   call: Call,
-  { agent, costUsd, latencyMs, timeline }: CallDetails,
+  { agent, direction, costUsd, latencyMs, timeline }: CallDetails,
   completedAt: string | null,
 ): CallChange {
   return {
     ...call,
     ...(completedAt === null ? {} : { occurredAt: completedAt }),
-    details: { agent, costUsd, latencyMs, timeline },
+    details: { agent, direction, costUsd, latencyMs, timeline },
   }
 }
 
@@ -179,6 +181,8 @@ const filters = {
   endedReason: () => pick([['silence'], ['error-3'], ['none'], ['customer', 'error-1']]),
   source: () => pick([['vapi'], ['retell'], ['none', 'bland']]),
   agentId: () => pick([['agent-1'], ['agent-47'], ['agent-4', 'agent-50'], ['none'], ['nobody']]),
+  agentVersion: () => pick([['v1'], ['v37'], ['v2', 'none'], ['none'], ['V1']]),
+  direction: () => pick([['inbound'], ['web', 'none'], ['outbound', 'web'], ['none']]),
   label: () => pick([['billing'], ['none'], ['a, b', 'urgent'], ['none', 'urgent']]),
   assignee: () => pick([['Ada'], ['none'], ['Lin, B', 'none']]),
   recording: () => pick([['kept'], ['none'], ['waiting', 'failed', 'expired']]),
@@ -282,6 +286,8 @@ const keysOf = {
   hour: ({ call }) => [`${call.createdAt.slice(0, 13)}:00:00.000Z`],
   agentId: ({ details: { agent, timeline } }) =>
     orNone([agent?.id, ...timeline.map(({ agentId }) => agentId)]),
+  agentVersion: ({ details }) => orNone([details.agent?.version]),
+  direction: ({ details }) => orNone([details.direction]),
   source: ({ details }) => orNone([details.source]),
   endedReason: ({ call }) => orNone([call.endedReason]),
   evaluation: (known) => orNone([evaluationOf(known)]),

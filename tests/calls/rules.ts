@@ -114,6 +114,8 @@ const meanings: Record<string, Meets> = {
     ),
   agentId: ({ details: { agent, timeline } }, values) =>
     isAny([agent?.id, ...(timeline ?? []).map(({ agentId }) => agentId)], values),
+  agentVersion: ({ details }, values) => isAny([details.agent?.version], values),
+  direction: ({ details }, values) => isAny([details.direction], values),
   source: ({ details }, values) => isAny([details.source], values),
   label: ({ details }, values) => isAny(details.review?.labels ?? [], values),
   assignee: ({ details }, values) => isAny([details.review?.assignee], values),

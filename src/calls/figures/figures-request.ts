@@ -12,7 +12,10 @@ import {
 import { shows as allShows, type Measure, measureOf, measures, type Show } from './measures.ts'
 
 /** What calls are grouped by, beside `analysis.KEY`. */
-export const groupings = ['day', 'hour', 'agentId', 'source', 'endedReason', 'evaluation', 'label'] as const
+export const groupings = [
+  ...(['day', 'hour', 'agentId', 'agentVersion', 'source', 'endedReason', 'evaluation'] as const),
+  ...(['direction', 'label'] as const),
+] as const
 const figureParameters = ['of', 'show', 'by', 'timeZone']
 type Grouping = (typeof groupings)[number] | `${typeof analysisPrefix}${string}`
 

@@ -19,7 +19,7 @@ const FiguresRequest = Type.Object({
     'share',
   ),
   by: text(
-    'Groups by day, hour, agentId, source, endedReason, evaluation, label or analysis.KEY. Without it, all calls are one.',
+    'Groups by day, hour, agentId, agentVersion, source, endedReason, evaluation, direction, label or analysis.KEY. Without it, all calls are one.',
     'day',
   ),
   timeZone: text("Of days and hours; by default the project's.", 'Europe/Berlin'),

@@ -6,8 +6,8 @@ import {
   agentValue,
   assigneeValue,
   labelValue,
+  listedText,
   markValue,
-  recordingValue,
   toValue,
   valuesMeant,
 } from './call-values.ts'
@@ -82,12 +82,11 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const given = ofValues(stored, values)
       return values.includes(noValue) ? either(none, given, values) : given
     }
-    case 'state': {
-      if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
-      const inState = ofValues(recordingValue, values)
-      return values.includes(noValue)
-        ? either(without(isNull(calls[filter.column])), inState, values)
-        : inState
+    case 'listed': {
+      const { name } = filter
+      if ('choices' in filter && !areAmong(filter.choices, values)) return oneOf(filter.choices)
+      const listed = ofValues((value) => toValue(name, value), values)
+      return values.includes(noValue) ? either(without(isNull(listedText(name))), listed, values) : listed
     }
     case 'exact':
       // An unescaped plus arrives as a space.

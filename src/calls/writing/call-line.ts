@@ -30,8 +30,11 @@ const checkExportedLine = compileCheck(ExportedLine, changeErrors) as (value: un
 /** @throws invalid_request */
 export function readExportedLine(value: unknown): { change: CallLine; own: OwnDetails | undefined } {
   const change = checkExportedLine(value)
-  const { source, review, redacted } = change.details ?? {}
-  return { change, own: change.details && { source, review, redacted } }
+  const { source, review, redacted, costSource } = change.details ?? {}
+  return {
+    change,
+    own: change.details && { source, review, redacted, ...(costSource !== undefined && { costSource }) },
+  }
 }
 
 /** The id by which an answer names a line, valid or not; null if the line has none. */

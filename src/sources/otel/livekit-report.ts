@@ -13,6 +13,7 @@ import { callIdOf } from './session-update.ts'
 const reportScopes: readonly unknown[] = ['chat_history', 'evaluations']
 /** The items of a history that are kept: no instructions. */
 const itemTypes: readonly unknown[] = ['message', 'function_call', 'function_call_output', 'agent_handoff']
+export const usageTypes: readonly string[] = ['llm_usage', 'tts_usage', 'stt_usage']
 const jobIdCharsMax = 128
 const levelsMax = 10
 
@@ -75,7 +76,7 @@ export function spansOfJob(span: Span): Span[] {
 
 function spansOfLog(log: Members): Span[] {
   const attributes = mapOf(log.attributes)
-  const { job_id: jobId, room_id, agent_name, usage } = attributes
+  const { job_id: jobId, usage } = attributes
   const atMs = Number(log.timeUnixNano) / 1_000_000
   if (!isJobId(jobId) || !isTime(atMs)) return []
   const of = (name: string): Members => (isObject(attributes[name]) ? attributes[name] : {})
@@ -83,7 +84,7 @@ function spansOfLog(log: Members): Span[] {
     case 'session report': {
       const endMs = millisOf(attributes['session.report_timestamp']) ?? atMs
       return [
-        spanOf(jobId, 'session_report', 'report', [atMs, endMs], { job_id: jobId, room_id, agent_name }),
+        spanOf(jobId, 'session_report', 'report', [atMs, endMs], attributes),
         ...usageSpans(jobId, endMs, usage),
         ...tagSpans(jobId, endMs, attributes['session.tags']),
       ]
@@ -125,9 +126,9 @@ function reasonOf(reason: unknown): string | undefined {
 
 function usageSpans(jobId: string, atMs: number, usage: unknown): Span[] {
   return membersIn(usage)
-    .filter(({ type }) => type === 'llm_usage')
-    .map((values) =>
-      spanOf(jobId, 'llm_usage', `usage ${values.provider} ${values.model}`, [atMs, atMs], values),
+    .filter(({ type }) => usageTypes.includes(String(type)))
+    .map(({ type, ...values }) =>
+      spanOf(jobId, `${type}`, `${type} ${values.provider} ${values.model}`, [atMs, atMs], values),
     )
 }
 

@@ -5,6 +5,7 @@ import { type PartialSuccess, RequestDecoder } from './protobuf.ts'
 
 /** Before the names of attributes that users set on spans of their own. */
 const ownPrefix = 'callbook.'
+const versionName = 'service.version'
 
 /** Values that `Fields` treats as a missing object. */
 function isNothing(value: unknown): boolean {
@@ -33,7 +34,9 @@ export function* spansOf(
     const service = resource.get('service.name')
     const ofFramework = {
       service: typeof service === 'string' ? service : undefined,
-      userAttributes: new Map([...resource].filter(([name]) => isUserAttribute(name))),
+      userAttributes: new Map(
+        [...resource].filter(([name]) => isUserAttribute(name) || name === versionName),
+      ),
     }
     for (const ofScope of ofResource.list('scopeSpans')) {
       yield

@@ -285,6 +285,21 @@ describe('one call', () => {
       source: 'livekit',
       direction: 'inbound',
       agent: { id: 'ada' },
+      usage: [
+        {
+          kind: 'llm',
+          provider: 'fake',
+          model: 'fake-1',
+          inputTokens: 40,
+          outputTokens: 12,
+          cachedTokens: 8,
+          cacheWriteTokens: 2,
+          audioInputTokens: 4,
+          audioOutputTokens: 3,
+        },
+        { kind: 'stt', provider: 'fake', model: 'ears-1', seconds: 58 },
+        { kind: 'tts', provider: 'fake', model: 'voice-1', characters: 46, seconds: 4.25, inputTokens: null },
+      ],
       metadata: { jobId, roomId: 'RM_1', inputTokens: 40, outputTokens: 12, models: ['fake-1'] },
     })
     const stored = await service.services.database.read.all(
