@@ -132,8 +132,10 @@ function mergeAgent(stored: Agent | null, given: Agent | null | undefined, isLat
   const known = given && given.id === stored?.id ? stored : null
   if (!known && !replaces(given, stored, isLate)) return stored
   if (!given) return null
-  const memberOf = (name: 'name' | 'version') =>
-    (replaces(given[name], known?.[name] ?? null, isLate) ? given[name] : known?.[name]) ?? null
+  const memberOf = (name: 'name' | 'version') => {
+    const before = known?.[name] ?? null
+    return given[name] === undefined || (isLate && before !== null) ? before : given[name]
+  }
   return { id: given.id, name: memberOf('name'), version: memberOf('version') }
 }
 

@@ -59,7 +59,10 @@ const clients: Record<string, (pairs: Pairs) => Promise<string> | string> = {
 }
 
 /** Two values of each filter, a call that has each, and one of neither. */
+const directions = ['inbound', 'web'] as const
 const several: Record<string, [string, string]> = {
+  direction: [...directions],
+  agentVersion: ['v1, beta', 'v2'],
   status: ['live', 'completed'],
   evaluation: ['a,b', 'c d'],
   isEngaged: ['true', 'false'],
@@ -127,7 +130,10 @@ beforeAll(async () => {
           n === 1 && values[1] === '4' ? 4 : values[n],
         ]),
     ),
-    details: { agent: { id: several.agentId?.[n] ?? '', name: null } },
+    details: {
+      agent: { id: several.agentId?.[n] ?? '', name: null, version: several.agentVersion?.[n] ?? null },
+      direction: directions[n],
+    },
     createdAt: '2026-01-05T09:00:00.000Z',
     updatedAt: '2026-01-05T09:00:00.000Z',
   })
