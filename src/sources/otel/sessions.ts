@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { erasing } from '../../db/erasing.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
@@ -42,6 +43,9 @@ const largeBytesMin = 65_536
 const bytesPerSliceMax = 8_388_608
 /** What each session counts at least. */
 const sessionBytesMin = bytesPerSliceMax / sessionsPerSliceMax
+/** Each write reads all that is stored, so that of a large session waits for other requests: a millisecond each 4 KiB. */
+const storedBytesPerWaitMs = 4_096
+const waitMsMax = 1_000
 
 const frameworks: Readonly<Record<string, Framework>> = { livekit, pipecat }
 export const scopes: ReadonlySet<string> = new Set(
@@ -83,6 +87,8 @@ interface Session {
   spans: KeptSpans
   isOver: boolean
   update: SourceUpdate | null
+  /** Whether another request has written all of it. */
+  isWritten: boolean
 }
 
 interface Row {
@@ -103,6 +109,8 @@ const noRow = { framework: '', spans: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INT
 export class CallSessions {
   readonly #options: SessionsOptions
   readonly #mutex = new KeyedMutex()
+  /** What requests add to each session that no write has begun with. */
+  readonly #waiting = new Map<string, readonly Session[]>()
   readonly #slices = new TimeSlices()
   readonly #background: Background
 
@@ -152,24 +160,49 @@ export class CallSessions {
       for (const session of sessions.values())
         session.added = await this.#slices.run(redactSpans(session.added, settings, redact))
     }
+    const bytes = await this.#bytesOf(projectId, [...sessions.keys()])
+    for (const session of sessions.values()) {
+      const name = nameOf(projectId, session.traceId)
+      this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), session])
+    }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
       const answer = { rejectedSpans: 0, errorMessage: '' }
-      const traceIds = [...sessions.keys()]
-      const bytes = await this.#bytesOf(projectId, traceIds)
-      const sized = traceIds.map((id, at) => [at, sessionBytesMin + (bytes.get(id) ?? 0)] as const)
+      const own = [...sessions.values()].filter(({ isWritten }) => !isWritten)
+      if (own.length === 0) return answer
+      const largest = [...bytes.values()].reduce((most, each) => Math.max(most, each), 0)
+      await sleep(Math.min(largest / storedBytesPerWaitMs, waitMsMax))
+      const joined = own.map((session) => this.#joined(projectId, session))
+      const sized = own.map(({ traceId }, at) => [at, sessionBytesMin + (bytes.get(traceId) ?? 0)] as const)
       for (const positions of inSlices(sized, bytesPerSliceMax)) {
-        const slice = positions.flatMap((at) => traceIds[at] ?? [])
-        const some = slice.flatMap((id) => sessions.get(id) ?? [])
-        const rows = new Map((await this.#read(projectId, slice)).map((row) => [row.traceId, row]))
-        for (const session of some)
-          continueFrom(session, rows.get(session.traceId) ?? noRow, this.#options.now())
-        const refused = await this.#write(projectId, some)
+        const some = positions.flatMap((at) => own[at] ?? [])
+        const all = positions.flatMap((at) => joined[at] ?? [])
+        let refused = await this.#add(projectId, all)
+        // If not all has room, each request is written alone, so that none is refused because of others.
+        if (refused.rejectedSpans > 0 && all.length > some.length) refused = await this.#add(projectId, some)
+        else for (const session of all) session.isWritten = true
         answer.rejectedSpans += refused.rejectedSpans
         answer.errorMessage ||= refused.errorMessage
-        for (const id of slice) sessions.delete(id)
       }
       return answer
     })
+  }
+
+  /** Takes a session and what other requests that wait add to it. */
+  #joined(projectId: number, session: Session): Session[] {
+    const name = nameOf(projectId, session.traceId)
+    const waiting = this.#waiting.get(name) ?? []
+    this.#waiting.delete(name)
+    return [session, ...waiting.filter((other) => other !== session)]
+  }
+
+  /** Adds parts to what is stored of their sessions, each of which is read and written once. */
+  async #add(projectId: number, parts: readonly Session[]): Promise<PartialSuccess> {
+    const sessions = new Map<string, Session>()
+    for (const part of parts) addTo(sessions, part)
+    const rows = new Map((await this.#read(projectId, [...sessions.keys()])).map((row) => [row.traceId, row]))
+    for (const session of sessions.values())
+      continueFrom(session, rows.get(session.traceId) ?? noRow, this.#options.now())
+    return await this.#write(projectId, [...sessions.values()])
   }
 
   /** The size of what is stored of each session. */
@@ -320,21 +353,27 @@ function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
     const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
     const kept = { ...found?.[1].keptOf(span), ...userSpansOf(span) }
     if (Object.keys(kept).length === 0) continue
-    const session = sessions.get(span.traceId) ?? newSession(span.traceId, '')
-    session.framework ||= found?.[0] ?? ''
-    for (const [key, each] of Object.entries(kept)) {
-      const known = session.added[key]
-      if (!known || isBetter(each, known)) session.added[key] = each
-    }
-    session.arrived++
-    sessions.set(span.traceId, session)
+    addTo(sessions, { ...newSession(span.traceId, found?.[0] ?? ''), added: kept, arrived: 1 })
   }
   return sessions
 }
 
+/** Adds to a session, which is new if there is none. Of two spans with one key the better stays. */
+function addTo(sessions: Map<string, Session>, { traceId, framework, added, arrived }: Session): void {
+  const session = sessions.get(traceId) ?? newSession(traceId, '')
+  session.framework ||= framework
+  for (const [key, each] of Object.entries(added)) {
+    const known = session.added[key]
+    if (!known || isBetter(each, known)) session.added[key] = each
+  }
+  session.arrived += arrived
+  sessions.set(traceId, session)
+}
+
 function newSession(traceId: string, framework: string): Session {
   const counts = { arrived: 0, refused: 0, storedBytes: 0 }
-  return { traceId, framework, added: {}, ...counts, spans: {}, isOver: false, update: null }
+  const state = { spans: {}, isOver: false, update: null, isWritten: false }
+  return { traceId, framework, added: {}, ...counts, ...state }
 }
 
 /** Adds what a request has to what is stored. New spans beyond the maximum are refused. */
@@ -387,5 +426,9 @@ function toInput({ update, framework }: Session): Input[] {
 }
 
 function namesOf(projectId: number, traceIds: Iterable<string>): Set<string> {
-  return new Set([...traceIds].map((traceId) => `${projectId} ${traceId}`))
+  return new Set([...traceIds].map((traceId) => nameOf(projectId, traceId)))
+}
+
+function nameOf(projectId: number, traceId: string): string {
+  return `${projectId} ${traceId}`
 }
