@@ -16,16 +16,20 @@ export class Serving {
   address = ''
   isEnding = false
 
-  constructor(open: (onBack: () => void) => Promise<Opened>, onFailure: (error: unknown) => void) {
+  /** @param open told whether it opens for the first time, when it may make a database */
+  constructor(
+    open: (onBack: () => void, isFirst: boolean) => Promise<Opened>,
+    onFailure: (error: unknown) => void,
+  ) {
     const onBack = () => {
       if (this.isEnding) return
-      this.opened = this.opened.then(({ services }) => services.close()).then(() => open(onBack))
+      this.opened = this.opened.then(({ services }) => services.close()).then(() => open(onBack, false))
       const again = this.opened.then(({ services, started }) => {
         services.listensAt(this.address)
         return started
       })
       again.catch(onFailure)
     }
-    this.opened = open(onBack)
+    this.opened = open(onBack, true)
   }
 }
