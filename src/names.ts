@@ -1,6 +1,8 @@
 import { distance } from 'fastest-levenshtein'
 
 const nameCharsMax = 100
+/** Of shorter names, one letter makes another word: `test` of `text`, `top` of `to`. */
+const slipCharsMin = 5
 
 /** Whether this is the name; one such as `analysis.KEY` stands for every name with that prefix. */
 export function isNamed(name: string, known: string): boolean {
@@ -25,11 +27,11 @@ export function bareName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
-/** Whether one letter too many, too few or another, or two letters exchanged, make one name the other. */
+/** Whether two letters exchanged make one name the other, or, of a longer one, a letter too many, too few or another. */
 export function isOneSlip(name: string, known: string): boolean {
   if (Math.abs(name.length - known.length) > 1) return false
   const letters = distance(name, known)
-  if (letters !== 2 || name.length !== known.length) return letters === 1
+  if (letters !== 2 || name.length !== known.length) return letters === 1 && known.length >= slipCharsMin
   const at = [...name].findIndex((letter, place) => letter !== known[place])
   return (
     name[at] === known[at + 1] && name[at + 1] === known[at] && name.slice(at + 2) === known.slice(at + 2)

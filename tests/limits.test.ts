@@ -381,7 +381,13 @@ const hostile: Record<keyof typeof limits, (most: number) => Promise<string>> = 
     const more = Array.from({ length: most }, (_, at) => [`p${at}`, 'text/plain', new Uint8Array(1)] as const)
     const form = fileForm('a.txt', 'text')
     for (let at = 0; at < most; at++) form.append(`p${at}`, 'x')
-    return await statusesOf([upload(header, ...more), send('/v1/knowledge/files', form)])
+    const text = `${Array.from({ length: most + 1 }, (_, at) => `${partOf(`p${at}`, 'x')}\r\n`).join('')}--${boundary}--`
+    const hidden = { 'Content-Type': `multipart/form-data; xboundary=none; boundary=${boundary}` }
+    return await statusesOf([
+      upload(header, ...more),
+      send('/v1/knowledge/files', form),
+      send('/v1/knowledge/files', text, hidden),
+    ])
   },
   uploadHeader: (most) => statusesOf([upload(['header', protobuf, new Uint8Array(most + 1)])]),
   uploadHistory: (most) => statusesOf([upload(header, ['chat_history', json, new Uint8Array(most + 1)])]),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type McpTool, type ToolContext, toolOf } from '../mcp/tool.ts'
-import { cutMark, cutToBytes, cutToChars } from '../text/cut.ts'
+import { cutMark, cutToBytes, cutToChars, cutToJson, jsonBytes } from '../text/cut.ts'
 import type { Calls } from './calls.ts'
 import { readAtOnceCharsMax } from './document.ts'
 import { filterNames } from './filters.ts'
@@ -146,7 +146,7 @@ function partOf(
 ): Static<typeof CallPart> {
   let left = Math.max(0, partHeadBytesMax - jsonBytes(details))
   const head = withTexts(call, (text) => {
-    const cut = cutToBytes(text, Math.min(left, limitedTextBytesMax))
+    const cut = cutToJson(cutToBytes(text, limitedTextBytesMax), left)
     left -= jsonBytes(cut)
     return cut
   })
@@ -157,7 +157,7 @@ function partOf(
     jsonBytes({ ...head, details, callAnalysis, transcript: [], totalTurns, nextTurn: totalTurns })
   const turns: Turn[] = []
   for (const { role, content } of call.transcript.slice(fromTurn, fromTurn + maxTurns)) {
-    const turn = { role, content: turns.length > 0 ? content : cutToBytes(content, left - turnBytes) }
+    const turn = { role, content: turns.length > 0 ? content : cutToJson(content, left - turnBytes) }
     left -= jsonBytes(turn) + 1
     if (left < 0 && turns.length > 0) break
     turns.push(turn)
@@ -197,10 +197,6 @@ function cutMembers(members: Record<string, unknown>, bytesMax: number): Record<
 
 function jsonIn(document: Uint8Array) {
   return JSON.parse(new TextDecoder().decode(document))
-}
-
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
 }
 
 function line({

@@ -17,22 +17,26 @@ export class Serving {
   address = ''
   isEnding = false
 
-  constructor(open: (onBack: () => void) => Promise<Opened>, onFailure: (error: unknown) => void) {
-    const openCurrent = async () => {
-      this.#current = await open(onBack)
+  /** @param open told whether it opens for the first time, when it may make a database */
+  constructor(
+    open: (onBack: () => void, isFirst: boolean) => Promise<Opened>,
+    onFailure: (error: unknown) => void,
+  ) {
+    const openCurrent = async (isFirst: boolean) => {
+      this.#current = await open(onBack, isFirst)
       return this.#current
     }
     const onBack = () => {
       if (this.isEnding) return
       this.#current = null
-      this.opened = this.opened.then(({ services }) => services.close()).then(openCurrent)
+      this.opened = this.opened.then(({ services }) => services.close()).then(() => openCurrent(false))
       const again = this.opened.then(({ services, started }) => {
         services.listensAt(this.address)
         return started
       })
       again.catch(onFailure)
     }
-    this.opened = openCurrent()
+    this.opened = openCurrent(true)
   }
 
   fetch(request: Request): Response | Promise<Response> {

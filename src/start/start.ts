@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { isEmptyFile } from '../db/unusable.ts'
 import { AppError } from '../errors.ts'
 import type { PeerAddress } from '../http/client-address.ts'
 import { type OpenLog, openLog } from '../observability/log.ts'
@@ -12,6 +13,7 @@ import type { WorkerListens } from './supervisor.ts'
 
 const drainWithinMs = 7_000
 const closeWithinMs = 10_000
+const lookAgainMs = 1_000
 /** What a shell reports for a process that SIGINT ended: 128 + 2. */
 const abortExitCode = 130
 /** Not the second: a wrapper such as `bun start` may forward the SIGINT that the terminal has sent as well. */
@@ -103,13 +105,17 @@ async function run(
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-  const serving = new Serving(async (onBack) => {
+  const serving = new Serving(async (onBack, isFirst) => {
+    // It may have left again.
+    while (!isFirst && !serving.isEnding && isEmptyFile(config.databaseFile ?? ''))
+      await setTimeout(lookAgainMs)
     const opening = openServices({
       config,
       log,
       role: 'service',
       onDamage: die,
       onBack,
+      createsDatabase: isFirst,
       ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
     })
     // The indexes are loaded while the server is made.

@@ -202,6 +202,24 @@ describe('what is large', () => {
     expect(call.summary).toEndWith(`ä${mark}`)
     expect(Buffer.byteLength(JSON.stringify(call))).toBeLessThanOrEqual(262_144)
   })
+
+  test('what JSON escapes counts as it is sent', async () => {
+    const [escaped, quotes] = ['\u0001'.repeat(65_000), '"'.repeat(400_000)]
+    const texts = { summary: escaped, evaluation: escaped, endedReason: escaped, callerNumber: escaped }
+    const transcript = [
+      { role: 'user', content: quotes },
+      { role: 'user', content: 'The end' },
+    ]
+    const own = await service.mintProject()
+    const caller = await connectTo(own)
+    for (const [id, change] of Object.entries({ escaped: texts, quotes: { transcript } })) {
+      expect((await own.send('PUT', `/ingest/calls/${id}`, change)).status).toBe(201)
+      const { answer } = await callTool('get_call', { id }, caller)
+      expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThanOrEqual(262_144)
+      expect(JSON.stringify(answer)).toContain(mark)
+    }
+    await caller.close()
+  })
 })
 
 describe('get_call', () => {

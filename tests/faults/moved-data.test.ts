@@ -147,3 +147,19 @@ test('the folder of recordings may be a volume of its own', async () => {
   renameSync(away, recordings)
   await expectService(started, 'd')
 })
+
+test('data that leaves again while it is opened anew is waited for, and no other is made', async () => {
+  const { data, away } = freshPlaces()
+  const started = await startedOn(data)
+  await expectService(started, 'c')
+  renameSync(data, away)
+  await expectRefusal(started)
+  renameSync(away, data)
+  await until(() => started.service.stderr().includes('The volume of DATA_DIR is back'))
+  renameSync(data, away)
+  // Longer than it takes to open it.
+  await Bun.sleep(3_000)
+  expect(existsSync(join(data, 'callbook.db'))).toBe(false)
+  renameSync(away, data)
+  await expectService(started, 'd')
+})

@@ -41,14 +41,21 @@ describe('names that are not known', () => {
         ['evaluaton', 'evaluation'],
         ['metdata.tenant', expect.any(String)],
         ['anlysis.intent', 'analysis.KEY'],
+        ['status[0]', 'status'],
+        ['filter[status]', expect.any(String)],
       ]) {
         const answer = await project.fetch(`${path}?${name}=7`, { headers })
         const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
         const message = typeof nearest === 'string' ? `is not known; the nearest name is ${nearest}` : nearest
         expect(errors).toEqual([{ field: name ?? '', message }])
       }
-      const answer = await project.fetch(`${path}?_t=1&_t=2&t=3&page=4`, { headers })
-      expect([answer.status, answer.headers.get('callbook-ignored')]).toEqual([200, '_t, t, page'])
+      const answer = await project.fetch(`${path}?_t=1&_t=2&t=3&page=4&test=1&next=a&top=3`, {
+        headers,
+      })
+      expect([answer.status, answer.headers.get('callbook-ignored')]).toEqual([
+        200,
+        '_t, t, page, test, next, top',
+      ])
     },
   )
 

@@ -8,8 +8,6 @@ import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
 
 const valueCharsMax = 500
 const valuesMax = 50
-/** Of shorter names, one slip makes any other. */
-const slipCharsMin = 3
 /** SQLite limits the terms of a compound select. */
 const analysisFiltersMax = 10
 
@@ -83,7 +81,7 @@ export function readCallSearch(
 
 /**
  * Adds to `errors` the parameters of `own` that were sent several times, and unknown ones that can only be meant as
- * filters: those with a dot, and those that are known but for case, `_`, `-` or one slip.
+ * filters: those with a dot or a bracket, and those that are known but for case, `_`, `-` or one slip.
  * @param own the parameters of the request beside filters
  */
 export function checkParameters(query: CallQuery, own: readonly string[], errors: FieldError[]): void {
@@ -91,9 +89,8 @@ export function checkParameters(query: CallQuery, own: readonly string[], errors
   const known = [...filterNames, ...own]
   for (const name of Object.keys(query)) {
     if (known.some((one) => isNamed(name, one))) continue
-    const isMeant = (one: string) =>
-      bareName(name) === bareName(one) || (name.length >= slipCharsMin && isOneSlip(name, one))
-    if (name.includes('.') || known.some(isMeant))
+    const isMeant = (one: string) => bareName(name) === bareName(one) || isOneSlip(name, one)
+    if (/[.[]/.test(name) || known.some(isMeant))
       errors.push({ field: name, message: unknownName(nearestName(name, known)) })
   }
 }
