@@ -41,7 +41,7 @@ export class FolderFiles implements RecordingFiles {
       write: (parts) => writeAll(file, parts).catch(refuseDisk),
       finish: async () => {
         await fsync(file).catch(refuseDisk).finally(closeFile)
-        await syncFolder(this.#incoming)
+        await syncFolder(this.#incoming).catch(refuseDisk)
       },
       discard: async () => {
         // What could not be written is not wanted.

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FolderFiles } from '../../src/recordings/folder-files.ts'
@@ -11,6 +11,7 @@ let files: FolderFiles
 
 describe('files of recordings in a folder', () => {
   beforeEach(() => {
+    mkdirSync(join(folder, 'incoming'), { recursive: true })
     files = new FolderFiles(folder)
   })
   afterAll(() => rmSync(folder, { recursive: true }))
@@ -36,9 +37,22 @@ describe('files of recordings in a folder', () => {
     expect(await files.local('0'.repeat(32))).toBeNull()
   })
 
+  test('a folder that leaves while a recording arrives is said in a sentence', async () => {
+    const draft = await files.create()
+    await draft.write([Buffer.from('a recording')])
+    renameSync(folder, `${folder}-away`)
+    const failure = draft.finish()
+    await expect(failure.finally(() => renameSync(`${folder}-away`, folder))).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: 'The folder of recordings is not there. The recording was not stored.',
+    })
+    await draft.discard()
+  })
+
   test('a read-only disk is said in a sentence', async () => {
     const disk = mountSmallDisk(1)
     if (!disk) return console.info('Not tested: a read-only disk, because it cannot be mounted.')
+    mkdirSync(join(disk.folder, 'recordings', 'incoming'), { recursive: true })
     Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder])
     const failure = new FolderFiles(join(disk.folder, 'recordings')).create()
     await expect(failure).rejects.toMatchObject({
