@@ -8,12 +8,11 @@ import { openServices, type Services } from '../services/services.ts'
 import { networkCode } from '../text/connection-problem.ts'
 import { version } from '../version.ts'
 import { bootstrap, type FirstStart } from './bootstrap.ts'
-import { Serving } from './serving.ts'
+import { Serving, type ServingOptions } from './serving.ts'
 import type { WorkerListens } from './supervisor.ts'
 
 const drainWithinMs = 7_000
 const closeWithinMs = 10_000
-const lookAgainMs = 1_000
 /** What a shell reports for a process that SIGINT ended: 128 + 2. */
 const abortExitCode = 130
 /** Not the second: a wrapper such as `bun start` may forward the SIGINT that the terminal has sent as well. */
@@ -105,10 +104,7 @@ async function run(
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-  const serving = new Serving(async (onBack, isFirst) => {
-    // It may have left again.
-    while (!isFirst && !serving.isEnding && isEmptyFile(config.databaseFile ?? ''))
-      await setTimeout(lookAgainMs)
+  const open: ServingOptions['open'] = async (onBack, isFirst) => {
     const opening = openServices({
       config,
       log,
@@ -124,7 +120,9 @@ async function run(
     const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
     const { fetch } = createServer(services, peerAddress, recordRequest, keepOpen)
     return { services, started, fetch }
-  }, die)
+  }
+  const isAway = () => isEmptyFile(config.databaseFile ?? '')
+  const serving = new Serving({ open, isAway, onFailure: die })
   const { services, started } = await serving.opened
   const { port, host, keepAliveSeconds } = config
   const fetch = (request: Request) => serving.fetch(request)

@@ -159,6 +159,8 @@ test('data that leaves again while it is opened anew is waited for, and no other
   renameSync(data, away)
   // Longer than it takes to open it.
   await Bun.sleep(3_000)
+  // Whether it was open or not when the data left.
+  expect((await fetch(`${started.service.url}/ready`)).status).toBe(503)
   expect(existsSync(join(data, 'callbook.db'))).toBe(false)
   renameSync(away, data)
   await expectService(started, 'd')
