@@ -6,11 +6,11 @@ import { type Running, startService } from '../processes.ts'
 import { repository } from '../repository.ts'
 import { ask, send } from '../requests.ts'
 import { removeTemporaryFolders, temporaryFolder } from '../temporary.ts'
-import { setUpConsole } from './console.ts'
 import { formatCount, printRow, type Row, row } from './figures.ts'
 import { type LoadRequest, measure } from './load.ts'
 import { callId, commonWord, madeCalls, rareWord } from './made-calls.ts'
 import { findRealData } from './runner.ts'
+import { setUpConsole } from './sessions.ts'
 import { readTexts, type Texts } from './texts.ts'
 
 // `bun run bench:gate [COMMIT]`: whether reading and writing became dearer since a commit, by default the one before what
