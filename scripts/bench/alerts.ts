@@ -1,20 +1,18 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { withServices } from '../dataset.ts'
-import { processOf } from '../process-use.ts'
-import type { Running } from '../processes.ts'
+import { startEndpoint } from '../endpoint.ts'
 import { createRandom } from '../random.ts'
 import { send } from '../requests.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { atMost, type Row } from './figures.ts'
+import { type LoadRequest, measure } from './load.ts'
 import type { Options } from './runner.ts'
 
 const projects = 100
 const callsOfEach = 2_000
 const daysOfEach = 7
-const putsPerSecond = 20
+const perSecond = 20
 const quietSeconds = 60
 const seconds = 120
 const shareMax = 2
@@ -30,103 +28,85 @@ const rules = [
   { of: 'calls', filters: { endedReason: 'late' }, windowMinutes: 10_080, above: { alert: 0 } },
 ]
 
-interface Tenant {
-  ingestKey: string
-  webhook: string
-}
-
 /** What evaluating rules costs while calls of all projects come in, and how late a message is. */
 export async function benchAlerts({ start }: Options): Promise<Row[]> {
   const arrivedAt = new Map<string, number>()
-  const endpoint = createServer((request, response) => {
-    let body = ''
-    request.on('data', (part) => {
-      body += part
-    })
-    request.on('end', () => {
-      const { data } = JSON.parse(body)
-      if (data.alert.state === 'alert') arrivedAt.set(data.alert.name, performance.now())
-      response.writeHead(204).end()
-    })
+  const endpoint = await startEndpoint((body, _, response) => {
+    const { alert } = JSON.parse(body).data
+    if (alert.state === 'alert') arrivedAt.set(alert.name, performance.now())
+    response.writeHead(204).end()
   })
-  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
-  const { port } = endpoint.address() as AddressInfo
   try {
     const folder = temporaryFolder()
-    const tenants = await withServices(folder, async (services) => {
-      const random = createRandom(1)
-      const made: Tenant[] = []
-      for (let n = 0; n < projects; n++) {
-        const { projectId } = await services.projects.create(`Project ${n}`)
-        const key = { name: 'k', kind: 'ingest' as const, allowedIps: [], expiresAt: null }
-        const { key: ingestKey } = await services.keys.create(projectId, key)
-        const calls = Array.from({ length: callsOfEach }, (_, at) => ({
-          id: `old-${at}`,
-          change: changeOf(random, Date.now() - random() * daysOfEach * dayMs),
-        }))
-        await services.ingest.putAll(projectId, calls)
-        const url = 'https://one.invalid/'
-        const { id: webhook } = await services.webhooks.create(projectId, { url, events: ['alert.changed'] })
-        for (const rule of rules)
-          await services.alerts.create(projectId, { name: `Rule ${n}`, to: [{ webhook }], ...rule })
-        made.push({ ingestKey, webhook })
-      }
-      return made
-    })
+    const keys = await makeTenants(folder)
     const database = new Database(`${folder}/callbook.db`)
+    const pause = (isPaused: boolean) => database.exec(`update alerts set is_paused = ${isPaused}`)
     // Written directly, because the API refuses loopback addresses.
-    database.exec(`update webhooks set url = 'http://127.0.0.1:${port}/'; update alerts set is_paused = true`)
+    database.exec(`update webhooks set url = '${endpoint.url}'`)
+    pause(true)
     const service = await start(folder, { WEBHOOK_ALLOW_PRIVATE: '127.0.0.1' })
-    // What a start has to do is not counted.
-    await shareOf(service, tenants, quietSeconds)
-    const before = await shareOf(service, tenants, quietSeconds)
-    database.exec('update alerts set is_paused = false')
-    const busy = await shareOf(service, tenants, seconds)
-    database.exec('update alerts set is_paused = true')
-    const quiet = (before + (await shareOf(service, tenants, quietSeconds))) / 2
-    database.exec('update alerts set is_paused = false')
-    database.close()
-    const sentAt = new Map<string, number>()
-    for (const [n, { ingestKey: key }] of tenants.entries()) {
-      await send(service.url, {
-        method: 'PUT',
-        path: '/ingest/calls/late',
-        key,
-        body: { status: 'completed', endedReason: 'late' },
-      })
-      sentAt.set(`Rule ${n}`, performance.now())
+    const random = createRandom(2)
+    const putOf = (path: string, key: string): LoadRequest => {
+      const { createdAt: _, occurredAt: __, ...now } = changeOf(random, 0)
+      return { method: 'PUT', path, key, body: JSON.stringify(now) }
     }
-    while (
-      arrivedAt.size < projects &&
-      performance.now() < (sentAt.get('Rule 0') ?? 0) + 2 * lateSecondsMax * 1_000
+    const load = (during: number) => {
+      const requests = keys.map((key) => putOf(`/ingest/calls/new-${Date.now()}-{n}`, key))
+      return measure(service, { key: '', requests, connections: 4, perSecond, seconds: during })
+    }
+    // In percent of a core: each of so many requests a second has its part.
+    const shareOf = async (during: number) => ((await load(during)).usEach * perSecond * 100) / 1e6
+    // What a start has to do is not counted.
+    await shareOf(quietSeconds)
+    const before = await shareOf(quietSeconds)
+    pause(false)
+    const busy = await shareOf(seconds)
+    pause(true)
+    const quiet = (before + (await shareOf(quietSeconds))) / 2
+    pause(false)
+    database.close()
+    const sentAt: number[] = []
+    for (const key of keys) {
+      const body = { status: 'completed', endedReason: 'late' }
+      await send(service.url, { method: 'PUT', path: '/ingest/calls/late', key, body })
+      sentAt.push(performance.now())
+    }
+    const deadline = performance.now() + 2 * lateSecondsMax * 1_000
+    while (arrivedAt.size < projects && performance.now() < deadline) await sleep(100)
+    const late = sentAt.map(
+      (at, n) => ((arrivedAt.get(`Rule ${n}`) ?? Number.POSITIVE_INFINITY) - at) / 1_000,
     )
-      await sleep(100)
-    const late = [...sentAt].map(
-      ([name, at]) => ((arrivedAt.get(name) ?? Number.POSITIVE_INFINITY) - at) / 1_000,
-    )
-    const what = `${projects * rules.length} alerts of ${projects} projects, ${putsPerSecond} calls a second`
+    const what = `${projects * rules.length} alerts of ${projects} projects, ${perSecond} calls a second`
     return [
       atMost(`${what}: of one core`, busy - quiet, shareMax, '%', `${quiet.toFixed(1)} % without alerts`),
       atMost('from a call to its message, the slowest', Math.max(...late), lateSecondsMax, 's'),
     ]
   } finally {
     endpoint.close()
-    endpoint.closeAllConnections()
   }
 }
 
-/** How much of a core the service uses while calls come in, in percent. */
-async function shareOf(service: Running, tenants: readonly Tenant[], during: number): Promise<number> {
-  const random = createRandom(during)
-  const [startedAt, before] = [performance.now(), processOf(service.pid).processorSeconds]
-  for (let n = 0; performance.now() < startedAt + during * 1_000; n++) {
-    const key = tenants[n % tenants.length]?.ingestKey ?? ''
-    const body = changeOf(random, Date.now())
-    await send(service.url, { method: 'PUT', path: `/ingest/calls/new-${Date.now()}-${n}`, key, body })
-    await sleep(Math.max(0, startedAt + ((n + 1) * 1_000) / putsPerSecond - performance.now()))
-  }
-  const used = processOf(service.pid).processorSeconds - before
-  return (100 * used * 1_000) / (performance.now() - startedAt)
+/** Projects with calls, a webhook and the rules. Returns their ingest keys. */
+async function makeTenants(folder: string): Promise<string[]> {
+  return await withServices(folder, async ({ projects: all, keys, ingest, webhooks, alerts }) => {
+    const random = createRandom(1)
+    const made: string[] = []
+    for (let n = 0; n < projects; n++) {
+      const { projectId } = await all.create(`Project ${n}`)
+      const key = { name: 'k', kind: 'ingest' as const, allowedIps: [], expiresAt: null }
+      made.push((await keys.create(projectId, key)).key)
+      const calls = Array.from({ length: callsOfEach }, (_, at) => ({
+        id: `old-${at}`,
+        change: changeOf(random, Date.now() - random() * daysOfEach * dayMs),
+      }))
+      await ingest.putAll(projectId, calls)
+      const url = 'https://one.invalid/'
+      const { id: webhook } = await webhooks.create(projectId, { url, events: ['alert.changed'] })
+      for (const rule of rules)
+        await alerts.create(projectId, { name: `Rule ${n}`, to: [{ webhook }], ...rule })
+    }
+    return made
+  })
 }
 
 /** A call that was completed at this time. */

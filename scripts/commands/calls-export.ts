@@ -9,16 +9,15 @@ import { isListParameter, readListRequest } from '../../src/calls/reading/list-r
 import { readParameters } from '../../src/http/parameters.ts'
 import { extensionOf } from '../../src/recordings/media-type.ts'
 import type { Services } from '../../src/services/services.ts'
+import type { OfProject } from './options.ts'
 import { startProgress } from './progress.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 /** Options of the command. */
-export interface ExportOptions {
-  project: string
+export interface ExportOptions extends OfProject {
   query?: string
   csv?: true
-  json?: true
   /** Folder for the recordings. */
   recordings?: string
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { AsJson } from './options.ts'
 import { addSet } from './project-settings.ts'
 import { sentenceOf, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -48,7 +49,7 @@ function addList(project: Command, shell: Shell): void {
     .command('list')
     .description('List the projects.')
     .option('--json', 'print an array of {"id","name"}')
-    .action(async ({ json }: { json?: true }) => {
+    .action(async ({ json }: AsJson) => {
       const all = await shell.withServices(({ projects }) => projects.list())
       const values = all.map(({ id, name }) => ({ id, name }))
       await shell.answerList(json, values, {
@@ -66,7 +67,7 @@ function addRename(project: Command, shell: Shell): void {
     .argument('<project>', 'id or name of the project')
     .argument('<name>', 'its new name; its owner must not have another project with this name')
     .option('--json', 'print {"id","name"}')
-    .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, newName: string, { json }: AsJson) => {
       const { id, name } = await shell.inProject(wanted, ({ projects }, projectId) =>
         projects.rename(projectId, newName),
       )
@@ -84,7 +85,7 @@ function addRemove(project: Command, shell: Shell): void {
     .argument('<project>', 'id or name of the project')
     .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
-    .action(async (wanted: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, { json }: AsJson) => {
       const { name, deleted } = await shell.withServices(
         async ({ projects, projectErasure, ownsFolder }) => {
           const found = await projects.find(wanted)

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { loadConfig } from '../../src/config.ts'
+import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services/services.ts'
 import { columns, sentenceOf } from './sentences.ts'
 
@@ -103,6 +104,31 @@ export class Shell {
       async (services) => action(services, (await services.projects.find(project)).projectId),
       options,
     )
+  }
+
+  /** The same for the project of a record. */
+  async inProjectOf<Result>(
+    kind: 'keys' | 'sources' | 'webhooks',
+    id: string,
+    action: (services: Services, projectId: number) => Promise<Result>,
+  ): Promise<Result> {
+    return await this.withServices(async (services) => action(services, await services[kind].projectOf(id)))
+  }
+
+  /** The projects that an option names: one, or all. */
+  async projects({ projects }: Services, project: string | undefined): Promise<Project[]> {
+    return project === undefined ? await projects.list() : [await projects.find(project)]
+  }
+
+  /** Answers what a run over many records did. It can be run again, since what it has done stays. */
+  async answerRun(
+    isJson: boolean | undefined,
+    summary: { failed: number },
+    { lines, again }: { lines: string | string[]; again: string },
+  ): Promise<void> {
+    if (summary.failed > 0 || this.signal.aborted) this.exitCode = 1
+    if (this.signal.aborted) this.say(`Interrupted. ${again}`)
+    await this.answer(isJson, summary, lines)
   }
 
   /** A command's result that is a list: JSON, or a table for people; a sentence says that there is nothing. */
