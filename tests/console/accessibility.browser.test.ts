@@ -7,6 +7,7 @@ import { findings, findingsInOverlays, sidewaysOverflow } from '../support/acces
 import { browserPath } from '../support/browser.ts'
 import { startConsole, type TestPerson } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import { follow } from '../support/follow.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
@@ -64,27 +65,6 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     await page.evaluate(() => localStorage.clear())
     const nothing = Object.fromEntries(Object.keys(found).map((look) => [look, []]))
     expect({ state: state.name, ...found }).toEqual({ state: state.name, ...nothing })
-  }
-
-  /** Opens the page as a link in the console does: what is loaded and compiled stays, axe too. */
-  async function follow(page: Page, path: string): Promise<void> {
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('Escape')
-    const pending = new Set<unknown>()
-    let quietSince = performance.now()
-    const begun = (request: { url(): string }) => {
-      if (!request.url().endsWith('/changes')) pending.add(request)
-    }
-    const ended = (request: unknown) => {
-      pending.delete(request)
-      quietSince = performance.now()
-    }
-    page.on('request', begun).on('requestfinished', ended).on('requestfailed', ended)
-    await page.evaluate(
-      `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
-    )
-    await until(() => pending.size === 0 && performance.now() - quietSince > 150)
-    page.off('request', begun).off('requestfinished', ended).off('requestfailed', ended)
   }
 
   /** One tab each, since a new one would load and compile every script again. */

@@ -84,8 +84,10 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
 
   test('three clicks make an alert from a list, with its filters', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/calls?agentId=desk&evaluation=fail&date=yesterday&text=refund`)
+    const { page } = await tabs.show(
+      `/p/${project.id}/calls?agentId=desk&evaluation=fail&date=yesterday&text=refund`,
+      { person: set.owner },
+    )
     const { click, count } = clicksOn()
     await click(page.getByRole('link', { name: 'Alert me when …' }))
     await page.getByText('Proposed from the last 30 days').waitFor()
@@ -139,8 +141,7 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
 
   test('a rule is drawn over the last 30 days while it is edited, and changed, paused, tested and deleted', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/settings/alerts`)
+    const { page } = await tabs.show(`/p/${project.id}/settings/alerts`, { person: set.owner })
     await page.getByRole('link', { name: 'The line is quiet' }).click()
     await page.getByText(/^Would have fired twice, for /).waitFor()
     await page.getByRole('textbox', { name: 'Limit' }).fill('0')
@@ -247,8 +248,7 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     )
     await stateAfter(5, 'ok')
 
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/settings/alerts`)
+    const { page } = await tabs.show(`/p/${project.id}/settings/alerts`, { person: set.owner })
     await page.getByRole('row', { name: /Desk fails.*OK/ }).waitFor()
     await page.getByRole('tab', { name: 'What fired' }).click()
     const row = page.getByRole('row', { name: /Alert Desk fails.*50%/ })

@@ -55,8 +55,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('a chart is made, kept, renamed, shown on the overview and deleted; a click on a bar opens exactly its calls', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/overview`)
+    const { page } = await tabs.show(`/p/${project.id}/overview`, { person: set.owner })
     await page.getByRole('link', { name: 'New chart' }).click()
     await page.getByRole('heading', { name: 'Failed share by agent', level: 1 }).waitFor()
     const desk = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'desk' }) })
@@ -93,8 +92,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('choices and filters are in the address, and each point of a line leads to its day', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/${failedShare}`)
+    const { page, open } = await tabs.show(`/p/${project.id}/${failedShare}`, { person: set.owner })
     await page.getByRole('combobox', { name: 'Of' }).click()
     await page.getByRole('option', { name: 'Cost' }).click()
     await page.getByRole('combobox', { name: 'Show' }).click()
@@ -133,8 +131,9 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('the calls of a list are charted with their filters', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/calls?agentId=desk&date=last-7-days&order=duration`)
+    const { page } = await tabs.show(`/p/${project.id}/calls?agentId=desk&date=last-7-days&order=duration`, {
+      person: set.owner,
+    })
     await page.getByRole('link', { name: 'Chart these calls' }).click()
     await page.getByRole('heading', { name: 'Calls by day', level: 1 }).waitFor()
     await page.getByRole('link', { name: '3 calls', exact: true }).waitFor()
@@ -159,7 +158,6 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     expect(await kept.getByRole('heading', { name: 'Mine' }).count()).toBe(0)
     await kept.getByText('6', { exact: true }).waitFor()
     expect(await sidewaysOverflow(page)).toEqual([])
-    expect(await findings(page)).toEqual([])
     await kept.getByRole('link', { name: 'Open the chart Ours' }).click()
     await page.getByRole('heading', { name: 'Ours', level: 1 }).waitFor()
     expect(await page.getByRole('button', { name: /Delete chart|Rename/ }).count()).toBe(0)
@@ -196,7 +194,6 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     expect(await ids(page)).toEqual(['d1', 'd2', 'd3'])
     await page.goBack()
     await card('Cost').getByText('was $2.00, now $1.00').waitFor()
-    expect(await findings(page, 'moderate')).toEqual([])
 
     const criteria = [{ id: 'price', name: 'Named the price', question: 'Did the agent say what it costs?' }]
     const rubric = { criteria, fields: [], evaluation: ['price'] }
@@ -234,8 +231,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('a relative date stays in the address of the list, of its calls and of a saved view', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/calls`)
+    const { page, open } = await tabs.show(`/p/${project.id}/calls`, { person: set.owner })
     await page.getByRole('button', { name: 'Date', exact: true }).click()
     await page.getByRole('button', { name: 'Last 7 days' }).click()
     await page.getByText('4 calls', { exact: true }).waitFor()

@@ -26,8 +26,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
 
   test('a key made on the overview is in the command, which works; each step ticks itself', async () => {
     const project = await newProject()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project}/overview`)
+    const { page } = await tabs.show(`/p/${project}/overview`, { person: set.owner })
     await page.getByRole('button', { name: 'Create an ingest key' }).click()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('button', { name: 'I have stored it' }).click()
@@ -96,8 +95,7 @@ describe.if(browserPath !== null)('the first minutes, in a browser', () => {
       createdAt: new Date(now).toISOString(),
     })
 
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/overview?days=7`)
+    const { page } = await tabs.show(`/p/${project.id}/overview?days=7`, { person: set.owner })
     await page.getByRole('table').getByRole('link', { name: 'agent-1' }).waitFor()
     await until(async () => (await page.locator('#content [aria-busy="true"]').count()) === 0)
     const part = async (name: string, period: string) =>

@@ -241,7 +241,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       'settings/audit',
     ]
     for (const path of paths) {
-      await tab.open(`/p/${other.id}/${path}`)
+      await tab.follow(`/p/${other.id}/${path}`)
       await tab.page.getByRole('heading', { level: 1 }).first().waitFor()
       await tab.page.getByText('onerror', { exact: false }).first().waitFor()
       const elements = await tab.page.locator('img[src="x"], svg[onload], a[href^="javascript:"]').count()

@@ -67,7 +67,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     ])
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await page.content()).not.toContain(secret)
-    expect(await findings(page)).toEqual([])
 
     const send = async (body: object) => {
       const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
@@ -130,7 +129,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     expect((await service.services.settingsOf(project.projectId)).recordings).toBe('keep')
     await page.getByRole('button', { name: 'Replace' }).click()
     await page.getByLabel('API key').fill('sk_second')
-    expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Save API key' }).click()
     await page.getByText('API key saved.').waitFor()
     const sources = await service.services.sources.list(project.projectId)
@@ -149,7 +147,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
     expect(key).toStartWith('ck_ingest_')
-    expect(await findings(page)).toEqual([])
     expect((await dialog.boundingBox())?.height).toBeLessThan(800)
     // Its last letter does not stand alone on a line.
     const { scrollHeight, lineHeight } = await dialog
@@ -222,7 +219,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('button', { name: 'Save secret' }).click()
     await page.getByText('Waiting for the first session').waitFor()
     await page.getByText(`LIVEKIT_OBSERVABILITY_URL=${service.url}`).waitFor()
-    expect(await findings(page)).toEqual([])
     const { type, body } = uploadOf()
     const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': type }
     const answer = await fetch(`${service.url}/observability/recordings/v0`, {

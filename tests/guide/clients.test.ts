@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { keptFolder, keptFolders } from '../../scripts/kept-folder.ts'
 import { pythonCommands } from '../../scripts/python.ts'
 import { typesOf } from '../../scripts/typescript-types.ts'
 import { readDocument } from '../support/document.ts'
@@ -13,7 +14,8 @@ import { skipped } from '../support/skipped.ts'
 // Generates the clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
 
 const page = readFileSync(join(repository, 'src/guide/clients.md'), 'utf8')
-const python = pythonCommands(join(repository, 'scripts/python/client.txt'))
+const requirements = join(repository, 'scripts/python/client.txt')
+const python = pythonCommands(requirements)
 const [, goCommands = ''] = /\n## Go\n.*?```sh\n(.*?)```/s.exec(page) ?? []
 const hasGo = canGenerateGo()
 
@@ -103,19 +105,35 @@ describe.skipIf(python === null)('the Python client', () => {
   const command = (name: string) => join(python ?? '', name)
   let file: string
 
+  /** A folder with the generated package, which is the same for the same document. */
+  function generatedClient(document: object): string {
+    const text = JSON.stringify(document)
+    return keptFolder('python-client', readFileSync(requirements, 'utf8') + text, (to) => {
+      const openapi = join(to, 'openapi.json')
+      writeFileSync(openapi, text)
+      const options = ['generate', '--path', openapi, '--meta', 'none', '--output-path', join(to, 'callbook')]
+      const env = { ...process.env, PATH: `${python}:${process.env.PATH}` }
+      const { status, stderr } = spawnSync(command('openapi-python-client'), options, {
+        encoding: 'utf8',
+        env,
+      })
+      return status === 0 ? undefined : stderr
+    })
+  }
+
   beforeAll(async () => {
     file = programIn('python', 'py')
-    const settings = ['--meta', 'none', '--output-path', 'callbook']
-    const env = { PATH: `${python}:${process.env.PATH}` }
-    await run(
-      file,
-      [command('openapi-python-client'), 'generate', '--url', `${service.url}/docs/json`, ...settings],
-      env,
+    cpSync(
+      join(generatedClient(await readDocument(service.url)), 'callbook'),
+      join(dirname(file), 'callbook'),
+      {
+        recursive: true,
+      },
     )
   })
 
   test('is correct by `mypy --strict`, and the program runs', async () => {
-    await run(file, [command('mypy'), '--strict', 'tour.py'])
+    await run(file, [command('mypy'), '--strict', '--cache-dir', join(keptFolders, 'mypy'), 'tour.py'])
     await tour(file, [command('python'), 'tour.py'])
   })
 
@@ -143,14 +161,20 @@ test.skipIf(!hasGo)(
       expect((await project.send('PUT', `/ingest/calls/${id}`, call)).status).toBe(201)
     }
     const file = programIn('go', 'go')
-    const env = { CALLBOOK: service.url, KEY: project.key, INGEST_KEY: project.ingestKey }
+    // Without the paths of files Go finds what it has compiled in another folder.
+    const env = {
+      CALLBOOK: service.url,
+      KEY: project.key,
+      INGEST_KEY: project.ingestKey,
+      GOFLAGS: '-trimpath',
+    }
     const printed = await run(file, ['sh', '-e', '-c', goCommands], env)
     expect(printed).toBe(
       'go-1042: 91.2 s\nunjudged: 0 s\nuser: Can I move my booking?\n' +
         'Refund policy › Refunds: ## Refunds\n\nWe refund any order within 30 days.\n' +
         'Call not found: No call in this project has this id. It may have been deleted.\n',
     )
-    await run(file, ['go', 'vet', './...'])
+    await run(file, ['go', 'vet', './...'], env)
   },
   180_000,
 )

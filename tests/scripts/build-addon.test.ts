@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildAddon } from '../../scripts/build-addon.ts'
+import { keptFolders } from '../../scripts/kept-folder.ts'
 import { memoryOf } from '../../scripts/process-use.ts'
 import {
   addonFiles,
@@ -14,6 +15,7 @@ import {
   readStamp,
   whyNotLoadable,
 } from '../../src/knowledge/indexing/index/addon.ts'
+import { repository } from '../support/process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'callbook-addon-'))
 const output = {
@@ -21,13 +23,20 @@ const output = {
   stamp: join(folder, 'release', 'addon.stamp.json'),
 }
 const compileTimeoutMs = 120_000
+const compilers = [join(repository, 'tests/support/kept-compiler.sh')]
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+beforeAll(() => {
+  process.env.KEPT = keptFolders
+})
+afterAll(() => {
+  delete process.env.KEPT
+  rmSync(folder, { recursive: true, force: true })
+})
 
 test(
   'one call of the compiler builds an addon that loads, and a second run does nothing',
   () => {
-    expect(buildAddon({ portable: false, output })).toEqual({ built: true, problem: null })
+    expect(buildAddon({ portable: false, output, compilers })).toEqual({ built: true, problem: null })
     expect(whyNotLoadable(output.addon, output.stamp)).toBeNull()
     const addon = createRequire(import.meta.url)(output.addon)
     const index = new addon.HierarchicalNSW('ip', 2)
