@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { erasures } from '../../src/db/schema.ts'
 import type { ErasureReceipt } from '../../src/erasure/schemas.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 
-let service: TestService
-let patient: TestService
-
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-  patient = await startService({ env: { ERASE_WITHIN_MS: '600000' } })
-})
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
+const patient = await startService({ env: { ERASE_WITHIN_MS: '600000' } })
 afterAll(async () => {
   await service.stop()
   await patient.stop()
@@ -82,20 +77,4 @@ test('what was never deleted is 404, and so is what another project deleted', as
     problems.push({ ...(await expectProblem(answer, 'not_found', 'Not found')), requestId: '' })
   }
   for (const problem of problems) expect(problem).toEqual(problems[0] ?? problem)
-})
-
-test('without a key, or with an ingest key, is 401', async () => {
-  const project = await service.mintProject()
-  await deleteCall(project, 'call-1')
-  const path = `${service.url}/v1/erasures/call-1`
-  await expectProblem(await fetch(path), 'missing_authorization', 'Missing or invalid Authorization header')
-  const headers = { authorization: `Bearer ${project.ingestKey}` }
-  await expectProblem(await fetch(path, { headers }), 'invalid_api_key_format', 'Invalid API key format')
-})
-
-test('another method than GET is 405', async () => {
-  const project = await service.mintProject()
-  const answer = await project.fetch('/v1/erasures/call-1', { method: 'DELETE' })
-  expect(answer.headers.get('allow')).toBe('GET, HEAD')
-  await expectProblem(answer, 'method_not_allowed', 'Method not allowed')
 })

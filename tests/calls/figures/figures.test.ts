@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Figures } from '../../../src/calls/figures/figures.ts'
 import { KnownNumbers } from '../../../src/calls/figures/known-numbers.ts'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
 import { readParameters } from '../../../src/http/parameters.ts'
 import { escapeValue } from '../../../src/text/values.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 import { evaluationOf, isListed, type KnownCall, shownOf } from '../rules.ts'
 
 setDefaultTimeout(240_000)
-let service: TestService
+const service = await startService()
+const { database, settingsOf } = service.services
 /** Keeps the numbers of the smallest projects, too. */
-let keeping: Figures
-beforeAll(async () => {
-  service = await startService()
-  const { database, settingsOf } = service.services
-  keeping = new Figures({ store: database.store, settingsOf, known: new KnownNumbers(0) })
-})
+const keeping = new Figures({ store: database.store, settingsOf, known: new KnownNumbers(0) })
 afterAll(() => service.stop())
 
 type Query = Record<string, string[]>
@@ -308,14 +304,6 @@ describe('a request for figures', () => {
       'limit, cursor, order, group',
     ])
     expect((await project.fetch(path, { headers: { prefer: 'handling=strict' } })).status).toBe(400)
-  })
-
-  test('can be HEAD, and nothing else', async () => {
-    const project = await service.mintProject()
-    const head = await project.fetch('/v1/metrics', { method: 'HEAD' })
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    const post = await project.send('POST', '/v1/metrics', {})
-    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 })
 

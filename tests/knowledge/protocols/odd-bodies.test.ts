@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_RPM: '1000000' } })
-  project = await service.mintProject()
-  await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'We refund orders.' })
-})
+const service = await startService({ env: { RATE_LIMIT_RPM: '1000000' } })
+const project = await service.mintProject()
+await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'We refund orders.' })
 
 afterAll(async () => {
   expect(service.logs.filter(({ level }) => Number(level) >= 50)).toEqual([])

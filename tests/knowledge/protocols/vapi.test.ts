@@ -6,7 +6,6 @@ import type { RecordedSearch } from '../../../src/knowledge/questions/recorded-s
 import type { SearchHit } from '../../../src/knowledge/schemas.ts'
 import fc from '../../support/fast-check.ts'
 import { addItems } from '../../support/items.ts'
-import { refusedKeys } from '../../support/refused-keys.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 interface Answer {
@@ -30,15 +29,9 @@ const toolPath = '/integrations/vapi/tool'
 const paths = [knowledgePath, toolPath]
 const clock = { ms: Date.UTC(2026, 0, 31) }
 
-let service: TestService
-let project: TestProject
-let ids: string[]
-
-beforeAll(async () => {
-  service = await startService({ now: () => clock.ms, env: { BODY_MAX_BYTES: '100000' } })
-  project = await service.mintProject()
-  ids = await addItems(project, items)
-})
+const service = await startService({ now: () => clock.ms, env: { BODY_MAX_BYTES: '100000' } })
+const project = await service.mintProject()
+const ids = await addItems(project, items)
 afterAll(() => service.stop())
 
 async function ask(messages: unknown[], target = project): Promise<Answer> {
@@ -449,38 +442,6 @@ describe('the key', () => {
     await expectVapiError(await send(path, scheme), 401, /^Missing or invalid Authorization header: /)
   })
 
-  test.each(paths)('that is missing is 401 for %s', async (path) => {
-    const ways: Record<string, string>[] = [
-      {},
-      { authorization: '' },
-      { authorization: project.key },
-      { 'x-vapi-secret': '' },
-    ]
-    for (const headers of ways) {
-      const answer = await send(path, headers)
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-      await expectVapiError(answer, 401, /^Missing or invalid Authorization header: /)
-    }
-  })
-
-  test.each(refusedKeys)(
-    'is refused when $when, by either header and before the body is read',
-    async (refused) => {
-      for (const path of paths) {
-        for (const toHeaders of [
-          (key: string) => ({ authorization: `Bearer ${key}` }),
-          (key: string) => ({ 'x-vapi-secret': key }),
-        ]) {
-          const key = await refused.key({ service, project, clock })
-          const answer = await send(path, toHeaders(key), '{"malformed')
-          const challenge = refused.status === 401 ? 'Bearer error="invalid_token"' : null
-          expect(answer.headers.get('www-authenticate')).toBe(challenge)
-          await expectVapiError(answer, refused.status, new RegExp(`^${refused.title}: `))
-        }
-      }
-    },
-  )
-
   test('as a secret opens nothing but the routes of Vapi', async () => {
     for (const path of ['/v1/knowledge', '/v1/knowledge/search', '/integrations/dify/retrieval']) {
       expect((await send(path, { 'x-vapi-secret': project.key })).status).toBe(401)
@@ -508,30 +469,16 @@ describe('the key', () => {
 })
 
 describe('every error under /integrations/vapi has Vapi’s form', () => {
-  test.each(paths)('%s takes POST only', async (path) => {
-    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-      const answer = await project.fetch(path, { method })
-      expect(answer.headers.get('allow')).toBe('POST')
-      await expectVapiError(answer, 405, /^Method not allowed: /)
-    }
-  })
-
   test('a path that is none is 404', async () => {
     for (const path of ['', '/', '/nope', '/knowledge/nope']) {
       await expectVapiError(await project.fetch(`/integrations/vapi${path}`), 404, /^Not found: /)
     }
   })
 
-  test.each(paths)('%s takes JSON only, and not too much of it', async (path) => {
+  test.each(paths)('%s takes JSON only', async (path) => {
     const send = (body: string, type: string) =>
       project.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })
-    await expectVapiError(await send('{}', 'text/plain'), 415, /^Unsupported media type: /)
     await expectVapiError(await send('{"message"', 'application/json'), 400, 'body: must be valid JSON')
-    await expectVapiError(
-      await send(JSON.stringify({ message: 'x'.repeat(100_000) }), 'application/json'),
-      413,
-      /^Payload too large: /,
-    )
     await expectVapiError(await send('{"message":"\\u0000"}', 'application/json'), 400, 'message: must not')
   })
 
@@ -550,18 +497,6 @@ describe('every error under /integrations/vapi has Vapi’s form', () => {
         'application/problem+json',
       ])
     }
-  })
-
-  test('too many requests are 429, and say when to come back', async () => {
-    const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
-    const tenant = await limited.mintProject()
-    const first = await tenant.send('POST', toolPath, { message: { toolCallList: [] } })
-    const second = await tenant.send('POST', toolPath, { message: { toolCallList: [] } })
-    expect([first.status, first.headers.get('ratelimit')]).toEqual([200, expect.stringContaining('r=0')])
-    expect(second.headers.get('ratelimit')).toContain('r=0')
-    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
-    await expectVapiError(second, 429, /^Too many requests: /)
-    await limited.stop()
   })
 })
 
