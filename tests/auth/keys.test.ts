@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { Keys } from '../../src/auth/keys.ts'
 import { hashKey } from '../../src/auth/token.ts'
 import { openDatabase } from '../../src/db/open.ts'
@@ -178,6 +179,28 @@ describe('what is stored for a key', () => {
   })
 })
 
+test('a key that has just opened the routes of its kind does not open those of the other', async () => {
+  const { keys } = service.services
+  const kinds = ['live', 'ingest'] as const
+  for (const [at, kind] of kinds.entries()) {
+    const { key } = await create({ kind })
+    const verify = (asked: 'live' | 'ingest') => keys.verify(asked, `Bearer ${key}`, () => '127.0.0.1')
+    expect((await verify(kind)).projectId).toBe(project.projectId)
+    expect(await codeOf(verify(kinds[1 - at] ?? kind))).toBe('invalid_api_key_format')
+  }
+})
+
+test('a key that is left of a project when that is deleted opens nothing', async () => {
+  const other = await service.mintProject()
+  expect((await other.fetch('/v1/calls')).status).toBe(200)
+  await service.services.database.write.run(
+    sql`update projects set deleted_at = 1 where id = ${other.projectId}`,
+  )
+  const { key } = await service.services.keys.create(other.projectId, plain)
+  for (const authorization of [`Bearer ${key}`, `Bearer ${other.key}`])
+    expect((await other.fetch('/v1/calls', { headers: { authorization } })).status).toBe(401)
+})
+
 describe('the last use of a key', () => {
   /** Uses the key, and gives what is noted once the writes before it are done. */
   async function readAfterUse(key: string, id: string) {
@@ -267,9 +290,10 @@ describe('revoking a key', () => {
       now: () => clock.ms,
       log: noFailures,
     })
+    const use = () => project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
+    expect((await use()).status).toBe(200)
     await keys.revoke(project.projectId, id)
-    const answer = await project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
-    expect(answer.status).toBe(401)
+    expect((await use()).status).toBe(401)
     await other.close()
   })
 })

@@ -137,6 +137,23 @@ describe('DELETE /v1/calls/:id', () => {
     expect(page.data).toHaveLength(1)
   })
 
+  test('deletes its own call where another project has one of the same id', async () => {
+    const [one, two] = [await service.mintProject(), await service.mintProject()]
+    for (const { projectId } of [one, two])
+      await putAll(service.services, projectId, [
+        { id: 'a', change: {} },
+        { id: 'b', change: {} },
+      ])
+    for (const [id, project, other] of [
+      ['a', one, two],
+      ['b', two, one],
+    ] as const) {
+      expect((await remove(project, id)).status).toBe(200)
+      expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
+      expect((await other.fetch(`/v1/calls/${id}`)).status).toBe(200)
+    }
+  })
+
   test('ignores a body, whatever its kind', async () => {
     const project = await service.mintProject()
     for (const [i, type] of ['application/json', 'text/plain'].entries()) {

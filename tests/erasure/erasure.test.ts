@@ -61,13 +61,33 @@ describe('an erasure', () => {
     await erasureOf(database.emptyLog, []).finish()
     expect(await doneAt(projectId)).toEqual([expect.any(Number)])
   })
+
+  test('of a deleted item, and of what an item said before, leaves no vector in the index of its project', async () => {
+    const projects = projectsOf(database)
+    const kinds = ['item', 'text', 'call'] as const
+    const ids: number[] = []
+    for (const kind of kinds) {
+      const { projectId } = await projects.create(`of one ${kind}`)
+      ids.push(projectId)
+      await database.write
+        .insert(erasures)
+        .values({ projectId, kind, idHash: 'hash', record: 1, changeSeq: 1, requestedAt: 1 })
+    }
+    const indexes: number[] = []
+    await erasureOf(database.emptyLog, [], async (projectId) => void indexes.push(projectId)).finish()
+    expect(indexes).toEqual(ids.slice(0, 2))
+  })
 })
 
-function erasureOf(emptyLog: OpenDatabase['emptyLog'], failures: unknown[]): Erasure {
+function erasureOf(
+  emptyLog: OpenDatabase['emptyLog'],
+  failures: unknown[],
+  eraseDeleted: (projectId: number) => Promise<void> = async () => undefined,
+): Erasure {
   return new Erasure({
     owner: { isOwner: true },
     database: { ...database, emptyLog },
-    index: { eraseDeleted: async () => undefined },
+    index: { eraseDeleted },
     removedFiles: { erase: async () => undefined },
     eraseWithinMs: 100,
     now: Date.now,

@@ -54,6 +54,18 @@ test('a deleted knowledge item is pending until it is erased', async () => {
   })
 })
 
+test('what an item said before is pending anew after each change', async () => {
+  const project = await patient.mintProject()
+  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
+  const { id } = await created.json()
+  for (const text of ['other words', 'yet others']) {
+    expect((await project.send('PATCH', `/v1/knowledge/${id}`, { text })).status).toBe(200)
+    expect((await receiptOf(project, id)).status).toBe('pending')
+    await patient.services.erasure.finish()
+    expect((await receiptOf(project, id)).status).toBe('done')
+  }
+})
+
 test('when a call and an item had the same id, the receipt is that of the one still pending', async () => {
   const project = await service.mintProject()
   const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })

@@ -274,6 +274,23 @@ describe('what is sent', () => {
     ).toEqual([['call.completed', 'last']])
   })
 
+  test('a change that arrives during the last attempt to send the one before is not dropped with it', async () => {
+    const { project, id, answer } = await make({ events: ['call.changed'] })
+    answer(0)
+    await put(project, 'a', {})
+    await put(project, 'a', { summary: 'One' })
+    const queue = new WebhookQueue(service.services.database)
+    const rows = () => queue.due(id, Number.MAX_SAFE_INTEGER, 10)
+    const [row] = await rows()
+    const endpoint = (await queue.endpoints()).find((one) => one.id === id)
+    if (!row || !endpoint) throw new Error('Nothing is queued')
+    await put(project, 'a', { summary: 'Two' })
+    const result = { messageId: 'm', at: Date.now(), bytes: 1, status: 500, error: null, durationMs: 1 }
+    const last = { ...row, attempts: 1_000 }
+    await queue.record([{ endpoint, row: last, result: { ...result, answer: null } }])
+    expect((await rows()).map(({ seq }) => seq)).toEqual([row.seq + 1])
+  })
+
   test('a call that is deleted before its events were sent is sent as deleted', async () => {
     const { project, received, answer, record } = await make()
     answer(500)

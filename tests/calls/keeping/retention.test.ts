@@ -22,6 +22,7 @@ test('calls go by when they became completed: as the event says, as it arrived, 
   const completed = { status: 'completed', createdAt: daysAgo(50) }
   await put('told-late', { ...completed, occurredAt: daysAgo(31) })
   await put('told-lately', { ...completed, occurredAt: daysAgo(29) })
+  await put('told-to-the-day', { ...completed, occurredAt: daysAgo(30) })
   await put('arrived-today', completed)
   await put('live', { createdAt: daysAgo(50), occurredAt: daysAgo(50) })
   await put('completed-today', { createdAt: daysAgo(50), occurredAt: daysAgo(50) })
@@ -41,9 +42,17 @@ test('calls go by when they became completed: as the event says, as it arrived, 
   expect(await service.services.retention.countDue(project.projectId, 50)).toBe(0)
 
   await expire(30)
-  const left = ['arrived-today', 'completed-today', 'imported-long', 'imported-new', 'live', 'told-lately']
+  const left = [
+    'arrived-today',
+    'completed-today',
+    'imported-long',
+    'imported-new',
+    'live',
+    'told-lately',
+    'told-to-the-day',
+  ]
   expect(await idsOf()).toEqual(left)
-  // An hour later one more is due, but it is done daily.
+  // An hour later two more are due, but it is done daily.
   time += 3_600_000
   await service.services.retention.run()
   expect(await idsOf()).toEqual(left)

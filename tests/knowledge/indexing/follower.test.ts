@@ -158,6 +158,53 @@ describe('a step that fails', () => {
   })
 })
 
+test('a change whose read fails is followed by the next read, although nothing else changes', async () => {
+  const { folder, remove } = freshFolder()
+  const database = await openDatabase(join(folder, 'callbook.db'))
+  const { projectId } = await projectsOf(database).create('read again')
+  const followed: number[] = []
+  const failures: unknown[] = []
+  let isBroken = false
+  const read = new Proxy(database.read, {
+    get(target, name) {
+      if (isBroken && name === 'all') {
+        isBroken = false
+        throw new Error('broken on purpose')
+      }
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const follower = new Follower({
+    config: { dataDir: folder },
+    owner: { isOwner: true },
+    database: { ...database, read },
+    stores: { close: () => undefined, isClosed: () => false },
+    indexer: { wake: () => undefined },
+    index: {
+      follow: async (id) => void followed.push(id),
+      rebuild: async () => undefined,
+      drop: async () => undefined,
+    },
+    erasure: { schedule: () => undefined },
+    projectErasure: { schedule: () => undefined },
+    erasureRequests: { schedule: () => undefined },
+    questionChecks: { schedule: () => undefined },
+    log: logTo((error) => failures.push(error)),
+    delayMs: 10,
+  })
+  await follower.start()
+  isBroken = true
+  await database.write.run(
+    sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
+  )
+  await until(() => followed.length > 0)
+  expect(failures).toEqual([new Error('broken on purpose')])
+  await follower.close()
+  await database.close()
+  remove()
+})
+
 test('closing does not wait for work that the index has started', async () => {
   const { folder, remove } = freshFolder()
   const database = await openDatabase(join(folder, 'callbook.db'))

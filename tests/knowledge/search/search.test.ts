@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { VectorIndex } from '../../../src/knowledge/indexing/index/vector-index.ts'
+import { labelsOfItems } from '../../../src/knowledge/search/passages.ts'
+import { Search } from '../../../src/knowledge/search/search.ts'
+import { failureOf } from '../../support/failure.ts'
 import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
+import { noFailures } from '../../support/part-log.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 interface Hit {
@@ -497,6 +502,41 @@ describe('two projects with the same texts', () => {
       expect(data.filter(({ itemId }) => !own?.includes(itemId))).toEqual([])
     }
   })
+})
+
+test('a text that is changed between finding and reading is searched for again', async () => {
+  const own = await service.mintProject()
+  const id = await create(own, { name: 'Hours', text: 'Open until five.' })
+  const { index, database, embedder } = service.services
+  let searches = 0
+  const overtaken: VectorIndex = Object.assign(Object.create(index), {
+    search: async () => {
+      const labels = await labelsOfItems(database.read, own.projectId, [id])
+      if (++searches === 1) await own.send('PATCH', `/v1/knowledge/${id}`, { text: 'Open until six.' })
+      return labels.map((label) => ({ label, similarity: 1 }))
+    },
+  })
+  const search = new Search({ store: database.store, embedder, index: overtaken, log: noFailures })
+  const request = { query: 'How long are you open?', mode: 'vector', timeoutMs: 10_000 } as const
+  const { answer } = await search.search(own.projectId, request)
+  expect(answer.data.map(({ text }) => text)).toEqual(['Open until six.'])
+  search.close()
+})
+
+test('searches beyond 256 at once are refused, and each gives its place back, also one that fails', async () => {
+  const { search, projects } = service.services
+  const deleted = await service.mintProject()
+  await projects.delete(deleted.projectId)
+  const find = ({ projectId }: TestProject) =>
+    search.search(projectId, { query: 'refund order', mode: 'keyword', timeoutMs: 10_000 })
+  const failing = Array.from({ length: 256 }, () => failureOf(find(deleted)))
+  expect(search.isFull).toBe(true)
+  expect(await failureOf(find(project))).toMatchObject({ detail: 'Too many searches are under way.' })
+  for (const failure of await Promise.all(failing))
+    expect(failure).toMatchObject({ detail: 'The project was just deleted.' })
+  expect(search.isFull).toBe(false)
+  for (const { answer } of await Promise.all(Array.from({ length: 256 }, () => find(project))))
+    expect(answer.data[0]?.name).toBe('Refunds')
 })
 
 describe('the log', () => {
