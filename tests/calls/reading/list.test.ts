@@ -187,9 +187,7 @@ describe('limit and offset', () => {
     ['?offset=1100', 0, { limit: 100, offset: 1_100 }],
     ['?offset=999999999999999', 0, { limit: 100, offset: 999_999_999_999_999 }],
     ['?limit=%35', 5, { limit: 5, offset: 0 }],
-    ['?limit=x&limit=2', 2, { limit: 2, offset: 0 }],
-    ['?limit=3&offset=1&limit=2&offset=4', 2, { limit: 2, offset: 4 }],
-    ['?unknown=1&page=9&Limit=x&limit%20=x', 100, { limit: 100, offset: 0 }],
+    ['?unknown=1&page=9', 100, { limit: 100, offset: 0 }],
     ['?__proto__=1&constructor=2&limit=2', 2, { limit: 2, offset: 0 }],
     ['?&&=&limit=2&', 2, { limit: 2, offset: 0 }],
   ])('%s gives %i calls', async (query, count, pagination) => {

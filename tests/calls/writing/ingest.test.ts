@@ -775,7 +775,7 @@ describe('long calls', () => {
 
   test('whose answers nobody reads are refused in the end, and nothing is written of what is refused', async () => {
     const project = await service.mintProject()
-    await putCall(project, 'unread', { summary: 'x'.repeat(7_000_000) }, 201)
+    await putCall(project, 'unread', { callAnalysis: { text: 'x'.repeat(7_000_000) } }, 201)
     const body = JSON.stringify({ evaluation: 'success' })
     const unread: Awaited<ReturnType<typeof opened>>[] = []
     let [refused] = [await put(project, 'unread', {})]
