@@ -130,7 +130,9 @@ async function whileHeld<Value>(
     await until(async () => {
       for (const [at, { received }] of held.entries())
         if (received() !== '') held[at] = await opened(narrow.url, text)
-      return (await putLarge(of)).status === 503
+      const isRefused = (await putLarge(of)).status === 503
+      // One that was refused meanwhile holds nothing.
+      return isRefused && held.every(({ received }) => received() === '')
     }, 'Bodies that are held')
     return await run(of)
   } finally {
@@ -161,7 +163,7 @@ function partOf(name: string, text: string): string {
 }
 
 function putLarge(of: TestProject): Promise<Response> {
-  return of.send('PUT', '/ingest/calls/large', { summary: 'x'.repeat(900_000) })
+  return of.send('PUT', '/ingest/calls/large', { callAnalysis: { text: 'x'.repeat(900_000) } })
 }
 
 /** What becomes of a file that a project reads. */
@@ -448,9 +450,10 @@ const hostile: Record<keyof typeof limits, (most: number) => Promise<string>> = 
   },
   mcpTool: async (most) => {
     const wait = globalThis.setTimeout
-    const isLimit = (delayMs: unknown) => delayMs === most
-    const shorter = ((run: () => void, delayMs?: number, ...args: unknown[]) =>
-      wait(run, isLimit(delayMs) ? 0 : delayMs, ...args)) as typeof setTimeout
+    const shorter = ((run: () => void, delayMs?: number, ...args: unknown[]) => {
+      if (delayMs === most) run()
+      return wait(run, delayMs === most ? 0 : delayMs, ...args)
+    }) as typeof setTimeout
     const spy = spyOn(globalThis, 'setTimeout').mockImplementation(shorter)
     try {
       return (await resultOf('list_calls', {})).isError ? 'an error' : 'a late answer'
