@@ -37,8 +37,8 @@ async function onSmallDisk(
 async function fill(project: Reached, prefix: string, words = 4_000): Promise<string[]> {
   const stored: string[] = []
   for (let n = 0; ; n++) {
-    const summary = `marker${prefix}${n} `.repeat(words)
-    const answer = await project.send('PUT', `/ingest/calls/${prefix}-${n}`, { summary })
+    const transcript = [{ role: 'user', content: `marker${prefix}${n} `.repeat(words) }]
+    const answer = await project.send('PUT', `/ingest/calls/${prefix}-${n}`, { transcript })
     if (answer.status === 507) return stored
     expect(answer.status).toBe(201)
     stored.push(`${prefix}-${n}`)
