@@ -79,7 +79,7 @@ async function sentOf(project: TestProject) {
 test('a call without room for what is found out is failed, and what was sent is counted', async () => {
   const project = await judgedProject()
   const sent = chat.requests.length
-  await completeLarge(project, 'a', 350)
+  await completeLarge(project, 'a', 400)
   expect(await settled(project, 'a')).toMatchObject({ state: 'failed', reason: 'too large' })
   expect(chat.requests.length).toBe(sent + 1)
   expect((await service.services.analyses.status(project.projectId)).tokens.prompt).toBeGreaterThan(100)

@@ -8,9 +8,9 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
-const records = 60
+const records = 100
 /** In all, several parts of an answer. */
-const recordChars = 100_000
+const recordChars = 60_000
 
 let service: TestService
 let console: TestConsole
@@ -27,7 +27,7 @@ async function filledProject(): Promise<TestProject> {
   const project = await console.mintProject()
   const { ingest, knowledge } = service.services
   const text = 'word '.repeat(recordChars / 5)
-  const inputs = Array.from({ length: records }, (_, at) => ({ id: `call-${at}`, change: { callAnalysis: { text } } }))
+  const inputs = Array.from({ length: records }, (_, at) => ({ id: `call-${at}`, change: { summary: text } }))
   // A server takes only so much in one statement.
   for (const half of [inputs.slice(0, records / 2), inputs.slice(records / 2)])
     await ingest.putAll(project.projectId, half)
