@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { freshFolder } from '../support/script.ts'
 import { startService } from '../support/service.ts'
 import { skipped } from '../support/skipped.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { spawnService } from '../support/spawned.ts'
+import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 const pageBytes = 4_096
@@ -75,6 +77,9 @@ test('a request that meets damage is 503, as is readiness from then on', async (
   const service = await startService({ dataDir: folder })
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/c', { summary: 'before' })
+  // What is written afterwards would stand in the log, from which it is read whole.
+  const { read: rows } = service.services.database
+  await until(async () => (await rows.all(sql`select 1 from calls_without_words limit 1`)).length === 0)
   const file = join(folder, 'callbook.db')
   const connection = new Database(file)
   const roots = connection
@@ -82,7 +87,7 @@ test('a request that meets damage is 503, as is readiness from then on', async (
     .pluck()
     .all()
     .map(Number)
-  connection.exec('pragma wal_checkpoint(truncate)')
+  await until(() => connection.prepare('pragma wal_checkpoint(truncate)').pluck().get() === 0)
   connection.close()
   expect((await fetch(`${service.url}/ready`)).status).toBe(200)
   const bytes = readFileSync(file)

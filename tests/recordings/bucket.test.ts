@@ -136,7 +136,7 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
       'Service unavailable',
     )
     expect(detail).toContain('RECORDINGS_URL')
-    expect(existsSync(join(other.dataDir, 'recordings', 'incoming'))).toBe(false)
+    expect(readdirSync(join(other.dataDir, 'recordings', 'incoming'))).toEqual([])
     await other.stop()
     rmSync(join(objects, objectsOf()[0] ?? ''))
     expect((await line.run(['doctor'], { env })).out).toContain('1 recording of 1 have no file')
