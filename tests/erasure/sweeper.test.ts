@@ -25,7 +25,7 @@ describe('a sweep', () => {
   test('that fails does so at once, and affects neither the next one nor closing', async () => {
     const sweeper = sweeperOf()
     expect(await failureOf(sweeper.finish())).toMatchObject({
-      cause: { message: expect.stringContaining('no such file') },
+      cause: { message: expect.stringContaining('Unable to open') },
     })
     makeDatabase()
     await until(() => succeeds(sweeper.finish()))
