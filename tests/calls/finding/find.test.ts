@@ -715,7 +715,12 @@ describe('the facets', () => {
     const projectId = await projectWith([
       ...Array.from({ length: 3 }, (_, n) => ({ id: `a${n}`, evaluation: 'success', endedReason: 'x' })),
       ...Array.from({ length: 5 }, (_, n) => ({ id: `b${n}`, evaluation: 'fail', endedReason: null })),
-      { id: 'c', evaluation: 'none of ours', endedReason: 'y', details: { agent: { id: 'ada' } } },
+      {
+        id: 'c',
+        evaluation: 'none of ours',
+        endedReason: 'y',
+        details: { agent: { id: 'ada', version: '7' } },
+      },
     ])
     await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
     const reviewer = { person: { name: 'Ada' }, by: { actor: { id: 'p', name: 'Ada' }, address: null } }
@@ -738,6 +743,7 @@ describe('the facets', () => {
       ],
       source: [{ value: 'vapi', calls: 1 }],
       agentId: [{ value: 'ada', calls: 1 }],
+      agentVersion: [{ value: '7', calls: 1 }],
       label: [{ value: '"refund", late', calls: 2 }],
       assignee: [{ value: 'Ada', calls: 2 }],
     })
