@@ -1,14 +1,12 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
 import { alertChanges, alerts, projects, webhookQueue } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { compileCheck } from '../validation.ts'
-import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
+import { type AlertMessages, queueing, windowOf } from './alert-message.ts'
 import type { Destinations, OfferedDestination } from './destinations.ts'
 import { type Preview, previewOf } from './preview.ts'
 import {
@@ -27,16 +25,11 @@ const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
 
-interface AlertsOptions {
-  read: ReadDatabase
-  store: StoreOf
-  write: WriteDatabase
+interface AlertsParts {
   figures: WindowFigures
   destinations: Destinations
   messages: AlertMessages
-  audit: Pick<AuditTrail, 'entry'>
   erasure: { schedule(projectId: number): void }
-  now: () => number
 }
 
 /** A change of an alert's state, with the figure that the rule had then. */
@@ -58,10 +51,10 @@ const check = compileCheck(AlertChange, alertErrors)
 
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
-  readonly #options: AlertsOptions
+  readonly #options: Core & AlertsParts
 
-  constructor(options: AlertsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AlertsParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** In the order in which they were made. */
