@@ -49,7 +49,7 @@ export async function exportCalls(
   const type = csv ? 'text/csv' : 'application/x-ndjson'
   await reading.exported(projectId, undefined, { type, parameters: Object.keys(readParameters(`?${query}`)) })
   // Its lines would run into the bar.
-  const progress = process.stdout.isTTY
+  const progress = shell.streams.stdout.isTTY
     ? null
     : startProgress(shell, 'Exporting', await totalOf(calls, projectId, search))
   let done = 0

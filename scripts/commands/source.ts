@@ -220,7 +220,7 @@ class InputLines {
   /** The value of an option, or the next line for `-`. @throws invalid_request if there is none */
   async valueOf(option: string, value: string): Promise<string> {
     if (value !== '-') return value
-    this.#lines ??= createInterface({ input: process.stdin, signal: this.#shell.signal })[
+    this.#lines ??= createInterface({ input: this.#shell.streams.stdin, signal: this.#shell.signal })[
       Symbol.asyncIterator
     ]()
     const { value: line = '' } = await this.#lines.next()

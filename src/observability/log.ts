@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import pino from 'pino'
 import { AppError } from '../errors.ts'
 import { LineWriter } from './line-writer.ts'
@@ -38,19 +39,25 @@ export interface OpenLog {
 interface LogOptions {
   level: string
   format: 'json' | 'pretty'
+  /** Where it goes instead of the process's stderr, unbuffered. */
+  to?: Pick<Writable, 'write'>
 }
 
 /**
  * Structured logs on stderr, which leaves stdout to people and scripts. Lines are buffered for a moment: a write for
  * each line would cost more than the request.
  */
-export async function openLog({ level, format }: LogOptions): Promise<OpenLog> {
+export async function openLog({ level, format, to }: LogOptions): Promise<OpenLog> {
   const options: pino.LoggerOptions = {
     level,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
+  }
+  if (to) {
+    const log = pino(options, { write: (line) => to.write(line) })
+    return { log, recordRequest: requestLines(log), close: async () => undefined }
   }
   if (format === 'pretty') {
     const { default: pretty } = await import('pino-pretty')

@@ -38,7 +38,9 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     await page.setViewportSize({ ...wide, ...(state.width && { width: state.width }) })
     const scheme = (name: string) => page.locator(`html[data-mantine-color-scheme="${name}"]`).waitFor()
     await state.before?.(page)
-    await open(state.path.replace(/:(\w+)/g, (_, word: string) => filled.addresses[word] ?? word))
+    const path = state.path.replace(/:(\w+)/g, (_, word: string) => filled.addresses[word] ?? word)
+    if (isSignedIn && page.url().includes('/console/p/')) await follow(page, path)
+    else await open(path)
     await page.getByRole('heading').first().waitFor()
     await state.act?.(page)
     await page.waitForLoadState('networkidle')
@@ -62,6 +64,27 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     await page.evaluate(() => localStorage.clear())
     const nothing = Object.fromEntries(Object.keys(found).map((look) => [look, []]))
     expect({ state: state.name, ...found }).toEqual({ state: state.name, ...nothing })
+  }
+
+  /** Opens the page as a link in the console does: what is loaded and compiled stays, axe too. */
+  async function follow(page: Page, path: string): Promise<void> {
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    const pending = new Set<unknown>()
+    let quietSince = performance.now()
+    const begun = (request: { url(): string }) => {
+      if (!request.url().endsWith('/changes')) pending.add(request)
+    }
+    const ended = (request: unknown) => {
+      pending.delete(request)
+      quietSince = performance.now()
+    }
+    page.on('request', begun).on('requestfinished', ended).on('requestfailed', ended)
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    )
+    await until(() => pending.size === 0 && performance.now() - quietSince > 150)
+    page.off('request', begun).off('requestfinished', ended).off('requestfailed', ended)
   }
 
   /** One tab each, since a new one would load and compile every script again. */

@@ -1,5 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { runCommand } from '../../scripts/commands/command-line.ts'
+import { Shell } from '../../scripts/commands/shell.ts'
 import { asCommand } from './command.ts'
 import { repository } from './process.ts'
 import { startService, type TestService } from './service.ts'
@@ -21,6 +25,17 @@ interface RunOptions {
   env?: Record<string, string>
 }
 
+/** What a command has written. */
+class Kept extends Writable {
+  text = ''
+  readonly #decoder = new StringDecoder()
+
+  override _write(part: Buffer, _encoding: string, done: () => void): void {
+    this.text += this.#decoder.write(part)
+    done()
+  }
+}
+
 /** The real command line, in a folder of its own unless it is given one. */
 export class CommandLine {
   readonly dataDir: string
@@ -39,7 +54,24 @@ export class CommandLine {
     })
   }
 
-  async run(args: string[], options?: RunOptions): Promise<Ran> {
+  /** Runs the command in this process, where it costs a tenth. `spawned` is the same in one of its own. */
+  async run(args: string[], { stdin = '', env = {} }: RunOptions = {}): Promise<Ran> {
+    const [stdout, stderr] = [new Kept(), new Kept()]
+    const shell = new Shell(
+      { ...process.env, EMBEDDING_PROVIDER: 'builtin', ...env, DATA_DIR: this.dataDir },
+      { stdin: Readable.from(stdin === '' ? [] : [Buffer.from(stdin)]), stdout, stderr },
+    )
+    const mask = process.umask(0o077)
+    try {
+      const code = await runCommand(args, shell)
+      await shell.flush()
+      return { code, out: stdout.text, err: stderr.text }
+    } finally {
+      process.umask(mask)
+    }
+  }
+
+  async spawned(args: string[], options?: RunOptions): Promise<Ran> {
     const child = this.spawn(args, options)
     const [out, err, code] = await Promise.all([
       new Response(child.stdout).text(),
