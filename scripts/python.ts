@@ -27,7 +27,7 @@ export function pythonCommands(requirements: string): string | null {
   ]
   const fault = faultOf('python3', '-m', 'venv', folder) ?? faultOf(...pip, '--requirement', requirements)
   if (fault) {
-    process.stderr.write(`Skipped what needs Python packages: ${fault}\n`)
+    process.stderr.write(`Skipped here: Python packages: ${fault}\n`)
     return null
   }
   writeFileSync(stamp, '')

@@ -22,7 +22,7 @@ import { pagesRoutes } from './console/pages-routes.ts'
 import { erasureRoutes } from './erasure/routes.ts'
 import { guideRoutes } from './guide/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
-import { authenticate, keyAuthentication } from './http/authenticate.ts'
+import { authenticate, keyAuthentication, rateLimit } from './http/authenticate.ts'
 import { personAuthentication } from './http/authenticate-person.ts'
 import { clientAddress, type PeerAddress } from './http/client-address.ts'
 import { directRead } from './http/direct-read.ts'
@@ -39,7 +39,7 @@ import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
-import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
+import { tooManyFiles } from './knowledge/files/file-reader.ts'
 import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
 import { knowledgeTools } from './knowledge/protocols/mcp-tools.ts'
 import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
@@ -166,7 +166,7 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
-        problem: database.problem,
+        problem: services.problem,
         replication: database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
@@ -187,7 +187,7 @@ export function createServer(
     .use(difyRoutes(parts))
     .use(toolRoutes({ search: recordedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With their own buffers, so that clients that do not read their answers keep nobody from writing.
-    .use(ingestRoutes(services.requestIngest, new ResponseBuffers()))
+    .use(ingestRoutes(services.requestIngest, new ResponseBuffers(' Nothing was written.')))
     .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleExportRoutes({ ...parts, sessions: services.console.openSessions }))
     .use(consoleRecordingRoutes({ ...parts, sessions: services.console.openSessions }))
@@ -213,7 +213,7 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
       protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol, livekitProtocol],
       docsHeaders,
     }),
-    bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax, recordingBytesMax }),
+    bodyLimit({ bytesMax: bodyBytesMax, recordingBytesMax }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
@@ -224,12 +224,14 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
   }
   const admission = new Admission(contexts, bodyBytesMax, workLimits(services))
   const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
+  const limitRate = rateLimit(rateLimiter, contexts)
   return {
     contexts,
     peerOf,
     clientAddress: addressOf,
     admission,
-    authenticateKey: keyAuthentication({ ...services, admission, rateLimiter, clientAddress: addressOf }),
+    limitRate,
+    authenticateKey: keyAuthentication({ ...services, admission, limitRate, clientAddress: addressOf }),
     authenticatePerson: personAuthentication({ ...services.console, contexts }),
   }
 }

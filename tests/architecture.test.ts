@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { importsOf, partOf, resolveImport } from '../scripts/imports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** The floors of the house, from the ground: a feature may know those below it, at run time their schemas only. */
@@ -39,8 +40,6 @@ const transpilers = {
   ts: new Bun.Transpiler({ loader: 'ts', target: 'bun' }),
   tsx: new Bun.Transpiler({ loader: 'tsx', target: 'bun' }),
 }
-/** Biome writes every import and `export … from` in this form. */
-const importForm = /^(?:import|export)\b[^'";]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm
 const everything = [...new Bun.Glob('{src,scripts}/**/*.{ts,tsx}').scanSync(root)].sort().map(readSource)
 /** The page: a program of its own, which runs in browsers. */
 const page = everything.filter(({ path }) => isOfPage(path))
@@ -54,17 +53,9 @@ function isOfPage(path: string): boolean {
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8')
   const transpiler = transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
-  const resolve = (target: string) =>
-    target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
-  const runtimeImports = transpiler.scanImports(text).map((found) => resolve(found.path))
-  const written = [...text.matchAll(importForm)].map(([, from, lazy]) => resolve(from ?? lazy ?? ''))
-  const imports = [...new Set([...runtimeImports, ...written])]
+  const runtimeImports = transpiler.scanImports(text).map((found) => resolveImport(path, found.path))
+  const imports = [...new Set([...runtimeImports, ...importsOf(path, text)])]
   return { path, code: transpiler.transformSync(text), imports, runtimeImports }
-}
-
-/** The folder or the file under src/ that a path belongs to: `calls` or `errors`; a package is none. */
-function partOf(path: string): string | null {
-  return /^src\/([^/]+?)(\.ts|\/.*)$/.exec(path)?.[1] ?? null
 }
 
 /** The only files of a feature that know of HTTP. */
@@ -185,7 +176,9 @@ describe('who may import whom', () => {
       'errors',
       'ids',
       'identity',
+      'names',
       'shared-limit',
+      'limits',
       'validation',
       'text',
       'redaction',
@@ -219,7 +212,9 @@ describe('who may import whom', () => {
           'errors',
           'ids',
           'identity',
+          'names',
           'shared-limit',
+          'limits',
           'validation',
           'version',
         ]
@@ -254,14 +249,15 @@ describe('who may import whom', () => {
     expect(linesLike(/\bnew Worker\(/, others)).toEqual([])
   })
 
-  test('the pure modules and the configuration stand on nothing of ours; the validation on the errors', () => {
+  test('the pure modules stand on nothing of ours; the validation on the errors and limits, the configuration on the rules of names', () => {
     const base = source.filter(({ path }) =>
-      /^src\/((errors|ids|identity|config|shared-limit|validation)\.ts$|text\/)/.test(path),
+      /^src\/((errors|ids|identity|names|config|limits|shared-limit|validation)\.ts$|text\/)/.test(path),
     )
     expect(
       breaches(base, (target, { path }) => {
         const [part, own] = [partOf(target), partOf(path)]
-        return part !== null && part !== own && !(own === 'validation' && part === 'errors')
+        const allowed = { validation: ['errors', 'limits'], config: ['names'] }[own ?? ''] ?? []
+        return part !== null && part !== own && !allowed.includes(part)
       }),
     ).toEqual([])
   })
@@ -399,7 +395,7 @@ describe('what code may do', () => {
     const imported = new Set(
       everything.flatMap(({ path }) =>
         [...readFileSync(join(root, path), 'utf8').matchAll(form)].flatMap(([, names = '*', from, lazy]) => {
-          const target = relative(root, join(root, dirname(path), from ?? lazy ?? ''))
+          const target = resolveImport(path, from ?? lazy ?? '')
           return names.split(',').map((name) => `${target}: ${name.trim().replace(/^type | as .*$/g, '')}`)
         }),
       ),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,6 +14,7 @@ import { repository } from './support/process.ts'
 import { head, rawRequest } from './support/raw-http.ts'
 import { madeWav } from './support/recordings.ts'
 import { everyRuntime } from './support/runtimes.ts'
+import { skipped } from './support/skipped.ts'
 import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
 import { until } from './support/until.ts'
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
 
 describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remove }) => {
   if (missing !== null) {
+    skipped(`${name}: ${missing}`)
     test.skip(`is not tried: ${missing}`, () => undefined)
     return
   }
@@ -310,7 +312,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       }
     })
 
-    // Deno's server keeps idle connections open for good.
+    if (name === 'Deno') skipped('a server of Deno keeps idle connections open for good')
     test.skipIf(name === 'Deno')('how long an idle connection stays open is told', async () => {
       for (const path of ['/health', '/v1/calls', '/nowhere']) {
         const { headers } = await raw(`GET ${path} HTTP/1.1`)
@@ -605,6 +607,18 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect((await send('DELETE', '/v1/calls/sound/recording')).status).toBe(200)
     expect((await send('GET', '/v1/calls/sound/recording')).status).toBe(404)
     expect((await send('DELETE', '/v1/calls/sound')).status).toBe(200)
+  })
+
+  test('a deletion gets its receipt, and the record of what was swept keeps its size', async () => {
+    expect((await send('PUT', '/ingest/calls/erased', { summary: 'said in confidence' })).status).toBe(201)
+    for (const id of ['erased-2', 'erased-3']) {
+      await send('PUT', `/ingest/calls/${id}`, {})
+      await send('DELETE', `/v1/calls/${id}`)
+    }
+    expect((await send('DELETE', '/v1/calls/erased')).status).toBe(200)
+    const receipt = async () => (await send('GET', '/v1/erasures/erased')).json()
+    await until(async () => (await receipt()).status === 'done', 'The receipt')
+    expect(statSync(join(folder, 'callbook.db-swept')).size).toBe(256)
   })
 
   test('signals end it with 0 after it answers what is in flight, and the next start has everything', async () => {

@@ -44,6 +44,11 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
 
   beforeAll(async () => {
     cpSync(join(releasesFolder, version, 'data'), dataDir, { recursive: true })
+    // As if the call had named its direction, by which calls were not found then.
+    const database = new Database(join(dataDir, 'callbook.db'))
+    database.exec(`update call_details set details = json_set(details, '$.direction', 'inbound')
+      where seq = (select seq from calls where id = '${calls.completed}')`)
+    database.close()
     service = await startService({ dataDir })
     project = at(service, release)
   })
@@ -60,6 +65,21 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
     const answer = await project.send('POST', '/v1/knowledge/search', { query, mode })
     return (await answer.json()).data.map(({ name }: { name: string }) => name)
   }
+
+  test('finds its calls by their direction, and says that their versions and parts of costs are unknown', async () => {
+    const idsOf = async (query: string) => {
+      const [, { data }] = await read(`/v1/calls?fields=id&${query}`)
+      return data.map(({ id }: { id: string }) => id)
+    }
+    expect([await idsOf('direction=inbound'), await idsOf('direction=none')]).toEqual([
+      [calls.completed],
+      [calls.live],
+    ])
+    expect(await read(`/v1/calls/${calls.completed}/details`)).toMatchObject([
+      200,
+      { agent: { version: null }, costParts: null, usage: null, costSource: null },
+    ])
+  })
 
   test('has its calls, with all that is known of them', async () => {
     expect(await read('/v1/calls?details=include&order=createdAt')).toMatchObject([

@@ -55,7 +55,11 @@ export async function benchConsole({ texts, start }: Options): Promise<Row[]> {
 export async function signIn({ folder }: Dataset, start: Options['start']) {
   const token = await withServices(folder, ({ console }) => console.people.replaceSetUpLink())
   const running = await start(folder)
-  const { url } = running
+  return { ...running, ...(await setUpConsole(running.url, token)) }
+}
+
+/** Signs in a new owner of the console by a set-up link. */
+export async function setUpConsole(url: string, token: string): Promise<{ cookie: string; project: string }> {
   const person = { name: 'Bench', email: 'bench@example.com', password: 'bench bench bench' }
   const answer = await fetch(`${url}/console/api/links/setup`, {
     method: 'POST',
@@ -65,7 +69,7 @@ export async function signIn({ folder }: Dataset, start: Options['start']) {
   if (!answer.ok) throw new Error(`The console was not set up: ${await answer.text()}`)
   const cookies = answer.headers.getSetCookie().map((text) => text.split(';')[0])
   const { projects }: { projects: { id: string }[] } = await answer.json()
-  return { ...running, cookie: cookies.join('; '), project: projects[0]?.id }
+  return { cookie: cookies.join('; '), project: projects[0]?.id ?? '' }
 }
 
 /** Milliseconds since the navigation began. */

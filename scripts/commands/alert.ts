@@ -52,7 +52,7 @@ export function addAlertCommands(program: Command, shell: Shell): void {
       await shell.answer(json, alert, `${resume ? 'Resumed' : 'Paused'} the alert ${shown(id)}.`)
     })
 
-  withProject(alert.command('remove').alias('delete'), 'print {"id","deleted"}')
+  withProject(alert.command('remove'), 'print {"id","deleted"}')
     .description('Delete an alert. What waits to be sent of it is not sent.')
     .argument('<id>', 'id of the alert (alr_…)')
     .action(async (id: string, { project, json }: ProjectOptions) => {

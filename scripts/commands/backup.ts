@@ -4,7 +4,7 @@ import type { Config } from '../../src/config.ts'
 import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import type { BackupManifest } from '../../src/db/backup.ts'
 import type { LeftOut } from '../../src/db/restore-erasures.ts'
-import { consoleOrigin } from './person.ts'
+import { consoleOrigin } from './folder.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 

@@ -33,7 +33,9 @@ export async function runCommand(args: string[], shell: Shell): Promise<0 | 1> {
 /** All commands. */
 export function commandLine(shell: Shell): Command {
   const program = new Command('callbook')
-    .description("Callbook's command line. You can use it while the service runs.")
+    .description(
+      "Callbook's command line. You can use it while the service runs. None of these commands starts the service: `bun start` does, or the executable or the package without a command.",
+    )
     .version(version, '-v, --version')
     .exitOverride()
     .configureOutput({

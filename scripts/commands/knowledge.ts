@@ -43,6 +43,10 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .requiredOption('--project <project>', 'id or name of the project')
     .option('--name <name>', 'name of the set of items (default: the name of the folder)')
     .option('--prune', 'delete the items of the set whose files are gone')
+    .option(
+      '--replace-imported',
+      'delete items of equal text that no sync made, such as those of knowledge import',
+    )
     .option('--yes', 'let --prune delete more than half of the set')
     .option(
       '--include <glob>',
@@ -52,19 +56,38 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .option('--exclude <glob>', 'leave out these files and folders, such as drafts; can be repeated', collect)
     .option(
       '--json',
-      'print {"set","created","changed","unchanged","deleted","failed","pendingChunks","seconds","skipped","errors"}',
+      'print {"set","created","changed","unchanged","deleted","failed","imported","pendingChunks","seconds","skipped","errors"}',
     )
     .action(async (folder: string, flags: SyncFlags) => {
-      const { project, name, prune = false, yes = false, include, exclude, json } = flags
+      const {
+        project,
+        name,
+        prune = false,
+        yes = false,
+        replaceImported = false,
+        include,
+        exclude,
+        json,
+      } = flags
       const { KnowledgeSync } = await import('./knowledge-sync.ts')
       const choice = { include, exclude }
       const summary = await shell.inProject(project, (services, projectId) =>
-        new KnowledgeSync({ services, shell, projectId, folder, name, prune, yes, choice }).run(),
+        new KnowledgeSync({
+          services,
+          shell,
+          projectId,
+          folder,
+          name,
+          prune,
+          yes,
+          replaceImported,
+          choice,
+        }).run(),
       )
       if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
       if (shell.signal.aborted)
         shell.say('Interrupted. Run the sync again: files that are already stored are skipped.')
-      await shell.answer(json, summary, syncTextOf(summary))
+      await shell.answer(json, summary, syncTextOf(summary, replaceImported))
     })
 
   knowledge
@@ -114,15 +137,22 @@ interface SyncFlags {
   name?: string
   prune?: boolean
   yes?: boolean
+  replaceImported?: boolean
   include?: string[]
   exclude?: string[]
   json?: true
 }
 
-function syncTextOf(summary: SyncSummary): string[] {
-  const { set, created, changed, unchanged, deleted, failed, seconds, skipped } = summary
+function syncTextOf(summary: SyncSummary, areReplaced: boolean): string[] {
+  const { imported, set, created, changed, unchanged, deleted, failed, seconds, skipped } = summary
   const more = skipped.length - skippedShownMax
+  const others = imported.slice(0, skippedShownMax).map(({ id, name }) => `${shown(name)} (${id})`)
+  const rest = imported.length - others.length
+  const named = [...others, ...(rest > 0 ? [counted(rest, 'other item')] : [])].join(', ')
   return [
+    ...(imported.length === 0 || areReplaced
+      ? []
+      : [`No sync made these, which have the text of a file: ${named}. --replace-imported deletes them.`]),
     ...skipped.slice(0, skippedShownMax).map(({ path, reason }) => `Skipped ${shown(path)}: ${reason}`),
     ...(more > 0 ? [`Skipped ${counted(more, 'other file')}: --json lists them.`] : []),
     `${shown(set)}: ${counted(created, 'item')} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted` +

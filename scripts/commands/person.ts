@@ -1,7 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
-import type { Config } from '../../src/config.ts'
 import { type Role, roles } from '../../src/identity.ts'
-import { servedAt } from './folder.ts'
+import { consoleOrigin } from './folder.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -165,10 +164,4 @@ function addRemove(person: Command, shell: Shell): void {
         'The console now has no owner. Create a setup link for a new owner: bun callbook person setup'
       await shell.answer(json, deleted, [`Deleted ${shown(email)}.`, ...(ownedConsole ? [next] : [])])
     })
-}
-
-/** Where people reach the service: PUBLIC_URL, or else where the folder's service listens, or would. */
-export function consoleOrigin(config: Config): string {
-  const { publicUrl, host, port } = config
-  return publicUrl ?? servedAt(config) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

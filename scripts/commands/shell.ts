@@ -74,13 +74,15 @@ export class Shell {
     // Loaded only for a command that needs them, so that help and usage errors come at once.
     const { openLog } = await import('../../src/observability/log.ts')
     const { openServices } = await import('../../src/services/services.ts')
+    const { consoleOrigin } = await import('./folder.ts')
     const { log, close: closeLog } = await openLog({
       level: 'warn',
       format: config.logFormat,
       ...(this.streams === process ? {} : { to: this.streams.stderr }),
     })
     try {
-      const services = await openServices({ config, log, role: 'command', ...options })
+      const address = consoleOrigin(config)
+      const services = await openServices({ config, log, role: 'command', address, ...options })
       try {
         return await action(services)
       } finally {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
-import { consoleOrigin } from './person.ts'
+import { consoleOrigin } from './folder.ts'
 import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -107,7 +107,11 @@ function addSet(source: Command, shell: Shell): void {
         sources.change(await sources.projectOf(id), id, options).catch(toOptions),
       )
       const answer = { id, options: changed.options, hasApiKey: changed.hasApiKey }
-      await shell.answer(json, answer, `Changed the options of ${shown(changed.name)} (${id}).`)
+      const wantsKey = 'host' in options && setUpOf(changed.platform).apiKeyName && !changed.hasApiKey
+      await shell.answer(json, answer, [
+        `Changed the options of ${shown(changed.name)} (${id}).`,
+        ...(wantsKey ? ['It has no API key. A key is given anew with each host: --option apiKey=-'] : []),
+      ])
     })
 }
 
@@ -160,7 +164,6 @@ function addRotate(source: Command, shell: Shell): void {
 function addRemove(source: Command, shell: Shell): void {
   source
     .command('remove')
-    .alias('delete')
     .description('Delete a source, its secret and its failures. Its calls stay.')
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print {"id","deleted"}')

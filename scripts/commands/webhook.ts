@@ -158,7 +158,6 @@ function addEnable(webhook: Command, shell: Shell): void {
 function addRemove(webhook: Command, shell: Shell): void {
   webhook
     .command('remove')
-    .alias('delete')
     .description('Delete a webhook and its waiting events.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","deleted"}')

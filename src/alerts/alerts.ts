@@ -1,10 +1,12 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { WindowFigures } from '../calls/figures/window-figures.ts'
 import type { Core } from '../core/core.ts'
-import { alertChanges, alerts, projects, webhookQueue } from '../db/schema.ts'
+import type { Requirement } from '../db/requirements.ts'
+import { alertChanges, alerts, auditEvents, projects, webhookQueue } from '../db/schema.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
+import { FairQueue } from '../threads/fair-queue.ts'
 import { compileCheck } from '../validation.ts'
 import { type AlertMessages, queueing, windowOf } from './alert-message.ts'
 import type { Destinations, OfferedDestination } from './destinations.ts'
@@ -24,6 +26,13 @@ const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
+/** Of a project: while somebody types, the console asks for several. */
+const previewsWaitingMax = 4
+const testsPerHourMax = 10
+const testRetrySeconds = 600
+const hourMs = 3_600_000
+/** How many of the newest entries of the audit trail are searched for tests. */
+const entriesSearchedMax = 5_000
 
 interface AlertsParts {
   figures: WindowFigures
@@ -52,6 +61,7 @@ const check = compileCheck(AlertChange, alertErrors)
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
   readonly #options: Core & AlertsParts
+  readonly #previews = new FairQueue<Preview>(previewsWaitingMax)
 
   constructor(core: Core, parts: AlertsParts) {
     this.#options = { ...core, ...parts }
@@ -144,7 +154,10 @@ export class Alerts {
     return { id, deleted: true }
   }
 
-  /** Sends an alert and its end to the destinations, marked as a test. @throws not_found */
+  /**
+   * Sends an alert and its end to the destinations, marked as a test.
+   * @throws not_found; rate_limited while a test of the alert waits, and beyond ten an hour in the project
+   */
   async test(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
     const { store, messages, audit, now } = this.#options
     const alert = toStored(await this.#find(projectId, id))
@@ -155,7 +168,7 @@ export class Alerts {
       const message = messages.of(alert, { state, value, limit, calls }, windowOf(rule, now()))
       return queueing(alert, { ...message, test: true }, now())
     }
-    const { entry: _, ...sent } = await write.batch({
+    const { entry: _, ...sent } = await write.batchIf(mayTest(projectId, alert.seq, now()), {
       found: sql`update ${alerts} set version = version where id = ${id}`,
       entry: audit.entry({ by, projectId, action: 'alert_tested', target: id, targetRef: id }),
       alert: queued('alert'),
@@ -191,11 +204,15 @@ export class Alerts {
     return { data, next: rows.length > changesPerPageMax ? (data.at(-1)?.seq ?? null) : null }
   }
 
-  /** When the rule would have changed its state in the last 30 days. @throws invalid_request naming each bad field */
+  /**
+   * When the rule would have changed its state in the last 30 days.
+   * @throws invalid_request naming each bad field; unavailable while too many others of the project wait
+   */
   async preview(projectId: number, change: unknown): Promise<Preview> {
     const { figures, now } = this.#options
-    const { rule } = this.#read(change)
-    return await previewOf({ figures, projectId, rule, now: now() })
+    const { rule } = this.#read(change, { isPreview: true })
+    const preview = () => previewOf({ figures, projectId, rule, now: now() })
+    return await this.#previews.do(projectId, JSON.stringify(rule), preview)
   }
 
   /** Deletes changes older than 90 days. */
@@ -208,9 +225,13 @@ export class Alerts {
       await write.run(sql`delete from ${alertChanges} where seq in (${old})`)
   }
 
-  #read(change: unknown): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
+  /** @param options.isPreview of a rule that nobody is told of yet */
+  #read(
+    change: unknown,
+    { isPreview = false } = {},
+  ): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
     const read = check(change)
-    const errors = alertErrors(read)
+    const errors = alertErrors(isPreview ? { ...read, to: [], showOnly: true } : read)
     const rule = completeRule(read)
     try {
       this.#options.figures.check(rule)
@@ -274,8 +295,31 @@ function toStored(row: Row) {
 }
 
 function toAlert(row: Row, to: Destination[]): Alert {
-  const { id, rule, isPaused, state, since, value, calls } = toStored(row)
-  return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
+  const { id, rule, isPaused, state, since: began, value, calls } = toStored(row)
+  const { showOnly = false, ...others } = rule
+  const since = new Date(began).toISOString()
+  return { id, ...others, to, showOnly, paused: isPaused, state, since, value, calls }
+}
+
+/** What a test requires. The audit trail counts, so that a restart gives no further tests. */
+function mayTest(projectId: number, seq: number, now: number): Requirement[] {
+  const tests = sql`select action, at from ${auditEvents} where project_id = ${projectId}
+    order by seq desc limit ${entriesSearchedMax}`
+  const counted = sql`select count(*) from (${tests}) where action = 'alert_tested' and at > ${now - hourMs}`
+  const waiting = sql`select 1 from ${webhookQueue}
+    where record = ${seq} and kind = 'alert' and not is_sent and alert ->> 'test'`
+  const otherwise = (detail: string) => () =>
+    new AppError('rate_limited', 'Too many requests', { detail, retryAfterSeconds: testRetrySeconds })
+  return [
+    {
+      condition: sql`not exists (${waiting})`,
+      otherwise: otherwise('A test of this alert waits to be sent.'),
+    },
+    {
+      condition: sql`(${counted}) < ${testsPerHourMax}`,
+      otherwise: otherwise(`The alerts of a project can be tested ${testsPerHourMax} times an hour.`),
+    },
+  ]
 }
 
 function noAlert(): AppError {

@@ -5,7 +5,7 @@ import { analysisQueue } from '../db/schema.ts'
 import { AppError, callNotFound, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Budget, Model, Sent } from './budget.ts'
-import { type CallJudge, unreadable } from './call-judge.ts'
+import { type CallJudge, estimateOf, unreadable } from './call-judge.ts'
 import { ModelUnavailable } from './chat-failures.ts'
 import { type AnalysisRecord, recordOf } from './outcomes.ts'
 import { type Rubrics, readRubric } from './rubrics.ts'
@@ -24,6 +24,8 @@ interface AnalysesParts {
 
 const trialMsMax = 60_000
 const trialRetrySeconds = 30
+/** Of a project: as many as the console shows side by side. */
+const trialsAtOnceMax = 2
 const nothing: Analysis = {
   state: 'none',
   reason: null,
@@ -39,6 +41,8 @@ const nothing: Analysis = {
 /** What the analyses of a project's calls came to. */
 export class Analyses {
   readonly #options: Core & AnalysesParts
+  /** The project of each trial under way. */
+  readonly #trials: number[] = []
 
   constructor(core: Core, parts: AnalysesParts) {
     this.#options = { ...core, ...parts }
@@ -90,11 +94,12 @@ export class Analyses {
 
   /**
    * Analyzes one call and stores nothing of it.
-   * @param rubric by default the one in force
-   * @throws unavailable without a model, or if it does not answer; not_found; call_is_live; invalid_request
+   * @param rubric by default the one in force, whose budget counts
+   * @throws unavailable without a model, if it does not answer, and while two other trials of the project are under way;
+   * not_found; call_is_live; invalid_request
    */
   async try(projectId: number, id: string, rubric: unknown, by?: ActedBy): Promise<Analysis> {
-    const { rubrics, calls, judge, model, now } = this.#options
+    const { rubrics, budget, calls, judge, model, now } = this.#options
     if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
     const isGiven = rubric !== undefined
     const asked = isGiven
@@ -107,9 +112,16 @@ export class Analyses {
     const version = isGiven ? null : asked.version
     const reason = unreadable(call)
     if (reason !== null) return { ...nothing, state: 'skipped', reason, version }
-    const question = { call, rubric: asked, tokensPerMonth: null, skippedFor: null }
+    const { tokensPerMonth } = (await rubrics.find(projectId)) ?? asked
+    const question = { call, rubric: asked, tokensPerMonth, skippedFor: null }
     const signal = AbortSignal.timeout(trialMsMax)
+    if (this.#trials.filter((each) => each === projectId).length >= trialsAtOnceMax)
+      throw unavailable(`${trialsAtOnceMax} trials of the project are under way.`, trialRetrySeconds)
+    this.#trials.push(projectId)
+    let reserved: Awaited<ReturnType<Budget['reserve']>> = null
     try {
+      reserved = await budget.reserve(projectId, tokensPerMonth, estimateOf(question))
+      if (!reserved) return { ...nothing, state: 'skipped', reason: 'budget', version }
       const { judgement } = await judge.ask(projectId, question, signal)
       await this.#noteSent(projectId, id, judgement, by)
       const record = recordOf(judgement, { model: model.name, at: now() })
@@ -119,6 +131,9 @@ export class Analyses {
       if (signal.aborted) throw unavailable('The model did not answer within a minute.', trialRetrySeconds)
       if (!(error instanceof ModelUnavailable)) throw error
       throw unavailable(`${error.detail}.`, trialRetrySeconds)
+    } finally {
+      this.#trials.splice(this.#trials.indexOf(projectId), 1)
+      reserved?.release()
     }
   }
 

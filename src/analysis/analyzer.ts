@@ -33,6 +33,7 @@ export class Analyzer {
   /** No request is made before: the server has asked for that, or the database takes no writes. */
   #busyUntil = 0
   #busyMs = busyMsMin
+  #isModelAway = false
 
   constructor(core: Core, parts: AnalyzerParts) {
     this.#options = { ...core, ...parts }
@@ -126,6 +127,7 @@ export class Analyzer {
     try {
       const judged = await judge.ask(projectId, question, signal)
       this.#busyMs = busyMsMin
+      this.#noteModel(null)
       await outcomes.store(due, judged)
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error
@@ -152,6 +154,16 @@ export class Analyzer {
     if (isOfCall && due.attempts + 1 >= attemptsMax) return await outcomes.fail(due, question, detail)
     await queue.postpone(due, now() + retryMsMax, isOfCall)
     await budget.pause(due.projectId, reason, detail)
+    this.#noteModel(error)
+  }
+
+  /** Logs once that the model cannot be used, and once that it can again. */
+  #noteModel(problem: ModelUnavailable | null): void {
+    if (this.#isModelAway === (problem !== null)) return
+    this.#isModelAway = problem !== null
+    const { log } = this.#options
+    if (problem === null) log.info('The analysis model can be used again')
+    else log.warn({ problem: problem.detail }, 'The analysis model cannot be used, so calls wait for it')
   }
 }
 

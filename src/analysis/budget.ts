@@ -56,6 +56,15 @@ export class Budget {
     return row ?? null
   }
 
+  /** Why calls that wait are not analyzed, in a sentence; null if they are, or only their project's budget is used up. */
+  async problem(): Promise<string | null> {
+    const { read, model } = this.#options
+    if (!model) return null
+    const [row] = await read.all<{ detail: string }>(sql`
+      select detail from ${analysisPauses} where reason <> 'budget' and ${isWaitedFor} limit 1`)
+    return row ? `Calls are not analyzed: ${row.detail}.` : null
+  }
+
   /** What was used this month. */
   async usedBy(projectId: number): Promise<Tokens> {
     const [row] = await this.#options.read.all<Tokens>(sql`
@@ -137,8 +146,7 @@ export class Budget {
   /** Lets each paused project be tried at once, as at a start. */
   async tryAll(): Promise<void> {
     const { read, write, now } = this.#options
-    const isToTry = sql`until > ${now()} and exists (
-      select 1 from ${analysisQueue} where analysis_queue.project_id = analysis_pauses.project_id)`
+    const isToTry = sql`until > ${now()} and ${isWaitedFor}`
     // Read first, since a write needs the primary.
     const paused = await read.all(sql`select 1 from ${analysisPauses} where ${isToTry} limit 1`)
     if (paused.length > 0)
@@ -146,6 +154,9 @@ export class Budget {
   }
 }
 
+/** Whether calls of a paused project wait. */
+const isWaitedFor = sql`exists (
+  select 1 from ${analysisQueue} where analysis_queue.project_id = analysis_pauses.project_id)`
 const noTokens: Tokens = { prompt: 0, completion: 0 }
 
 function monthOf(time: number): string {

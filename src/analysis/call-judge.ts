@@ -45,6 +45,7 @@ export interface JudgedCall extends Pick<Question, 'call' | 'rubric'> {
 
 /** Asks a model about a call. @throws ModelUnavailable, or the signal's reason */
 export type AskModel = (
+  projectId: number,
   rubric: RubricContent,
   transcript: readonly Turn[],
   signal: AbortSignal,
@@ -97,7 +98,7 @@ export class CallJudge {
     const redact = await redactor(await settingsOf(projectId))
     // Redaction may have been switched on after the call was stored.
     const transcript = await this.#slices.run(redactTurns(call.transcript ?? [], redact))
-    const judgement = await askModel(rubric, transcript, signal)
+    const judgement = await askModel(projectId, rubric, transcript, signal)
     const redacted: RedactionCounts = {}
     if (judgement.state !== 'done') return { call, rubric, judgement, redacted }
     const findings = await this.#slices.run(redactFindings(judgement.findings, redact, redacted))

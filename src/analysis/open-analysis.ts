@@ -46,6 +46,7 @@ export function openAnalysis(core: Core, { model, calls, ingest, webhooks }: Bes
   const isRunning = (seq: number) => analyzer?.isRunning(seq) ?? false
   return {
     rubrics,
+    budget,
     analyses: new Analyses(core, { rubrics, budget, judge, model, calls, isRunning }),
     analysisRuns: new AnalysisRuns(core, { rubrics, calls }),
     agreements: new Agreements(core, { rubrics }),

@@ -12,7 +12,7 @@ import { type CallQuery, type CallSearch, isFiltered, valuesOf } from './finding
 import type { Condition } from './finding/conditions.ts'
 import { countValues, type FacetCounts } from './finding/facet-counts.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
-import { FoundPages, sizesOf } from './finding/found-pages.ts'
+import { FoundPages, sizesOf, within } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
 import { Cursors, isByDuration } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
@@ -102,6 +102,8 @@ interface PageRequest {
   search: CallSearch
   limit: number
   offset: number
+  /** The page ends before documents of more than this together, but has one call. */
+  charsMax?: number
 }
 
 /** A project's calls: find, read, delete. */
@@ -124,14 +126,18 @@ export class Calls {
   }
 
   /** A page of the calls that a search finds, as JSON. */
-  async find(projectId: number, { search, limit, offset }: PageRequest, parts: CallParts): Promise<CallPage> {
+  async find(
+    projectId: number,
+    { search, limit, offset, charsMax }: PageRequest,
+    parts: CallParts,
+  ): Promise<CallPage> {
     const { read, readInBackground } = this.#options.store(projectId)
     const form = documentsOf(parts)
     const { order, after } = search
-    if (!isFiltered(search) && !isByDuration(order))
+    if (!isFiltered(search) && !isByDuration(order) && charsMax === undefined)
       return await readPage(read, projectId, { limit, offset, order, after }, form)
     const pages = new FoundPages(readInBackground, projectId, search)
-    const { places, end } = await pages.page(limit, { offset })
+    const { places, end } = within(charsMax, await pages.page(limit, { offset }))
     // A first page that is the last has all of them: counting would look through as many calls again.
     const isWhole = end === null && limit > 0 && offset === 0 && !search.after
     const { total, isCapped } = isWhole ? { total: places.length, isCapped: false } : await pages.count()

@@ -33,6 +33,8 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const selections = new CallSelections(core)
   const callers = new Callers({ ...core, selections, holds, address: new CallerAddress(linkSecret) })
   const calls = new Calls({ ...core, erasure, holds, deletion, callers, matcher })
+  const windowFigures = new WindowFigures({ ...core, figures })
+  core.onClose(() => windowFigures.close())
   const reviews = new Reviews({ ...core, ingest })
   return {
     holds,
@@ -47,7 +49,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     callSets: new CallSets(core, { holds }),
     setTasks: new SetTasks(core, { reviews, calls }),
     figures,
-    windowFigures: new WindowFigures({ ...core, figures }),
+    windowFigures,
     overview: new Overview(core),
     silence: new Silence(core, { ingest }),
     retention: new Retention(core, { holds, deletion, erasure }),

@@ -11,7 +11,7 @@ import type { Settings } from '../projects/settings.ts'
 import type { ProjectOfPerson } from './people/session-answer.ts'
 import { isConsoleOwner } from './people/set-up.ts'
 
-/** The command line has no such limit. */
+/** The console's owner, and the command line, have no such limit. */
 const projectsPerOwnerMax = 100
 
 /**
@@ -49,7 +49,7 @@ function mayCreate(personId: string): Requirement {
 
 function ownsFew(personId: string): Requirement {
   return {
-    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax}`,
+    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax} or ${isConsoleOwner(personId)}`,
     otherwise: () =>
       forbidden(
         `You already own ${projectsPerOwnerMax} projects, the most that one person can own in the console. ` +

@@ -6,6 +6,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
 import { ProjectStores } from '../db/store.ts'
+import type { VolumeWatch } from '../db/volume-watch.ts'
 import type { Log } from '../observability/log.ts'
 import { Metrics } from '../observability/metrics.ts'
 import { Jobs } from './jobs.ts'
@@ -21,14 +22,17 @@ interface Ground {
   role: 'service' | 'command'
   takesFolder: boolean
   owner: Pick<FolderOwner, 'isOwner' | 'stopWaiting' | 'release' | 'takeLater' | 'listensAt'>
+  volume: Pick<VolumeWatch, 'close'>
   database: OpenDatabase
   secrets: Awaited<ReturnType<typeof readSecrets>>
+  /** Where people reach the console, until the service listens. */
+  address: string
   now: () => number
 }
 
 /** The core over an open database. */
 export function coreOf({ secrets, ...ground }: Ground) {
-  const { config, log, owner, database, now } = ground
+  const { log, owner, volume, database, address, now } = ground
   const { read, write, writeWhenFull, dataVersion } = database
   const { idHashKey, sessionSecret, generation } = secrets
   const stores = new ProjectStores(database.store)
@@ -49,8 +53,7 @@ export function coreOf({ secrets, ...ground }: Ground) {
     store: stores.of,
     sessionSecret,
     generation,
-    /** Where people reach the console: known once the service listens. */
-    site: { address: config.publicUrl ?? `http://${config.host}:${config.port}` },
+    site: { address },
     /** Signs what outsiders bring back, and encrypts the addresses of recordings to fetch. */
     linkSecret: idHashKey,
     recordHash,
@@ -66,6 +69,7 @@ export function coreOf({ secrets, ...ground }: Ground) {
     /** Aborts the jobs, closes what they may wait for, waits for their end, and closes the database. */
     close: async () => {
       owner.stopWaiting()
+      await volume.close()
       const ended = jobs.close()
       for (const close of closers.splice(0).reverse()) await close()
       await ended

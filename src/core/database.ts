@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { FolderOwner } from '../db/folder-owner.ts'
 import type { DatabaseLocation } from '../db/location.ts'
 import { type OpenDatabase, openDatabase } from '../db/open.ts'
+import { draftOf, removeDraft } from '../db/restored-draft.ts'
 import { refuseDamaged } from '../db/soundness.ts'
 import { isEmptyFile, noDatabase, UnusableDatabase } from '../db/unusable.ts'
 import type { Log } from '../observability/log.ts'
@@ -15,6 +16,7 @@ interface OpeningOptions {
   createsDatabase: boolean
   /** Released when the database cannot be opened. */
   owner: FolderOwner
+  refusedBecause: () => string | null
   log: Log
   onDamage: (error: Error) => void
   now: () => number
@@ -26,6 +28,7 @@ export async function openConfigured({
   role,
   createsDatabase,
   owner,
+  refusedBecause,
   log,
   onDamage,
   now,
@@ -34,14 +37,19 @@ export async function openConfigured({
   try {
     const isChecked = owner.isOwner && location.kind === 'file'
     const untilSound = isChecked ? refuseDamaged(location.file, onDamage) : undefined
-    return await openDatabase(location, {
+    const database = await openDatabase(location, {
       ownsFolder: owner.isOwner,
-      refusesNew: createsDatabase ? leftIndexes(config) : noDatabase(placeOf(config)),
+      refusesNew: createsDatabase
+        ? (halfRestored(config) ?? leftIndexes(config))
+        : noDatabase(placeOf(config)),
       untilSound,
+      refusedBecause,
       remotePollMs: config.databaseSyncIntervalMs,
       now,
       log,
     })
+    if (isChecked) removeDraft(location.file)
+    return database
   } catch (error) {
     owner.release()
     throw error
@@ -56,6 +64,15 @@ export function refuseMissing({ databaseFile, databaseSyncUrl }: Config): void {
 
 function placeOf({ databaseFile, databaseUrl, databaseSyncUrl }: Config): string {
   return databaseSyncUrl ?? databaseFile ?? databaseUrl
+}
+
+/** Why a new database would be a mistake: somebody waits for the one of a backup. */
+function halfRestored({ databaseFile }: Config): UnusableDatabase | null {
+  if (databaseFile === null || !existsSync(draftOf(databaseFile))) return null
+  return new UnusableDatabase(
+    `A restore into ${databaseFile} was not finished. Nothing was changed.`,
+    `Repeat it: bun callbook restore FOLDER. To begin anew, remove ${draftOf(databaseFile)}.`,
+  )
 }
 
 /** Why a new database would be a mistake: it would drop the indexes of the one that was here. */

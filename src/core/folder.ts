@@ -7,7 +7,8 @@ export async function openFolder(
   folder: string,
   { takesFolder, ownerWaitMs }: { takesFolder: boolean; ownerWaitMs: number },
 ): Promise<FolderOwner> {
-  mkdirSync(join(folder, 'indexes'), { recursive: true, mode: 0o700 })
+  for (const inner of ['indexes', join('recordings', 'incoming')])
+    mkdirSync(join(folder, inner), { recursive: true, mode: 0o700 })
   try {
     chmodSync(folder, 0o700)
   } catch {

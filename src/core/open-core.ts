@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { readSecrets } from '../db/meta.ts'
+import { VolumeWatch } from '../db/volume-watch.ts'
 import type { Log } from '../observability/log.ts'
 import { type Core, coreOf } from './core.ts'
 import { openConfigured, refuseMissing } from './database.ts'
@@ -20,6 +22,10 @@ export interface CoreOptions {
   ownerWaitMs?: number
   /** Called when damage to the database is found after the start: the process should end. */
   onDamage?: (error: Error) => void
+  /** Called when the data has left its path and is back: the services should be closed, and opened again. */
+  onBack?: () => void
+  /** Where people reach the console, until `listensAt` says it; by default what the configuration says. */
+  address?: string
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -33,12 +39,19 @@ export async function openCore({
   createsDatabase = role === 'service',
   ownerWaitMs = ownerWaitMsDefault,
   onDamage = () => undefined,
+  onBack = () => undefined,
+  address = config.publicUrl ?? `http://${config.host}:${config.port}`,
   now = Date.now,
 }: CoreOptions): Promise<Core> {
   if (role === 'service') refuseReadOnly(config.dataDir, config.databaseFile)
   if (!createsDatabase) refuseMissing(config)
   const owner = await openFolder(config.dataDir, { takesFolder, ownerWaitMs })
-  const database = await openConfigured({ config, log, role, createsDatabase, owner, onDamage, now })
+  const recordings = join(config.dataDir, 'recordings')
+  const volume = new VolumeWatch({ file: config.databaseFile ?? '', recordings, log, onBack })
+  const refusedBecause = () => volume.refusal()
+  const opening = { config, log, role, createsDatabase, owner, refusedBecause, onDamage, now }
+  const database = await openConfigured(opening)
   const secrets = await readSecrets(database.read, database.write)
-  return coreOf({ config, log, role, takesFolder, owner, database, secrets, now })
+  if (database.isLocal) volume.start(secrets.generation)
+  return coreOf({ config, log, role, takesFolder, owner, volume, database, secrets, address, now })
 }

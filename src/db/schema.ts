@@ -372,7 +372,7 @@ export const recordings = sqliteTable(
   },
   (table) => [
     index('recordings_by_project').on(table.projectId, table.bytes),
-    index('recordings_without_peaks').on(table.seq).where(sql`peaks is null`),
+    index('recordings_without_peaks').on(table.projectId, table.seq).where(sql`peaks is null`),
   ],
 )
 
@@ -907,7 +907,11 @@ export const sources = sqliteTable(
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
   },
-  (table) => [index('sources_by_project').on(table.projectId, table.createdAt)],
+  (table) => [
+    index('sources_by_project').on(table.projectId, table.createdAt),
+    // Of other platforms, the API key is a secret, which must not be in a second place.
+    index('sources_by_api_key').on(sql`options ->> 'apiKey'`).where(sql`platform = 'livekit'`),
+  ],
 )
 
 /** Events that could not be read. A trigger deletes those of a call with the call. */

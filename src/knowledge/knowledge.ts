@@ -192,10 +192,10 @@ export class Knowledge {
     return (await itemQueries(readInBackground).count.get({ projectId, name }))?.items ?? 0
   }
 
-  /** The name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
-  async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
+  /** The id, the name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
+  async contents(projectId: number): Promise<{ id: string; name: string; textHash: string }[]> {
     return await this.#options.store(projectId).read.all(sql`
-      select name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
+      select id, name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
   }
 
   async figures(projectId: number): Promise<KnowledgeFigures> {

@@ -8,6 +8,7 @@ import type { Embedder } from './embedding/embedder.ts'
 import { FileReader } from './files/file-reader.ts'
 import { IdempotentCreates } from './idempotent-creates.ts'
 import { IndexedItems } from './indexed-items.ts'
+import { whetherFull } from './indexing/index/files.ts'
 import { openVectorIndex, type VectorIndex } from './indexing/index/vector-index.ts'
 import { Indexer } from './indexing/indexer.ts'
 import { ItemChanges } from './item-changes.ts'
@@ -30,9 +31,11 @@ export function openIndex(core: Core, embedder: Embedder): VectorIndex {
     folder: join(config.dataDir, 'indexes'),
     space: embedder.space,
     savesFiles: owner.isOwner,
-    // A command does not search, so warnings about the index are of no interest.
-    log: (level, message, fields) =>
-      log[role === 'command' && level === 'warn' ? 'debug' : level](fields, message),
+    log: (level, message, fields) => {
+      // A command does not search, so warnings about the index are of no interest. A full disk is logged once.
+      const isKnown = database.problem() !== null && String(fields.error).includes(whetherFull)
+      log[isKnown || (role === 'command' && level === 'warn') ? 'debug' : level](fields, message)
+    },
   })
   core.onOwn(() => index.takeFiles())
   return index

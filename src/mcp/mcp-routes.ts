@@ -4,6 +4,7 @@ import type { Admission } from '../http/admission.ts'
 import { callerContext } from '../http/caller.ts'
 import { isTrustedOrigin } from '../http/origins.ts'
 import type { RequestContexts } from '../http/request-context.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { scopeAllows } from '../identity.ts'
 import type { McpTool } from './tool.ts'
 
@@ -15,6 +16,7 @@ interface McpRoutesOptions {
   publicUrl: string | null
   contexts: RequestContexts
   admission: Admission
+  buffers: ResponseBuffers
   onUnexpected: (error: unknown, requestId: string) => void
 }
 
@@ -23,7 +25,7 @@ interface McpRoutesOptions {
  * Without sessions and streams, so that any replica can answer any POST.
  */
 export function mcpRoutes(options: McpRoutesOptions) {
-  const { tools, callIdOf, version, publicUrl, contexts, admission, onUnexpected } = options
+  const { tools, callIdOf, version, publicUrl, contexts, admission, buffers, onUnexpected } = options
   const ownOrigin = publicUrl === null ? null : new URL(publicUrl).origin
 
   return new Elysia().use(callerContext()).post(
@@ -37,8 +39,8 @@ export function mcpRoutes(options: McpRoutesOptions) {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       // Loaded only when it is used: the protocol's SDK is large.
       const { answerMcp } = await import('./mcp-response.ts')
-      const options = { tools: allowed, version, projectId, callId: callIdOf(request), onUnexpected: report }
-      return await answerMcp(request, options, limits)
+      const asked = { version, projectId, callId: callIdOf(request), buffers, onUnexpected: report }
+      return await answerMcp(request, { ...asked, tools: allowed }, limits)
     },
     // Clients learn the tools from the protocol itself.
     { detail: { hide: true } },

@@ -34,6 +34,8 @@ export interface WatchedParts {
   changeWatch: { readonly count: number }
   /** Bytes of the recordings of each project. */
   bytesKept: () => Promise<{ project: string; bytes: number }[]>
+  /** Why the service is not ready, or what is wrong although it is, in a sentence; null when nothing is. */
+  problem: () => Promise<string | null>
 }
 
 type Backlog = Record<keyof typeof backlogGauges, number>
@@ -49,6 +51,10 @@ const backlogGauges = {
   unreadableEvents: [
     'callbook_unreadable_events',
     'Events of sources that could not be read in the last week.',
+  ],
+  analysesPaused: [
+    'callbook_analyses_paused',
+    'Projects whose calls wait because the analysis model cannot be used.',
   ],
   erasures: ['callbook_erasures_waiting', 'Deletions whose bytes are not erased yet.'],
   lateErasures: ['callbook_erasures_late', 'Those of them that are older than ERASE_WITHIN_MS.'],
@@ -109,6 +115,7 @@ export class Instruments {
     backlog,
     changeWatch,
     bytesKept,
+    problem,
   }: WatchedParts) {
     this.#build.set({ version }, 1)
     this.#readBacklog = this.#watchBacklog(backlog)
@@ -125,6 +132,9 @@ export class Instruments {
     )
     this.#gauge('callbook_index_file_bytes', 'Size of the files of the indexes in memory.', sum('fileBytes'))
     this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
+    this.#gauge('callbook_problem', '1 while /ready names a problem, else 0.', async () =>
+      Number((await problem()) !== null),
+    )
     if (database.freeBytes() !== null)
       this.#gauge(
         'callbook_disk_free_bytes',

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import pino from 'pino'
-import { AppError } from '../errors.ts'
+import { AppError, isLogged } from '../errors.ts'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = pino.Logger
@@ -36,6 +36,15 @@ export interface OpenLog {
   close(): Promise<void>
 }
 
+/** Leaves out what was logged already: a full disk is one line, not one of each job that meets it. */
+export const logHooks: pino.LoggerOptions['hooks'] = {
+  logMethod(args, method) {
+    const fields: unknown = args[0]
+    const error = typeof fields === 'object' && fields !== null && 'error' in fields ? fields.error : null
+    if (!isLogged(error)) method.apply(this, args)
+  },
+}
+
 interface LogOptions {
   level: string
   format: 'json' | 'pretty'
@@ -54,6 +63,7 @@ export async function openLog({ level, format, to }: LogOptions): Promise<OpenLo
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
+    hooks: logHooks,
   }
   if (to) {
     const log = pino(options, { write: (line) => to.write(line) })

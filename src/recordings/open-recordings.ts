@@ -17,10 +17,10 @@ import { RemovedFiles } from './removed-files.ts'
 
 /** Where recordings are. Nodes that share a database share no folder. */
 export function openRecordingFiles(core: Core) {
-  const { config, database } = core
+  const { config, database, generation } = core
   const folder = join(config.dataDir, 'recordings')
   const files: RecordingFiles | null = config.bucket
-    ? new BucketFiles({ ...config.bucket, folder })
+    ? new BucketFiles({ ...config.bucket, folder, generation })
     : database.isLocal
       ? new FolderFiles(folder)
       : null
@@ -41,15 +41,20 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
   const secret = core.linkSecret
   const audioThreads = new AudioThreads()
   core.onClose(() => audioThreads.close())
-  const peaksBacklog = new PeaksBacklog(core, { files, audio: audioThreads })
-  const recordings = new Recordings({
+  const peaksBacklog = new PeaksBacklog(core, {
+    files,
+    audio: audioThreads,
+    onMeasured: (row, length) => recordings.setLength(row, length),
+  })
+  const recordings: Recordings = new Recordings({
     ...core,
     files,
     ingest,
     holds,
     erasure,
     secret,
-    probe: ({ draft, ...arrived }) => audioThreads.probe({ ...arrived, path: draft.path }),
+    probe: (projectId, { draft, ...arrived }) =>
+      audioThreads.probe(projectId, { ...arrived, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),
   })
   return {

@@ -1,24 +1,31 @@
-import { and, eq, isNull, notInArray } from 'drizzle-orm'
+import { and, eq, gt, isNull, notInArray, type SQL } from 'drizzle-orm'
 import type { Core } from '../core/core.ts'
 import type { Job, Turn } from '../core/jobs.ts'
 import { recordings } from '../db/schema.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
+import type { AudioLength } from './audio/encrypted-audio.ts'
 import type { RecordingFiles } from './files.ts'
 
 const delayMs = 100
 const retryMs = 60_000
 const failuresMax = 100
 
+type Row = typeof recordings.$inferSelect
+
 interface PeaksBacklogParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'peaks'>
+  /** Tells a length that was not known when the recording arrived. */
+  onMeasured: (row: Row, length: AudioLength) => Promise<void>
 }
 
-/** Computes what players draw, one recording at a time, once for each. */
+/** Computes what players draw, one recording at a time, once for each; projects take turns. */
 export class PeaksBacklog {
   readonly #options: Core & PeaksBacklogParts
   readonly #job: Job
   readonly #failed = new Set<string>()
+  /** Whose turn it was last. */
+  #lastProjectId = 0
 
   constructor(core: Core, parts: PeaksBacklogParts) {
     this.#options = { ...core, ...parts }
@@ -43,15 +50,11 @@ export class PeaksBacklog {
   }
 
   async #run({ signal, isMine }: Turn): Promise<void> {
-    const { read, files, log } = this.#options
+    const { files, log } = this.#options
     while (files && (await isMine())) {
-      const isLeft = notInArray(recordings.file, [...this.#failed])
-      const [row] = await read
-        .select()
-        .from(recordings)
-        .where(and(isNull(recordings.peaks), isLeft))
-        .limit(1)
+      const row = (await this.#next(gt(recordings.projectId, this.#lastProjectId))) ?? (await this.#next())
       if (!row) return
+      this.#lastProjectId = row.projectId
       await this.#compute(row, files).catch((error) => {
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
         // The others need not wait for it. So many fail only because of what they have in common, such as the bucket.
@@ -62,16 +65,27 @@ export class PeaksBacklog {
     }
   }
 
-  async #compute(
-    { seq, file, key, bytes, contentType }: typeof recordings.$inferSelect,
-    files: RecordingFiles,
-  ): Promise<void> {
-    const { write, audio } = this.#options
+  async #next(isTurn?: SQL): Promise<Row | undefined> {
+    const isLeft = notInArray(recordings.file, [...this.#failed])
+    const [row] = await this.#options.read
+      .select()
+      .from(recordings)
+      .where(and(isNull(recordings.peaks), isTurn, isLeft))
+      .orderBy(recordings.projectId, recordings.seq)
+      .limit(1)
+    return row
+  }
+
+  async #compute(row: Row, files: RecordingFiles): Promise<void> {
+    const { write, audio, onMeasured } = this.#options
+    const { seq, projectId, file, key, bytes, contentType } = row
     const local = await files.local(file)
     // Deleted meanwhile, or lost: an empty waveform, so that it is not tried for ever.
-    const peaks = local
-      ? await audio.peaks({ path: local.path, key, bytes, contentType }).finally(local.release)
-      : new Uint8Array()
+    const { peaks, length } = local
+      ? await audio.peaks(projectId, { path: local.path, key, bytes, contentType }).finally(local.release)
+      : { peaks: new Uint8Array(), length: null }
+    if (row.durationSeconds === null && length && length.durationSeconds !== null)
+      await onMeasured(row, length)
     const isSame = and(eq(recordings.seq, seq), eq(recordings.file, file))
     await write
       .update(recordings)

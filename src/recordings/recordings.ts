@@ -16,7 +16,7 @@ import type { Log } from '../observability/log.ts'
 import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
 import type { Draft, RecordingFiles } from './files.ts'
-import { decryptRange, frameBytes } from './frames.ts'
+import { damagedRecording, decryptRange, frameBytes, storedBytesOf } from './frames.ts'
 import { type Link, LinkTokens } from './links.ts'
 import type { KeptRecording } from './schemas.ts'
 
@@ -54,7 +54,7 @@ interface RecordingsOptions {
   ingest: Pick<Ingest, 'setRecording'>
   holds: Pick<Holds, 'among'>
   /** What can be told of a recording; null for what cannot. Never fails. */
-  probe(arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
+  probe(projectId: number, arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
   /** Called when a recording is kept. */
   onKept: () => void
   /** Erases what a committed deletion leaves, the file included. */
@@ -100,8 +100,9 @@ const queries = preparedQueries((db) => ({
     )
     .prepare(),
   byFile: db
-    .select({ seq: recordings.seq })
+    .select({ id: calls.id })
     .from(recordings)
+    .innerJoin(calls, eq(calls.seq, recordings.seq))
     .where(eq(recordings.file, sql.placeholder('file')))
     .prepare(),
   deleted: db
@@ -189,11 +190,12 @@ export class Recordings {
     return { token, expiresAt: new Date(expiresAt).toISOString() }
   }
 
-  /** @throws not_found */
-  async openLink(token: string): Promise<OpenRecording> {
+  /** @param enter called with the link's key before its file is opened @throws not_found, and what `enter` throws */
+  async openLink(token: string, enter: (keyId: string) => void): Promise<OpenRecording> {
     const link = this.#tokens.read(token)
     if (!link || link.expiresAt <= this.#options.now()) throw noRecording()
     const { id, recording } = await this.#linked(link)
+    enter(link.keyId)
     return await this.#open(id, recording)
   }
 
@@ -237,6 +239,24 @@ export class Recordings {
     await this.#remove(projectId, id, 'expired', { actions: [] }, entry)
   }
 
+  /** Tells the length of a recording, which was not known when it arrived; not of one that is gone meanwhile. */
+  async setLength(row: Row, length: Pick<Row, 'durationSeconds' | 'channels'>): Promise<void> {
+    const { read, ingest } = this.#options
+    const call = await queries(read).byFile.get({ file: row.file })
+    if (!call) return
+    const condition = sql`exists (select 1 from ${recordings} where file = ${row.file})`
+    const { durationSeconds, channels } = length
+    await ingest.setRecording(row.projectId, call.id, toState({ ...row, ...length }), {
+      beside: {
+        requirement: { condition, otherwise: () => new HasChanged() },
+        statements: () => [
+          sql`update ${recordings} set duration_seconds = ${durationSeconds}, channels = ${channels} where file = ${row.file}`,
+        ],
+      },
+      audited: { actions: [] },
+    })
+  }
+
   async #keep(
     projectId: number,
     id: string,
@@ -248,7 +268,7 @@ export class Recordings {
     const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns.uploads }
     const arrived = await receive(parts, limits)
     try {
-      const told = await probe(arrived)
+      const told = await probe(projectId, arrived)
       return await this.#commit(projectId, id, { arrived, told, terms, files })
     } catch (error) {
       await this.#settle(arrived.draft, files)
@@ -274,7 +294,7 @@ export class Recordings {
     const { draft, key, contentType, bytes, sha256 } = arrived
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
     const isSame = before?.sha256 === sha256
-    if (isSame && (await isThere(files, before.file))) {
+    if (isSame && (await isThere(files, before))) {
       await draft.discard()
       return { kept: toKept(id, before), isNew: false }
     }
@@ -297,7 +317,7 @@ export class Recordings {
     } catch (error) {
       // The row names it wherever it is, and the next start moves it.
       log.error({ error }, 'A recording was not moved')
-      if (!(await isThere(files, draft.name))) throw unavailable('The recording was lost. Send it again.', 1)
+      if (!(await isThere(files, row))) throw unavailable('The recording was lost. Send it again.', 1)
     }
     if (before) erasure.schedule(projectId)
     onKept()
@@ -400,6 +420,10 @@ export class Recordings {
     const opened = await this.#options.files?.open(file)
     if (!opened) throw noRecording()
     const { close } = opened
+    if ((await opened.bytes()) !== storedBytesOf(bytes)) {
+      await close()
+      throw damagedRecording()
+    }
     const { downloads } = this.#turns
     const isNamed = () => this.#isNamed(file)
     const parts = async function* (start: number, end: number) {
@@ -451,10 +475,14 @@ function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): CallRecording 
   return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
 }
 
-async function isThere(files: RecordingFiles, name: string): Promise<boolean> {
-  const file = await files.open(name)
-  await file?.close()
-  return file !== null
+/** Whether the file has the length that it should have. */
+async function isThere(
+  files: RecordingFiles,
+  { file, bytes }: Pick<Row, 'file' | 'bytes'>,
+): Promise<boolean> {
+  const opened = await files.open(file)
+  const stored = await opened?.bytes().finally(opened.close)
+  return stored === storedBytesOf(bytes)
 }
 
 /** Nothing was written: whoever writes looks at the call again. */

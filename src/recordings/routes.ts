@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Admission } from '../http/admission.ts'
+import type { LimitRate } from '../http/authenticate.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { consoleContext } from '../http/console-context.ts'
 import { readStream } from '../http/json-body.ts'
@@ -53,12 +54,19 @@ interface RecordingRoutesOptions {
   recordings: Recordings
   reading: ReadingNotes
   contexts: RequestContexts
+  limitRate: LimitRate
   /** Where clients reach the service, if it is configured. */
   publicUrl: string | null
 }
 
 /** /v1/calls/:id/recording, and what links open. */
-export function recordingRoutes({ recordings, reading, contexts, publicUrl }: RecordingRoutesOptions) {
+export function recordingRoutes({
+  recordings,
+  reading,
+  contexts,
+  limitRate,
+  publicUrl,
+}: RecordingRoutesOptions) {
   const play = async ({ caller, params: { id }, request }: Keyed) => {
     const recording = await recordings.open(caller.projectId, id ?? '')
     void reading.listened(caller.projectId, byKey(caller), id ?? '')
@@ -66,7 +74,7 @@ export function recordingRoutes({ recordings, reading, contexts, publicUrl }: Re
   }
   const playLink = async ({ params, request }: Pick<Keyed, 'params' | 'request'>) => {
     const token = params.id ?? ''
-    const recording = await recordings.openLink(token)
+    const recording = await recordings.openLink(token, (keyId) => limitRate(request, keyId))
     const check = () => recordings.checkLink(token)
     return await answerRecording(request, recording, { contexts, check, isLink: true })
   }

@@ -21,10 +21,17 @@ import type { Embedder } from '../knowledge/embedding/embedder.ts'
 import { version } from '../version.ts'
 import type { ConfiguredModel } from './chat-model.ts'
 
+interface Beside {
+  embedder: Embedder
+  chat: ConfiguredModel | null
+  keys: Keys
+  problem: () => Promise<string | null>
+}
+
 /** The parts that only the console uses: people, their sessions and their links. */
 export function createConsole(
   { config, log, database, audit, sessionSecret, now }: Core,
-  { embedder, chat, keys }: { embedder: Embedder; chat: ConfiguredModel | null; keys: Keys },
+  { embedder, chat, keys, problem }: Beside,
 ): ConsoleParts {
   const { oidc } = config
   const common = { read: database.read, write: database.write, audit, now, log, oidc }
@@ -56,6 +63,7 @@ export function createConsole(
       version,
       startedAt: now(),
       database,
+      problem,
       embedder,
       model: chat,
       requestsOf: (keyId) => keys.requestsOf(keyId),

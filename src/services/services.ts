@@ -97,6 +97,8 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   })
   // A key can be revoked on a full disk, too.
   const keys = new Keys({ ...core, write: writeWhenFull })
+  /** What an operator should know while reads and deletions work, in a sentence; null when nothing is wrong. */
+  const problem = async () => database.problem() ?? (await ofAnalysis.budget.problem())
   metrics.watch({
     countPending: () => countPending(read),
     index,
@@ -106,6 +108,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
     changeWatch,
     bytesKept: () => recordings.bytesKept(),
+    problem: async () => database.refusesWritesBecause() ?? (await problem()),
   })
   const life = new Life(core, { erasure, follower, indexer })
   return {
@@ -130,6 +133,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     changeWatch,
     expiry,
     keys,
+    problem,
     requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),
     projects: new Projects({ ...core, projectErasure }),
     settings: new Settings(core),
@@ -137,7 +141,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     keyChanges: new KeyChanges({ ...core, write: writeWhenFull }),
     changeTags: new ChangeTags(core),
     changes: new Changes({ ...core, watch: changeWatch, calls, knowledge }),
-    console: createConsole(core, { embedder, chat, keys }),
+    console: createConsole(core, { embedder, chat, keys, problem }),
     start: () => life.start(),
     notReadyBecause: () => life.notReadyBecause(),
     staleBecause: () => life.staleBecause(),

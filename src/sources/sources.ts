@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import { erasing } from '../db/erasing.ts'
 import type { ReadDatabase } from '../db/reader.ts'
@@ -17,6 +17,8 @@ import type { SourceOptions } from './event.ts'
 import { decode } from './signature.ts'
 
 const sourcesPerProjectMax = 100
+/** Of the sources with an API key that have verified no token yet, how many are tried. */
+const untriedSourcesMax = 20
 /** How long the previous secret is accepted after a rotation. */
 const overlapMs = 86_400_000
 /** An hour less than seven days, because deletions run once an hour. */
@@ -72,14 +74,18 @@ const queries = preparedQueries((db) => {
       .select({ source: sources })
       .from(sources)
       .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
-  const hasOption = sql`${sources.options} ->> ${sql.placeholder('option')} = ${sql.placeholder('value')}`
+  const isOf = (of: SQL) =>
+    sql`${of}.platform = 'livekit' and ${of}.options ->> 'apiKey' = ${sql.placeholder('apiKey')}`
+  // Whoever makes sources with another's API key keeps out none that has received something.
+  const isTried = sql`(${sources.events} > 0 or ${sources.id} in (select id from ${sources} as untried
+    where ${isOf(sql`untried`)} and events = 0 order by created_at desc, id desc limit ${untriedSourcesMax}))`
   return {
     byId: selected()
       .where(eq(sources.id, sql.placeholder('id')))
       .prepare(),
-    byOption: selected()
-      .where(and(eq(sources.platform, sql.placeholder('platform')), hasOption))
-      .orderBy(sources.createdAt, sources.id)
+    byApiKey: selected()
+      .where(and(isOf(sql`${sources}`), isTried))
+      .orderBy(sql`${sources.events} = 0`, desc(sources.createdAt))
       .prepare(),
   }
 })
@@ -123,7 +129,7 @@ export class Sources {
       createdAt: now(),
       createdBy,
     }
-    await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId)], {
+    await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId), hasOwnApiKey(row)], {
       created: write.insert(sources).values(row),
       entry: audit.entry({
         by,
@@ -185,17 +191,24 @@ export class Sources {
     return secret === undefined ? { ...after, secret: present } : after
   }
 
-  /** Changes some of the options. @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project */
+  /**
+   * Changes some of the options. Another host needs the API key again, so that nobody has the stored one sent to theirs.
+   * @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project
+   */
   async change(projectId: number, id: string, options: SourceOptions, by?: ActedBy): Promise<SourceRecord> {
     const record = await this.get(projectId, id)
     refuseFields(optionProblems(record.platform, options))
     const { write, audit, erasure } = this.#options
-    await write.batchIf([ownsProject(projectId, by)], {
+    const before = sql`${sources.options}`
+    const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
+    const kept = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
+    const { platform } = record
+    await write.batchIf([ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options })], {
       // A key that is replaced must be erased.
       ledger: this.#erasing(projectId, id),
       changed: write
         .update(sources)
-        .set({ options: sql`json_patch(${sources.options}, ${JSON.stringify(options)})` })
+        .set({ options: sql`json_patch(${kept}, ${JSON.stringify(options)})` })
         .where(isThis(projectId, id)),
       entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record), targetRef: id }),
     })
@@ -224,9 +237,9 @@ export class Sources {
     return { ...source, platform }
   }
 
-  /** The sources of a platform, in any project, whose option has this value; the oldest first. */
-  async openAll(platform: PlatformName, option: string, value: string): Promise<OpenSource[]> {
-    const found = await queries(this.#options.read).byOption.all({ platform, option, value })
+  /** The sources of LiveKit with this API key, in any project; those that have received something first. */
+  async openByApiKey(apiKey: string): Promise<OpenSource[]> {
+    const found = await queries(this.#options.read).byApiKey.all({ apiKey })
     return found.map(({ source }) => this.#open(source))
   }
 
@@ -393,6 +406,21 @@ function hasFewSources(projectId: number) {
       invalidRequest([
         { field: 'project', message: `already has ${sourcesPerProjectMax} sources, the most it can have` },
       ]),
+  }
+}
+
+/** Whether no other source of LiveKit in the project has its API key. */
+function hasOwnApiKey({
+  id,
+  projectId,
+  platform,
+  options,
+}: Pick<typeof sources.$inferSelect, 'id' | 'projectId' | 'platform'> & { options: SourceOptions }) {
+  return {
+    condition: sql`${platform} <> 'livekit' or not exists (select 1 from ${sources} where platform = 'livekit'
+      and options ->> 'apiKey' = ${options.apiKey ?? null} and project_id = ${projectId} and id <> ${id})`,
+    otherwise: () =>
+      invalidRequest([{ field: 'options.apiKey', message: 'is that of another source of the project' }]),
   }
 }
 

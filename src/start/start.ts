@@ -7,6 +7,7 @@ import { openServices, type Services } from '../services/services.ts'
 import { networkCode } from '../text/connection-problem.ts'
 import { version } from '../version.ts'
 import { bootstrap, type FirstStart } from './bootstrap.ts'
+import { Serving } from './serving.ts'
 import type { WorkerListens } from './supervisor.ts'
 
 const drainWithinMs = 7_000
@@ -102,24 +103,31 @@ async function run(
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-  const opening = openServices({
-    config,
-    log,
-    role: 'service',
-    onDamage: die,
-    ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
-  })
-  // The indexes are loaded while the server is made.
-  const started = opening.then((services) => services.start())
-  started.catch(() => undefined)
-  const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
-  const app = createServer(services, peerAddress, recordRequest, keepOpen)
+  const serving = new Serving(async (onBack) => {
+    const opening = openServices({
+      config,
+      log,
+      role: 'service',
+      onDamage: die,
+      onBack,
+      ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
+    })
+    // The indexes are loaded while the server is made.
+    const started = opening.then((services) => services.start())
+    started.catch(() => undefined)
+    const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
+    const { fetch } = createServer(services, peerAddress, recordRequest, keepOpen)
+    return { services, started, fetch }
+  }, die)
+  const { services, started } = await serving.opened
   const { port, host, keepAliveSeconds } = config
-  const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch: app.fetch }
+  const fetch = (request: Request) => serving.fetch(request)
+  const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch }
   const server = await listen(options).catch((error) => {
     throw new Error(listenProblem(options, error), { cause: error })
   })
-  services.listensAt(config.publicUrl ?? server.origin)
+  serving.address = config.publicUrl ?? server.origin
+  services.listensAt(serving.address)
   // Last, when nothing can fail any more: the start that makes the key must also print it.
   const first = await bootstrap(services)
 
@@ -129,11 +137,13 @@ async function run(
     isStopping = true
     void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
     log.info({ signal }, 'closing')
+    serving.isEnding = true
+    const { services: last } = await serving.opened
     // Readers that wait for changes are answered, and their streams end.
-    await services.changeWatch.close()
+    await last.changeWatch.close()
     await Promise.race([server.drain(), setTimeout(drainWithinMs)])
     await server.close()
-    await services.close()
+    await last.close()
     log.info({ signal }, 'closed')
     await closeLog()
     process.exit(0)

@@ -85,7 +85,7 @@ function filesWith(folder: string, text: string): string[] {
 function markedChange(marker: string, chars: number): CallChange {
   const long = (name: string) => `${marker}-${name} ${`${name} ${marker} `.repeat(Math.ceil(chars / 30))}`
   return {
-    summary: long('summary'),
+    summary: long('summary').slice(0, 60_000),
     evaluation: `${marker}-evaluation`,
     endedReason: `${marker}-ended-reason`,
     callerNumber: `${marker}-caller`,

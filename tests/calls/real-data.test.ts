@@ -4,11 +4,12 @@ import { resolve } from 'node:path'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import { readDays } from '../support/days.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { isFound, wordsSaid } from './rules.ts'
 
 const file = resolve(import.meta.dir, '../../../shared/data/calls.jsonl')
 const isThere = existsSync(file)
-if (!isThere) console.log(`real data: skipped, there is no ${file}`)
+if (!isThere) skipped(`there is no ${file}`)
 
 type Line = CallChange & { id: string; createdAt: string }
 

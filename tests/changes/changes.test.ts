@@ -15,7 +15,7 @@ interface Change {
   type: string
   ref: string
   at: string
-  call?: { id: string; summary: string | null; updatedAt: string }
+  call?: { id: string; summary: string | null; callAnalysis: { text: string } | null; updatedAt: string }
   item?: { id: string; name: string; createdAt: string }
 }
 
@@ -230,9 +230,12 @@ describe('GET /v1/changes', () => {
 
   test('a page heavier than one slice is whole', async () => {
     const project = await service.mintProject()
-    for (let n = 0; n < 6; n++) await put(project, `heavy-${n}`, { summary: 'x'.repeat(40_000 * n) })
+    for (let n = 0; n < 6; n++)
+      await put(project, `heavy-${n}`, { callAnalysis: { text: 'x'.repeat(40_000 * n) } })
     const { data } = await changesOf(project)
-    expect(data.map(({ call }) => call?.summary?.length)).toEqual([0, 1, 2, 3, 4, 5].map((n) => 40_000 * n))
+    expect(data.map(({ call }) => call?.callAnalysis?.text.length)).toEqual(
+      [0, 1, 2, 3, 4, 5].map((n) => 40_000 * n),
+    )
   })
 
   test.skipIf(ofFilesOnly)('a page is found by indexes, whatever the size of the project', async () => {

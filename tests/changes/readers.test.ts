@@ -6,6 +6,7 @@ import { at, type Reached } from '../support/node.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { head, opened } from '../support/raw-http.ts'
 import { freshFolder } from '../support/script.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
@@ -74,6 +75,7 @@ async function put(id: string, change: object = {}): Promise<void> {
   expect([id, answer.ok]).toEqual([id, true])
 }
 
+if (process.platform !== 'linux') skipped('only Linux says how long processes have run')
 describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait', () => {
   test('are no load, use little memory, and all hear of a change', async () => {
     await put('before')
@@ -126,7 +128,7 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
 
   test('share one limit if the calls are large, and go on once they read', async () => {
     const after = await end()
-    for (let n = 0; n < 3; n++) await put(`large-${n}`, { summary: 'y'.repeat(largeChars) })
+    for (let n = 0; n < 3; n++) await put(`large-${n}`, { callAnalysis: { text: 'y'.repeat(largeChars) } })
     const before = residentMb()
     const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
     for (const { socket } of all) socket.pause()

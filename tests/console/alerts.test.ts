@@ -14,7 +14,7 @@ test('members make alerts, viewers see them, and the audit trail says who change
   const project = await console.mintProject()
   const [member, viewer] = [await console.join(project, 'member'), await console.join(project, 'viewer')]
   const path = `/projects/${project.id}/alerts`
-  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
+  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 }, showOnly: true }
   expect((await viewer.send('POST', path, rule)).status).toBe(403)
   const { id } = await (await member.send('POST', path, rule)).json()
   expect((await member.send('PUT', `${path}/${id}`, { ...rule, name: 'Silent' })).status).toBe(200)

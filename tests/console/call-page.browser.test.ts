@@ -381,18 +381,4 @@ describe.if(browserPath !== null)('the page of a call, in a browser', () => {
     await strip(page).click({ position: { x: width * 0.999, y: 20 } })
     await page.getByText('This is turn 1199.').waitFor()
   })
-
-  test('is accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, OpenOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('heard?view=page', options)
-      await page.getByText('2.4 s, slow').waitFor()
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
-  })
 })

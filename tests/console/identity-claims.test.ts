@@ -49,3 +49,14 @@ test('what verifies one address does not verify another', () => {
   expect(merged({ email: 'eve@example.com' })).toBe('eve@example.com')
   expect(merged({ name: 'Eve' })).toBe('eve@example.com')
 })
+
+test.each([{ email_verified: true }, { xms_edov: true }])(
+  'an ID token with %j does not vouch for an address that only the user info names',
+  (inToken) => {
+    const email = (userInfo: Record<string, unknown>) =>
+      read(withUserInfo({ ...inToken, name: 'Eve' }, { email: 'ada@example.com', ...userInfo })).email
+    expect(email({})).toBeNull()
+    expect(email({ email_verified: false })).toBeNull()
+    expect(email({ email_verified: true })).toBe('ada@example.com')
+  },
+)

@@ -12,6 +12,22 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+test("nobody owns more than a hundred projects, but the console's owner", async () => {
+  const [first] = [await console.mintProject()]
+  const other = await console.join(first, 'owner')
+  const make = async (person: typeof other, name: string) =>
+    (await person.send('POST', '/projects', { name })).status
+  for (const [person, last] of [
+    [other, 403],
+    [console.owner, 200],
+  ] as const) {
+    const statuses = []
+    for (let n = 0; n < 101; n++) statuses.push(await make(person, `${last} ${n}`))
+    expect(statuses.slice(0, 99)).toEqual(Array(99).fill(200))
+    expect(statuses.at(-1)).toBe(last)
+  }
+})
+
 describe('PATCH /projects/:project', () => {
   test('renames a project, for its members too', async () => {
     const project = await console.mintProject()

@@ -106,7 +106,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await page.getByRole('link', { name: 'All integrations' }).click()
     await page.getByRole('table', { name: 'Sources' }).waitFor()
     await page.getByText('Night desk').waitFor()
-    expect(await findings(page)).toEqual([])
     await page.getByText('Night desk').click()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete source' }).click()
@@ -145,7 +144,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await open(`/p/${project.id}/settings/integrations`)
     await page.getByRole('link', { name: 'LiveKit Agents' }).click()
     await page.getByText('Waiting for the first call').waitFor()
-    expect(await findings(page)).toEqual([])
     await page.getByRole('button', { name: 'Create ingest key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Create key' }).click()
@@ -209,7 +207,6 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     await open(`/p/${project.id}/overview`)
     await page.getByRole('link', { name: 'Dograh' }).waitFor()
     await page.getByRole('link', { name: 'Front desk' }).waitFor()
-    expect(await findings(page)).toEqual([])
   })
 
   test('agents of LiveKit are shown their variable, and their first session by itself', async () => {

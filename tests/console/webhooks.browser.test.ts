@@ -69,7 +69,6 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByText('1 record will be sent again.').waitFor()
     await until(() => receiver.received.length === 2)
-    expect(await findings(page)).toEqual([])
   })
 
   test('a failed delivery shows the answer and what would be sent now, and is sent again', async () => {

@@ -1,9 +1,19 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { repository } from '../support/process.ts'
+import { madeWav } from '../support/recordings.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { findTraces } from '../support/traces.ts'
@@ -56,7 +66,7 @@ function bytesUnder(folder: string): string {
     .join('\n')
 }
 
-async function backUpSome(): Promise<{
+async function backUpSome({ withRecording = false } = {}): Promise<{
   dataDir: string
   backup: string
   project: TestProject
@@ -66,6 +76,7 @@ async function backUpSome(): Promise<{
   const service = await startService({ dataDir })
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/kept', { summary: 'kept summary' })
+  if (withRecording) await project.fetch('/ingest/calls/kept/recording', { method: 'PUT', body: madeWav() })
   await project.send('PUT', '/ingest/calls/gone', { summary: 'gone summary' })
   await project.fetch('/v1/calls/gone', { method: 'DELETE' })
   const item = await (
@@ -216,6 +227,18 @@ describe('a backup', () => {
   })
 })
 
+/** Ends the process once the recordings are linked, right before the database is put in its place. */
+const killedRestore = `
+  import { mock } from 'bun:test'
+  import * as files from 'node:fs/promises'
+  const { rm } = files
+  const kill = (path, options) => (String(path).endsWith('indexes') ? process.exit(9) : rm(path, options))
+  mock.module('node:fs/promises', () => ({ ...files, rm: kill }))
+  const { restore } = await import('./src/db/backup.ts')
+  const [folder, dataDir] = process.argv.slice(-2)
+  const { signal } = new AbortController()
+  await restore({ folder, dataDir, target: dataDir + '/callbook.db', keepReview: () => '', setupHash: 'x', signal })`
+
 describe('a restore', () => {
   test('keeps keys and tombstones, and gets a generation of its own', async () => {
     const { dataDir, backup, project, itemId } = await backUpSome()
@@ -318,6 +341,33 @@ describe('a restore', () => {
       expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(says) })
       expect(readdirSync(restored).filter((name) => name.startsWith('callbook.db'))).toEqual([])
     }
+  })
+
+  test('that was killed stops the start, which says how to go on; the next one leaves nothing of it', async () => {
+    const { backup, dataDir } = await backUpSome({ withRecording: true })
+    const restored = newFolder()
+    const child = Bun.spawn(['bun', '-e', killedRestore, '--', backup, restored], { cwd: repository })
+    expect(await child.exited).toBe(9)
+    const drafts = () => readdirSync(restored).filter((name) => name.includes('restored'))
+    expect(drafts()).toContain('callbook.db.restored')
+    // What a kill within a transaction of SQLite, or while another backup is compared, leaves beside it.
+    for (const suffix of ['-journal', '.newer'])
+      writeFileSync(join(restored, `callbook.db.restored${suffix}`), 'kept summary')
+    const failure = await startService({ dataDir: restored }).catch((error) => error)
+    expect(String(failure)).toContain('bun callbook restore')
+    expect(existsSync(join(restored, 'callbook.db'))).toBe(false)
+    const [recording = ''] = readdirSync(join(dataDir, 'recordings')).filter((name) => name !== 'incoming')
+    rmSync(join(restored, 'recordings', recording))
+    writeFileSync(join(restored, 'recordings', recording), 'half of a copy')
+    expect(await callbook(restored, 'restore', backup)).toMatchObject({ code: 0, err: '' })
+    expect(drafts()).toEqual([])
+    const both = [dataDir, restored].map((folder) => readFileSync(join(folder, 'recordings', recording)))
+    expect(both[1]?.equals(both[0] ?? Buffer.of())).toBe(true)
+    // A draft beside a database that is there is left of a restore that nobody needs.
+    writeFileSync(join(restored, 'callbook.db.restored'), 'kept summary')
+    const service = await startService({ dataDir: restored })
+    expect(drafts()).toEqual([])
+    await service.stop()
   })
 
   test('overwrites nothing, with or without a service that runs there', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { FileSession } from '../../src/db/file-session.ts'
@@ -18,6 +18,7 @@ const sessions: FileSession[] = []
 beforeEach(() => {
   folder = freshFolder()
   file = join(folder.folder, 'test.db')
+  writeFileSync(file, '')
   told = []
 })
 
@@ -38,6 +39,7 @@ describe('the database file', () => {
     plain.close()
 
     file = join(folder.folder, 'ours.db')
+    writeFileSync(file, '')
     const session = open()
     await insert(session, 600)
     expect(logBytes()).toBeGreaterThan(0)

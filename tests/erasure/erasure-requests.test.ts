@@ -126,7 +126,13 @@ describe('by number', () => {
     const project = await service.mintProject()
     const digits = `49${String(Math.random()).slice(2, 12).padEnd(10, '7')}`
     const add = async (name: string, callerNumber: string) => {
-      const rule = { name, filters: { callerNumber: [callerNumber] }, windowMinutes: 5, above: { alert: 0 } }
+      const rule = {
+        name,
+        filters: { callerNumber: [callerNumber] },
+        windowMinutes: 5,
+        above: { alert: 0 },
+        showOnly: true,
+      }
       expect((await project.send('POST', '/v1/alerts', rule)).status).toBe(201)
     }
     const namesOf = async () =>

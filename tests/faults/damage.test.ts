@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { freshFolder } from '../support/script.ts'
 import { startService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { spawnService } from '../support/spawned.ts'
 
@@ -145,7 +146,7 @@ test('damage in a large database ends the process, which has not changed it', as
 
 test('a folder that cannot be written stops the start with a sentence', async () => {
   const disk = mountSmallDisk(64)
-  if (!disk) return console.info('No disk can be mounted here: a read-only folder is not tested')
+  if (!disk) return skipped('no disk can be mounted that is read-only')
   cpSync(sound.folder, disk.folder, { recursive: true })
   Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder])
   const service = await spawnService({ DATA_DIR: disk.folder })

@@ -7,13 +7,14 @@ import { at, type Reached } from '../support/node.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(120_000)
 const megabytes = 24
 const disk = mountSmallDisk(megabytes)
-if (!disk) console.info('No disk can be mounted here: what a full disk does is not tested')
+if (!disk) skipped('no disk can be mounted that fills up')
 disk?.remove()
 
 let current: SmallDisk | null = null
@@ -93,6 +94,39 @@ describe.skipIf(!disk)('on a full disk', () => {
     expect(warnings).toEqual(['The disk is full, so writes that do not fit are answered with 507'])
     const added = await fill(project, 'f', 8_000)
     expect(added.length).toBeGreaterThan(gone.length * 0.9)
+  })
+
+  test('it is one line of the log, whatever meets it', async () => {
+    const { service, project, folder } = await onSmallDisk()
+    await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+    const source = await service.services.sources.create(project.projectId, { platform: 'vapi' })
+    const items = []
+    for (const name of ['Refunds', 'Opening hours']) {
+      const made = await project.send('POST', '/v1/knowledge', { name, text: `${name} of the shop.` })
+      items.push((await made.json()).id)
+    }
+    await project.send('POST', '/v1/knowledge/search', { query: 'refunds' })
+    await until(() => readdirSync(join(folder, 'indexes')).some((name) => name.endsWith('.hnsw')))
+    fillDisk(join(folder, 'filler'))
+    await fill(project, 'l')
+    // Its vector is to be erased in the file of the index, which finds no room.
+    expect((await project.fetch(`/v1/knowledge/${items[0]}`, { method: 'DELETE' })).status).toBe(200)
+    const requests = () => [
+      project.send('POST', '/v1/knowledge/search', { query: `What of ${performance.now()}?` }),
+      project.fetch('/v1/calls'),
+      project.fetch('/ingest/calls/recorded/recording', { method: 'PUT', body: madeWav() }),
+      fetch(`${service.url}/ingest/from/${source.id}`, {
+        method: 'POST',
+        body: '{"message":{"type":"status-update"}}',
+        headers: { 'content-type': 'application/json', 'x-vapi-secret': source.secret ?? '' },
+      }),
+    ]
+    for (let n = 0; n < 4; n++) {
+      await Promise.all(requests())
+      await Bun.sleep(1_000)
+    }
+    const troubles = service.logs.filter(({ level }) => Number(level) >= 40).map(({ msg }) => msg)
+    expect(troubles).toEqual(['The disk is full, so writes that do not fit are answered with 507'])
   })
 
   test('after a restart as well, deletions work, erase everything and make room', async () => {

@@ -51,7 +51,7 @@ describe('slow clients do not keep others out', () => {
   })
 
   test('a body that arrives in small parts is accepted while other requests are answered', async () => {
-    const body = JSON.stringify({ summary: 'x'.repeat(600_000) })
+    const body = JSON.stringify({ callAnalysis: { text: 'x'.repeat(600_000) } })
     const { socket, received } = await opened(service.url, putHead('drops', body.length))
     const step = Math.ceil(body.length / 40)
     for (let at = 0; at < body.length; at += step) {
@@ -70,7 +70,7 @@ describe('beyond the limits', () => {
     const open = (_: unknown, n: number) =>
       opened(service.url, `${putHead(`held-${n}`, bytes)}${' '.repeat(bytes - 20)}`)
     const held = await Promise.all(Array.from({ length: 3 }, open))
-    const body = JSON.stringify({ summary: 'y'.repeat(800_000) })
+    const body = JSON.stringify({ callAnalysis: { text: 'y'.repeat(800_000) } })
     const send = () => {
       const headers = { 'content-type': 'application/json' }
       return project.fetch('/ingest/calls/large', { method: 'PUT', headers, body })

@@ -4,13 +4,14 @@ import { expectProblem } from '../support/problem.ts'
 import { canSetReadOnly, setReadOnly } from '../support/read-only.ts'
 import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 const isPossible = canSetReadOnly()
-if (!isPossible) console.info('No file can be made immutable here: a disk turned read-only is not tested')
+if (!isPossible) skipped('no file can be made immutable, as on a disk that turns read-only')
 
 const { folder, remove } = freshFolder()
 let service: TestService

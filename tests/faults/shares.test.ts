@@ -16,7 +16,9 @@ beforeAll(async () => {
   service = await startService()
   project = await service.mintProject()
   for (let n = 0; n < 8; n++) {
-    const made = await project.send('PUT', `/ingest/calls/large-${n}`, { summary: 'x'.repeat(2 * mib) })
+    const made = await project.send('PUT', `/ingest/calls/large-${n}`, {
+      callAnalysis: { text: 'x'.repeat(2 * mib) },
+    })
     expect(made.status).toBe(201)
   }
 })
@@ -99,7 +101,7 @@ test('after requests that end in every way, nobody holds any part of a limit', a
   ]
   await Promise.all([...left, ...left, ...left].map(([text, answered]) => sendAndLeave(text, answered)))
   const whole = await Promise.all([
-    project.send('PUT', '/ingest/calls/whole', { summary: 'y'.repeat(mib) }),
+    project.send('PUT', '/ingest/calls/whole', { callAnalysis: { text: 'y'.repeat(mib) } }),
     project.send('PUT', '/ingest/calls/whole', { unknown: Array(250_001).fill(1) }),
     source.send({ padding: half }),
     project.fetch('/ingest/otlp/v1/traces', {

@@ -8,6 +8,7 @@ import { typesOf } from '../../scripts/typescript-types.ts'
 import { readDocument } from '../support/document.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 
 // Generates the clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
 
@@ -34,8 +35,7 @@ afterAll(async () => {
 function canGenerateGo(): boolean {
   const [generator = ''] = /github\.com\/\S+oapi-codegen@\S+/.exec(goCommands) ?? []
   const { status, stderr, error } = spawnSync('go', ['run', generator, '-version'], { encoding: 'utf8' })
-  if (status !== 0)
-    process.stderr.write(`Skipped the Go client: ${error ?? stderr.trim().split('\n').at(-1)}\n`)
+  if (status !== 0) skipped(`the Go client: ${error ?? stderr.trim().split('\n').at(-1)}`)
   return status === 0
 }
 

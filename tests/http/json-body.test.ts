@@ -229,6 +229,30 @@ describe('the members of a body', () => {
     expect((await source.send(`{"id":"r","x":[${ones(249_998)}]}`)).status).toBe(200)
     expect((await source.send(`{"id":"r","x":[${ones(249_999)}]}`)).status).toBe(413)
   })
+
+  test('are as many in a JSON text within a body', async () => {
+    const source = await addSource(large, owner, 'dograh')
+    const analysisOf = async (id: string, members: number) => {
+      expect((await source.send({ id, analysis: `{"x":[${ones(members - 1)}]}` })).status).toBe(200)
+      return (await (await owner.fetch(`/v1/calls/${id}`)).json()).callAnalysis?.x.length
+    }
+    expect(await analysisOf('as-many', 250_000)).toBe(249_999)
+    expect(await analysisOf('too-many', 250_001)).toBeUndefined()
+    const withMembers = (members: number) => `{"query":"q","x":[${ones(members - 2)}]}`
+    const toolCallList = [250_000, 250_001].map((members) => ({
+      id: `${members}`,
+      function: { name: 'search', arguments: withMembers(members) },
+    }))
+    const answers = toolCallList.map(async (call) => {
+      const answer = await owner.send('POST', '/integrations/vapi/tool', {
+        message: { toolCallList: [call] },
+      })
+      return (await answer.json()).results[0]
+    })
+    const [taken, refused] = await Promise.all(answers)
+    expect(taken.result).toBe('Nothing was found.')
+    expect(refused.error).toContain('must be valid JSON')
+  })
 })
 
 describe('a body that is not JSON', () => {

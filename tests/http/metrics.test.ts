@@ -78,6 +78,8 @@ describe('/metrics', () => {
       callbook_webhooks_failing: 'gauge',
       callbook_webhooks_switched_off: 'gauge',
       callbook_unreadable_events: 'gauge',
+      callbook_analyses_paused: 'gauge',
+      callbook_problem: 'gauge',
       callbook_erasures_waiting: 'gauge',
       callbook_erasures_late: 'gauge',
       process_cpu_seconds_total: 'counter',

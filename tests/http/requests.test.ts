@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
+import { tokenOf } from '../sources/otel/livekit-requests.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
+import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -387,6 +389,50 @@ describe('rate limit', () => {
     )
     const line = limited.logs.find(({ status }) => status === 429)
     expect(line).toMatchObject({ keyId: one.keyId, route: '/v1/calls' })
+    await limited.stop()
+  })
+
+  test('counts links by their key, and events by their source, once they are genuine', async () => {
+    const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '3' } })
+    const one = await limited.mintProject()
+    const { sources } = limited.services
+    const own = await sources.create(one.projectId, { platform: 'vapi', secret: 'a'.repeat(16) })
+    await sources.create(one.projectId, {
+      platform: 'livekit',
+      secret: 'the-secret',
+      options: { apiKey: 'APIone' },
+    })
+    await one.send('PUT', '/ingest/calls/c', {})
+    const audio = { method: 'PUT', body: madeWav(), headers: { 'content-type': 'audio/wav' } }
+    expect((await one.fetch('/ingest/calls/c/recording', audio)).status).toBe(201)
+    const { url } = await (await one.send('POST', '/v1/calls/c/recording/links', {})).json()
+    const listen = () => fetch(url)
+    const event = (secret: string) => () =>
+      fetch(`${limited.url}/ingest/from/${own.id}`, {
+        method: 'POST',
+        body: '{}',
+        headers: { 'x-vapi-secret': secret },
+      })
+    const observe = () =>
+      fetch(`${limited.url}/observability/traces/otlp/v0`, {
+        method: 'POST',
+        body: new Uint8Array(),
+        headers: {
+          authorization: `Bearer ${tokenOf({ iss: 'APIone' }, { secret: 'the-secret' })}`,
+          'content-type': 'application/x-protobuf',
+        },
+      })
+    const statuses = async (send: () => Promise<Response>, times: number) => {
+      const all: number[] = []
+      for (let at = 0; at < times; at++) all.push((await send()).status)
+      return all
+    }
+    // The link was made with the key.
+    expect(await statuses(listen, 3)).toEqual([200, 200, 429])
+    expect((await one.fetch('/v1/calls')).status).toBe(429)
+    expect(await statuses(event('b'.repeat(16)), 5)).toEqual([401, 401, 401, 401, 401])
+    expect(await statuses(event('a'.repeat(16)), 4)).toEqual([200, 200, 200, 429])
+    expect(await statuses(observe, 4)).toEqual([200, 200, 200, 429])
     await limited.stop()
   })
 })

@@ -7,6 +7,7 @@ import { passageText } from '../../src/knowledge/chunking/passage-text.ts'
 import { documentName } from '../../src/knowledge/files/read-file.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 
 interface Document {
   file: string
@@ -16,7 +17,7 @@ interface Document {
 
 const folder = join(repository, '../shared/data/knowledge')
 const isThere = existsSync(folder)
-if (!isThere) console.log(`skipped: there is no ${folder}`)
+if (!isThere) skipped(`there is no ${folder}`)
 
 describe.skipIf(!isThere)('documents as people write them', () => {
   const documents = isThere ? readDocuments() : []

@@ -54,6 +54,20 @@ describe.skipIf(python === null)('the packages of the clients', () => {
     expect(setup).toContain(`version="${packageJson.version.replace('-rc.', 'rc')}"`)
   })
 
+  test('have our README and licence', () => {
+    for (const name of ['typescript', 'python']) {
+      expect(readFileSync(join(folder, name, 'LICENSE'), 'utf8')).toBe(
+        readFileSync(join(repository, 'LICENSE'), 'utf8'),
+      )
+      expect(readFileSync(join(folder, name, 'README.md'), 'utf8')).toStartWith(
+        '# callbook-client\n\nThe typed client of Callbook',
+      )
+    }
+    expect(readFileSync(join(folder, 'python', 'setup.py'), 'utf8')).toContain(
+      `license="${packageJson.license}"`,
+    )
+  })
+
   test('TypeScript: a program is checked, and reads a call', async () => {
     const program = (field: string) => `
       import { type Call, createCallbook } from './typescript/index.js'

@@ -61,4 +61,19 @@ describe.skipIf(python === null)('an example retriever', () => {
     ])
     expect(await ask('coverage_min=0.9', 'which insurance covers an order from abroad')).toEqual([])
   })
+
+  test('of LlamaIndex lets the event loop go on while it waits', async () => {
+    const program = [
+      'import asyncio',
+      'async def main():',
+      '  found = asyncio.create_task(made(limit=1).aretrieve("refund of an order"))',
+      '  turns = 0',
+      '  while not found.done():',
+      '    turns += 1',
+      '    await asyncio.sleep(0.0001)',
+      '  return [turns > 3, found.result()[0].metadata["name"]]',
+      'print(json.dumps(asyncio.run(main())))',
+    ].join('\n')
+    expect(await printed('llamaindex_retriever', program)).toEqual([true, 'Refunds'])
+  })
 })

@@ -1,3 +1,7 @@
+import type { AgentCall } from '@cartesia/cartesia-js/resources/agents/calls'
+import type { ConversationChargingCommonModel } from '@elevenlabs/elevenlabs-js/serialization'
+import type { PhoneCallResponse } from 'retell-sdk/resources/call'
+import type { CallCostWebhookEvent } from 'telnyx/resources/webhooks'
 import type { SourceUpdate } from '../../src/sources/event.ts'
 import type { platforms } from '../../src/sources/platforms.ts'
 
@@ -56,6 +60,40 @@ const vapiCommon = {
     serverUrlSecret: secret,
   },
 }
+const keyed = { provider: 'openai', model: 'gpt-4o', messages: [secret], credentials: { apiKey: secret } }
+// `ServerMessageEndOfCallReportCostsItem[]` of @vapi-ai/server-sdk 2.0.1, which names no licence and is no dependency.
+const vapiCosts = [
+  { type: 'transport', provider: 'twilio', minutes: 1.0416667, cost: 0.0083 },
+  {
+    type: 'transcriber',
+    transcriber: { provider: 'deepgram', model: 'nova-3' },
+    minutes: 1.0416667,
+    cost: 0.01,
+  },
+  {
+    type: 'model',
+    model: keyed,
+    promptTokens: 4200,
+    completionTokens: 310,
+    cachedPromptTokens: 3000,
+    cost: 0.021,
+  },
+  {
+    type: 'voice',
+    voice: { provider: '11labs', model: 'eleven_turbo_v2_5', key: secret },
+    characters: 46,
+    cost: 0.014,
+  },
+  { type: 'vapi', subType: 'normal', minutes: 1.0416667, cost: 0.05 },
+  {
+    type: 'analysis',
+    analysisType: 'summary',
+    model: keyed,
+    promptTokens: 800,
+    completionTokens: 90,
+    cost: 0.002,
+  },
+]
 const vapi: Session = {
   id: vapiCall.id,
   events: [
@@ -99,6 +137,8 @@ const vapi: Session = {
         timestamp: 1700000068000,
         endedReason: 'customer-ended-call',
         cost: 0.0812,
+        costs: vapiCosts,
+        assistantVersion: 'v3',
         startedAt,
         endedAt,
         ...vapiCommon,
@@ -149,7 +189,7 @@ const vapi: Session = {
       occurredAt: '2023-11-14T22:14:28.000Z',
     },
     details: {
-      agent: { id: 'a-1', name: 'Ada' },
+      agent: { id: 'a-1', name: 'Ada', version: 'v3' },
       direction: 'inbound',
       costUsd: 0.0812,
       recordingUrl: 'https://storage.example.com/r.wav',
@@ -169,6 +209,7 @@ const retellCall = {
   direction: 'outbound',
   agent_id: 'agent_1',
   agent_name: 'Ada',
+  agent_version: 4,
   from_number: '+15550100002',
   to_number: '+15550100001',
   start_timestamp: 1700000000000,
@@ -193,6 +234,17 @@ const retellTurns = [
   said('transfer_target', secret, 6),
   said('agent', 'At nine.', 7),
 ]
+const retellCost: PhoneCallResponse.CallCost = {
+  combined_cost: 7.5,
+  total_duration_seconds: 62,
+  total_duration_unit_price: 0.12,
+  product_costs: [
+    { product: 'elevenlabs_tts', cost: 4.5, unit_price: 0.07 },
+    { product: 'gpt_4o', cost: 2 },
+    { product: 'us_telephony', cost: 1 },
+    { product: 'background_voice_cancellation', cost: 0 },
+  ],
+}
 const retell: Session = {
   id: 'call_01hx',
   events: [
@@ -207,7 +259,7 @@ const retell: Session = {
         ...retellEnd,
         call_status: 'registered',
         transcript_object: retellTurns,
-        call_cost: { combined_cost: 7.5 },
+        call_cost: retellCost,
         latency: { e2e: { p50: 820 } },
         recording_url: `https://r.example.com/a.wav?signature=${secret}`,
         public_log_url: open.url,
@@ -242,13 +294,39 @@ const retell: Session = {
       createdAt: startedAt,
     },
     details: {
-      agent: { id: 'agent_1', name: 'Ada' },
+      agent: { id: 'agent_1', name: 'Ada', version: '4' },
       direction: 'outbound',
       metadata: { userSentiment: 'Neutral', inVoicemail: false },
     },
   },
 }
 
+const tokens = (count: number, price: number) => ({ tokens: count, price })
+const charging: ConversationChargingCommonModel.Raw = {
+  llm_price: 0.02,
+  llm_charge: 120,
+  call_charge: 290,
+  platform_price: 0.1,
+  llm_usage: {
+    irreversible_generation: {
+      model_usage: {
+        'gemini-2.5-flash': {
+          input: tokens(100, 0.01),
+          input_cache_read: tokens(40, 0.001),
+          input_cache_write: tokens(10, 0.001),
+          output_total: tokens(25, 0.008),
+        },
+      },
+    },
+    initiated_generation: { model_usage: { 'gemini-2.5-flash': { input: tokens(900, 0.09) } } },
+  },
+  tts_usage: {
+    primary_tts_model: 'eleven_flash_v2_5',
+    total_characters: 46,
+    total_audio_output_seconds: 4.25,
+  },
+  asr_usage: { asr_model: 'scribe_v2', total_audio_input_seconds: 58 },
+}
 const elevenlabs: Session = {
   id: 'conv_01',
   events: [
@@ -259,6 +337,7 @@ const elevenlabs: Session = {
         agent_id: 'agent_1',
         agent_name: 'Ada',
         conversation_id: 'conv_01',
+        version_id: 'agtvrsn_01',
         status: 'done',
         transcript: [
           { role: 'agent', message: 'Hello, this is Ada.', time_in_call_secs: 0 },
@@ -284,6 +363,7 @@ const elevenlabs: Session = {
           call_duration_secs: 62,
           cost: 410,
           cost_fiat: 0.12,
+          charging,
           termination_reason: 'Client disconnected',
           phone_call: {
             type: 'twilio',
@@ -323,7 +403,7 @@ const elevenlabs: Session = {
       occurredAt: '2023-11-14T22:14:30.000Z',
     },
     details: {
-      agent: { id: 'agent_1', name: 'Ada' },
+      agent: { id: 'agent_1', name: 'Ada', version: 'agtvrsn_01' },
       direction: 'inbound',
       costUsd: 0.12,
       timeline: [
@@ -402,6 +482,14 @@ const telnyxEvent = (event_type: string, occurred_at: string, payload: object) =
   data: { record_type: 'event', event_type, id: '1', occurred_at, payload: { ...telnyxLeg, ...payload } },
   meta: { attempt: 1 },
 })
+const telnyxCost: CallCostWebhookEvent.Data.Payload = {
+  total_cost: '0.05',
+  cost_parts: [
+    { call_part: 'sip-trunking', cost: '0.02', currency: 'USD', rate: '0.01', billed_duration_secs: 120 },
+    { call_part: 'ai-voice-assistant', cost: '0.03', currency: 'USD' },
+    { call_part: 'call-recording', cost: '0.9', currency: 'EUR' },
+  ],
+}
 const telnyxNumbers = { from: '+15550100001', to: '+15550100002' }
 const telnyx: Session = {
   id: telnyxLeg.call_leg_id,
@@ -433,10 +521,7 @@ const telnyx: Session = {
         { insight_id: 'i-3', result: 'calm' },
       ],
     }),
-    telnyxEvent('call.cost', '2023-11-14T22:14:26.000Z', {
-      total_cost: '0.05',
-      cost_parts: [{ currency: 'USD' }],
-    }),
+    telnyxEvent('call.cost', '2023-11-14T22:14:26.000Z', telnyxCost),
   ],
   last: { change: {}, details: { costUsd: 0.05 } },
 }
@@ -478,7 +563,7 @@ const ultravox: Session = {
       createdAt,
       occurredAt: '2023-11-14T22:14:22.501Z',
     },
-    details: { agent: { id: 'agent-1', name: null } },
+    details: { agent: { id: 'agent-1' } },
   },
 }
 
@@ -517,14 +602,19 @@ const synthflow: Session = {
       occurredAt: '2023-11-14T22:14:22.000Z',
     },
     details: {
-      agent: { id: 'm1', name: null },
+      agent: { id: 'm1' },
       direction: 'inbound',
       recordingUrl: 'https://rec.example.com/c1',
     },
   },
 }
 
-const cartesiaCall = { id: 'ac_1', agent_id: 'agent_1', start_time: startedAt }
+const cartesiaCall: Omit<AgentCall, 'status'> = {
+  id: 'ac_1',
+  agent_id: 'agent_1',
+  start_time: startedAt,
+  deployment_id: 'dep_7',
+}
 const cartesiaTurns = transcript.map(({ role, content }) => ({
   role,
   text: content,
@@ -556,7 +646,7 @@ const cartesia: Session = {
       createdAt: startedAt,
       occurredAt: '2023-11-14T22:14:22.501Z',
     },
-    details: { agent: { id: 'agent_1', name: null } },
+    details: { agent: { id: 'agent_1', version: 'dep_7' } },
   },
 }
 
@@ -572,6 +662,8 @@ const dograh: Session = {
       duration: '62.5',
       disposition: 'user_hangup',
       call_disposition: 'user_hangup',
+      definition_id: '12',
+      charge_usd: '0.04',
       analysis: '{"topic":"hours"}',
       transcriptUrl: `https://dograh.example.com/t?token=${secret}`,
     },
@@ -585,7 +677,7 @@ const dograh: Session = {
       callAnalysis: { topic: 'hours' },
       createdAt: startedAt,
     },
-    details: { agent: { id: 'Front desk', name: 'Front desk' } },
+    details: { agent: { id: 'Front desk', name: 'Front desk', version: '12' }, costUsd: 0.04 },
   },
 }
 

@@ -213,6 +213,19 @@ describe('a source', () => {
     expect(await countsOf(project, source.id)).toMatchObject({ events: 9, failures: 5 })
   })
 
+  test('completes a call whose texts are longer than 64 KiB, and cuts them with a mark', async () => {
+    const project = await service.mintProject()
+    const vapi = await addSource(service, project, 'vapi')
+    const long = 'ä'.repeat(40_000)
+    const event = report({ id: 'long' }, { endedReason: long, analysis: { summary: long } })
+    for (let n = 0; n < 2; n++) expect((await vapi.send(event)).status).toBe(200)
+    const { status, summary, endedReason } = await readCall(project, 'long')
+    expect(status).toBe('completed')
+    for (const text of [summary, endedReason])
+      expect([text.replace(/ä+/, 'ä'), Buffer.byteLength(text)]).toEqual(['ä … [cut]', 65_536])
+    expect((await countsOf(project, vapi.id)).failures).toBe(0)
+  })
+
   test('stores an event without a cost and a latency that cannot be', async () => {
     const project = await service.mintProject()
     const vapi = await addSource(service, project, 'vapi')

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
+import { skipped } from './skipped.ts'
 import { printed } from './spawned.ts'
 
 const places = [
@@ -18,7 +19,8 @@ const startWithinMs = 40_000
 
 /** Path of the installed browser; null without one, and then its tests are skipped. */
 export const browserPath =
-  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ?? null
+  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ??
+  skipped('there is no Chromium')
 
 export interface TestBrowser {
   browser: Browser

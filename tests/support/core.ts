@@ -12,8 +12,10 @@ export async function coreOver(database: OpenDatabase, onError: (error: unknown)
     role: 'service',
     takesFolder: true,
     owner: { isOwner: true, stopWaiting() {}, release() {}, takeLater() {}, listensAt() {} },
+    volume: { close: async () => undefined },
     database,
     secrets: await readSecrets(database.read, database.write),
+    address: 'http://callbook.test',
     now: Date.now,
   })
 }

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { skipped } from './skipped.ts'
 
 // Packages that only tests of what others export need, and that are too large for every developer's node_modules.
 // They are installed once, outside the repository, in exact versions and without running their install scripts.
@@ -37,7 +38,7 @@ export async function pythonPackages(): Promise<string | null> {
 
 /** A folder with `node_modules` that hold LiveKit Agents; null where Node or npm's registry is not there. */
 export async function livekitForNode(): Promise<string | null> {
-  if (spawnSync('node', ['--version']).status !== 0) return skipped('node', 'there is no Node')
+  if (spawnSync('node', ['--version']).status !== 0) return skipped('there is no Node')
   const manifest = JSON.stringify({ type: 'module', dependencies: nodePackages })
   return install('node', manifest, (folder) => {
     writeFileSync(join(folder, 'package.json'), manifest)
@@ -75,16 +76,11 @@ function install(
   if (status !== 0) {
     rmSync(own, { recursive: true, force: true })
     if (error && 'code' in error && error.code === 'ETIMEDOUT')
-      return skipped(name, `the registry has not brought them within ${timeout / 1000} s`)
-    return skipped(name, error?.message ?? stderr.trim().split('\n').at(-1) ?? '')
+      return skipped(`packages for ${name}: the registry has not brought them within ${timeout / 1000} s`)
+    return skipped(`packages for ${name}: ${error?.message ?? stderr.trim().split('\n').at(-1)}`)
   }
   // Another run may have been faster.
   if (existsSync(folder)) rmSync(own, { recursive: true, force: true })
   else renameSync(own, folder)
   return folder
-}
-
-function skipped(name: string, reason: string): null {
-  console.log(`The tests with the packages for ${name} are skipped: ${reason}`)
-  return null
 }

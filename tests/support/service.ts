@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
-import { describeError } from '../../src/observability/log.ts'
+import { describeError, logHooks } from '../../src/observability/log.ts'
 import { createServer } from '../../src/server.ts'
 import { openServices, type Services } from '../../src/services/services.ts'
 import { databaseOf } from './test-mode.ts'
@@ -56,6 +56,7 @@ export async function startService({
   const log = pino(
     {
       level: 'trace',
+      hooks: logHooks,
       serializers: {
         error: (error) => ({ ...Object(describeError(error)), cause: String(error?.cause) }),
       },

@@ -4,6 +4,7 @@ import { analysisPrefix, prefixOf } from '../filters.ts'
 import {
   type CallQuery,
   type CallSearch,
+  checkParameters,
   problemOf,
   readCallSearch,
   valuesOf,
@@ -11,7 +12,11 @@ import {
 import { shows as allShows, type Measure, measureOf, measures, type Show } from './measures.ts'
 
 /** What calls are grouped by, beside `analysis.KEY`. */
-export const groupings = ['day', 'hour', 'agentId', 'source', 'endedReason', 'evaluation', 'label'] as const
+export const groupings = [
+  ...(['day', 'hour', 'agentId', 'agentVersion', 'source', 'endedReason', 'evaluation'] as const),
+  ...(['direction', 'label'] as const),
+] as const
+const figureParameters = ['of', 'show', 'by', 'timeZone']
 type Grouping = (typeof groupings)[number] | `${typeof analysisPrefix}${string}`
 
 export interface FiguresRequest {
@@ -36,6 +41,7 @@ export function readFiguresRequest(query: CallQuery): FiguresRequest {
     if (value === undefined) errors.push({ field, message: problem ?? `must be ${wanted}` })
     return value
   }
+  checkParameters(query, figureParameters, errors)
   const asked = read('of', toMeasure, listed(Object.keys(measures), 'analysis.KEY', 'criterion.ID'))
   const { of, measure } = asked ?? { of: 'calls', measure: measures.calls }
   const [first, ...others] = measure.shows

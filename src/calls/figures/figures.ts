@@ -6,7 +6,7 @@ import { type AppError, invalidRequest } from '../../errors.ts'
 import { clockOf } from '../../text/zone.ts'
 import { analysisPrefix, noValue } from '../filters.ts'
 import type { CallQuery } from '../finding/call-query.ts'
-import { meaningsOf } from '../finding/call-values.ts'
+import { listedText, meaningsOf } from '../finding/call-values.ts'
 import { unlabelled } from '../finding/conditions.ts'
 import { allTime, type CountedName, countsByValue, type Period } from '../finding/counts.ts'
 import { FoundPages } from '../finding/found-pages.ts'
@@ -163,6 +163,9 @@ function namingOf(reading: Reading): ByValue {
       return { name: sql`calls.evaluation` }
     case 'agentId':
       return { name: sql`calls.agent_id`, counted: counted(by), under: 'otherAgentId' }
+    case 'agentVersion':
+    case 'direction':
+      return { name: listedText(by) }
     case 'label':
       return { name: sql`case when ${unlabelled.check} then null else '' end`, under: by }
     default:

@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import type { FieldError } from '../../errors.ts'
-import { invalidRequest } from '../../errors.ts'
 import { type McpTool, toolOf } from '../../mcp/tool.ts'
-import { queryOfGiven } from '../finding/given-filters.ts'
+import { filterNames } from '../filters.ts'
+import { queryOfGiven, readGivenFilters } from '../finding/given-filters.ts'
 import type { Figures } from './figures.ts'
 import { CallFigures } from './schemas.ts'
 
@@ -20,7 +19,7 @@ const FiguresRequest = Type.Object({
     'share',
   ),
   by: text(
-    'Groups by day, hour, agentId, source, endedReason, evaluation, label or analysis.KEY. Without it, all calls are one.',
+    'Groups by day, hour, agentId, agentVersion, source, endedReason, evaluation, direction, label or analysis.KEY. Without it, all calls are one.',
     'day',
   ),
   timeZone: text("Of days and hours; by default the project's.", 'Europe/Berlin'),
@@ -44,12 +43,11 @@ export function figureTool(figures: Pick<Figures, 'read'>): McpTool {
       "Counts the calls that the organization's voice agents handled, or shows how long, how expensive or how successful " +
       "they were. Use it for questions such as how yesterday's calls went, and list_calls with the same filters to see them.",
     input: FiguresRequest,
+    members: { filters: filterNames },
     output: CallFigures,
     run: async (projectId, { filters = {}, ...asked }) => {
-      const errors: FieldError[] = []
-      const query = queryOfGiven(filters, errors)
-      if (errors.length > 0) throw invalidRequest(errors)
-      return await figures.read(projectId, { ...query, ...asked })
+      readGivenFilters(filters, 'filters')
+      return await figures.read(projectId, { ...queryOfGiven(filters, []), ...asked })
     },
     toTexts: ({ of, show, data, total }) => [
       [

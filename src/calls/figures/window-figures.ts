@@ -2,13 +2,13 @@ import { type SQL, sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
+import { Thread } from '../../threads/thread.ts'
 import type { Period } from '../finding/counts.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
 import type { Figures } from './figures.ts'
 import { readFiguresRequest } from './figures-request.ts'
-import { shows } from './measures.ts'
-import { shown, tallyOf } from './tally.ts'
+import type { WindowApi, Windows } from './window-worker.ts'
 
 /** A figure of the calls of a window of time: of those that were created in it, or completed if it is not their number. */
 export interface Watched {
@@ -21,12 +21,18 @@ export interface Watched {
 /** What the window takes the place of, and words, which are not looked up each minute. */
 const refusedFilters = ['from', 'to', 'completedFrom', 'completedTo', 'text']
 
-/** How many numbers are read at most, which takes some 50 MB. */
-const numbersMax = 500_000
+const callsMax = 500_000
+const idleMs = 60_000
 
 /** Figures of windows of time that move on. */
 export class WindowFigures {
   readonly #options: { store: StoreOf; figures: Figures }
+  readonly #thread = new Thread<WindowApi>({
+    script: new URL('./window-worker.ts', import.meta.url),
+    name: 'The thread of windows',
+    data: () => undefined,
+    idleMs,
+  })
 
   constructor(options: { store: StoreOf; figures: Figures }) {
     this.#options = options
@@ -84,34 +90,38 @@ export class WindowFigures {
     return Math.min(leavesAt, enters ?? Number.POSITIVE_INFINITY)
   }
 
-  /** What is shown of calls with these numbers. */
-  valueOf(show: string, numbers: readonly (number | null)[]): number | null {
-    const known = shows.find((each) => each === show)
-    const all = Float64Array.from(numbers, (number) => number ?? Number.NaN)
-    return known ? shown(known, tallyOf(all)) : null
-  }
-
   /**
-   * The time and the number of each call of a period, in the order of time; of calls that are counted it is null.
-   * @throws invalid_request if there are too many
+   * The figure of each window, the earliest first, found on a thread of its own.
+   * @throws invalid_request if they have too many calls
    */
-  async numbers(
-    projectId: number,
-    watched: Watched,
-    period: Period,
-  ): Promise<{ at: number; number: number | null }[]> {
-    const { of, show } = watched
+  async ofWindows(projectId: number, watched: Watched, windows: Windows) {
     const db = this.#options.store(projectId).readInBackground
-    const { measure, search } = readFiguresRequest({ ...this.queryOf(watched, period), of, show })
-    const found: { at: number; number: number | null }[] = []
+    const period = { from: windows.firstEnd - windows.lengthMs, to: windows.lastEnd }
+    const { of, show: wanted } = watched
+    const query = { ...this.queryOf(watched, period), of, show: wanted }
+    const { measure, search, show } = readFiguresRequest(query)
+    const columns = {
+      calls: sql<number>`count(*)`,
+      // With fewer digits, a number would come back as another one.
+      text: sql<
+        string | null
+      >`group_concat('[' || at || ',' || iif(number is null, 'null', printf('%!.17g', number)) || ']')`,
+    }
+    const texts: string[] = []
+    let found = 0
     const pages = new FoundPages(db, projectId, search)
     for await (const slice of pages.slices(sql`${timeOf(of)} as at, ${measure.number} as number`)) {
-      const columns = { at: sql<number>`at`, number: sql<number | null>`number` }
-      for (const row of await db.select(columns).from(sql`(${slice})`)) found.push(row)
-      if (found.length > numbersMax)
-        throw invalidRequest([{ field: 'filters', message: `find more than ${numbersMax} calls` }])
+      const [{ calls = 0, text = null } = {}] = await db.select(columns).from(sql`(${slice})`)
+      if (text !== null) texts.push(text)
+      found += calls
+      if (found > callsMax)
+        throw invalidRequest([{ field: 'filters', message: `find more than ${callsMax} calls` }])
     }
-    return found.sort((a, b) => a.at - b.at)
+    return await this.#thread.ask('valuesOf', texts, show, windows)
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
   }
 }
 

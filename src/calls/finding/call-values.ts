@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReviewMarks } from '../../db/schema.ts'
+import type { CallFilter } from '../filters.ts'
 import type { Call } from '../schemas.ts'
 
 /** How many members of a call's analysis it can be found by. Bounded, so that no write is slow. */
@@ -11,25 +12,31 @@ const valueCharsMax = 200
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
  * analysis, as `["analysis.KEY",VALUE]`, each label, the assignee and each mark of its review, the verdict on each criterion, the state of
- * its recording, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
+ * its recording, its direction, the version of its agent, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
-  {
-    review,
-    recording,
-    verdicts,
-  }: { review: ReviewMarks | null; recording: string | null; verdicts: Readonly<Record<string, string>> },
+  { review, verdicts, recording, agentVersion, direction }: Known,
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
   const assignees = review?.assignee ? [assigneeValue(review.assignee)] : []
-  const states = recording === null ? [] : [recordingValue(recording)]
+  const texts = Object.entries({ recording, agentVersion, direction }).flatMap(([name, text]) =>
+    text ? [toValue(name, text)] : [],
+  )
   const judged = Object.entries(verdicts).map(([id, verdict]) => verdictValue(id, verdict))
   const agents = otherAgents.map(agentValue)
-  return [...labels, ...assignees, ...marks, ...states, ...judged, ...agents, ...analysisValues(callAnalysis)]
+  return [...labels, ...assignees, ...marks, ...texts, ...judged, ...agents, ...analysisValues(callAnalysis)]
 }
+
+interface Known extends Partial<Record<ListedName, string | null>> {
+  review: ReviewMarks | null
+  verdicts: Readonly<Record<string, string>>
+}
+
+/** What a call has at most one text of, as the filters of these names find it. */
+type ListedName = Extract<CallFilter, { kind: 'listed' }>['name']
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
 type ReviewMark = (typeof reviewMarks)[number]
@@ -37,11 +44,6 @@ type ReviewMark = (typeof reviewMarks)[number]
 /** The value of a mark in call_values. */
 export function markValue(mark: ReviewMark): string {
   return toValue(mark, true)
-}
-
-/** The value of a recording's state in call_values. */
-export function recordingValue(state: string): string {
-  return toValue('recording', state)
 }
 
 /** The value of a label in call_values. */
@@ -95,6 +97,14 @@ export function toValue(name: string, value: unknown): string {
 export function isUnder(value: SQL, name: string): SQL {
   const start = JSON.stringify([name]).slice(0, -1)
   return sql`${value} >= ${`${start},`} and ${value} < ${`${start}-`}`
+}
+
+/** The text of a row of `calls` that its values have under this name, never as a hash; null if they have none. */
+export function listedText(name: ListedName): SQL<string | null> {
+  // Most calls have none, which is found sooner without reading the list as JSON.
+  const start = JSON.stringify(`${JSON.stringify([name]).slice(0, -1)},`).slice(0, -1)
+  return sql`case when instr(calls.value_list, ${start}) > 0 then (select entry.value ->> 1
+    from json_each(calls.value_list) as entry where ${isUnder(sql`entry.value`, name)}) end`
 }
 
 function hashed(name: string, value: unknown): string {

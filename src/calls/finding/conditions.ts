@@ -6,8 +6,8 @@ import {
   agentValue,
   assigneeValue,
   labelValue,
+  listedText,
   markValue,
-  recordingValue,
   toValue,
   valuesMeant,
 } from './call-values.ts'
@@ -82,12 +82,11 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const given = ofValues(stored, values)
       return values.includes(noValue) ? either(none, given, values) : given
     }
-    case 'state': {
-      if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
-      const inState = ofValues(recordingValue, values)
-      return values.includes(noValue)
-        ? either(without(isNull(calls[filter.column])), inState, values)
-        : inState
+    case 'listed': {
+      const { name } = filter
+      if ('choices' in filter && !areAmong(filter.choices, values)) return oneOf(filter.choices)
+      const listed = ofValues((value) => toValue(name, value), values)
+      return values.includes(noValue) ? either(without(isNull(listedText(name))), listed, values) : listed
     }
     case 'exact':
       // An unescaped plus arrives as a space.
@@ -116,8 +115,16 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
 export function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
   const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
   const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
-    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
+    and ${among(sql`call_values.value`, values)} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
   return { check, path: { ranges, isOrdered } }
+}
+
+/** One variable for all values: the branches of a query repeat its checks, and SQLite limits its variables. */
+function among(column: SQL, values: readonly (string | number | null)[]): SQL {
+  const [only] = values
+  return values.length === 1
+    ? sql`${column} = ${only}`
+    : sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 }
 
 /** @param where about `call_values` */
@@ -189,7 +196,11 @@ function anyValue(
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
   const counted = { name, values: distinct(values).map((value) => JSON.stringify(value)) }
-  const check = any(checks)
+  const some = among(
+    sql`${calls[column]}`,
+    distinct(values).filter((value) => value !== null),
+  )
+  const check = values.includes(null) ? sql`(${some} or ${isNull(calls[column])})` : some
   if (column === 'evaluation')
     return {
       check,
@@ -207,11 +218,10 @@ function anyNumber(
   { column, digits }: { column: Column; digits: Column },
   numbers: readonly (string | null)[],
 ): Condition {
-  const checks = distinct(numbers).map(
-    (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
-  )
-  const words = distinct(numbers.map((number) => digitsOf(number ?? ''))).map(hasDigits)
-  return { check: any(checks), path: { ranges: [], words, isOrdered: false, isWider: true } }
+  const ownDigits = distinct(numbers.map((number) => digitsOf(number ?? '')))
+  const check = sql`(${among(sql`${calls[digits]}`, ownDigits)} and ${among(sql`${calls[column]}`, numbers)})`
+  const words = ownDigits.map(hasDigits)
+  return { check, path: { ranges: [], words, isOrdered: false, isWider: true } }
 }
 
 /** @param text must have a digit */

@@ -4,6 +4,7 @@ import { calls } from '../../db/schema.ts'
 import { notFound } from '../../errors.ts'
 import { type CallFilter, callFilters, noValue } from '../filters.ts'
 import type { CallQuery } from './call-query.ts'
+import { listedText } from './call-values.ts'
 import { FoundPages } from './found-pages.ts'
 import { readSearchBox } from './search-box.ts'
 
@@ -54,8 +55,9 @@ function columnOf(filter: CallFilter): SQL | null {
     case 'choice':
     case 'value':
     case 'flag':
-    case 'state':
       return sql`${calls[filter.column]}`
+    case 'listed':
+      return listedText(filter.name)
     case 'given':
       return sql`calls.review ->> ${filter.name === 'label' ? '$.labels' : '$.assignee'}`
     case 'mark':

@@ -9,7 +9,9 @@ import { countsOfAllTime } from './counts.ts'
 const facetValuesMax = 50
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name'] | 'label' | 'assignee']?: FacetValue[] }
+export type CallFacets = {
+  [Name in ValueFilter['name'] | 'label' | 'assignee' | 'agentVersion']?: FacetValue[]
+}
 
 /** `label` is its name for people, if it differs from the value. */
 interface FacetValue {
@@ -38,6 +40,7 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
   })
   facets.label = await readValues(db, projectId, 'label')
   facets.assignee = await readValues(db, projectId, 'assignee')
+  facets.agentVersion = await readValues(db, projectId, 'agentVersion')
   return facets
 }
 
@@ -50,11 +53,11 @@ function sumOf(values: readonly FacetValue[]): FacetValue[] {
     .slice(0, facetValuesMax)
 }
 
-/** Labels, assignees or agents in call_values, without those so long that only their hash is stored. */
+/** Labels, assignees, agents or their versions in call_values, without those so long that only their hash is stored. */
 async function readValues(
   db: ReadDatabase,
   projectId: number,
-  name: 'label' | 'assignee' | 'otherAgentId',
+  name: 'label' | 'assignee' | 'agentVersion' | 'otherAgentId',
 ): Promise<FacetValue[]> {
   return await db
     .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })

@@ -15,12 +15,19 @@ import {
   type RedactText,
   redactor,
 } from '../../redaction/settings.ts'
+import { cutToBytes } from '../../text/cut.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import { compileCheck } from '../../validation.ts'
 import type { StoredCall } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
-import { CallChange, type CallRecording } from '../schemas.ts'
+import {
+  type CallChange,
+  type CallRecording,
+  ForeignChange,
+  limitedTextBytesMax,
+  limitedTexts,
+} from '../schemas.ts'
 import { ProjectBatches } from './batches.ts'
 import { type Audited, type Beside, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { CallAnalysis } from './fills.ts'
@@ -122,8 +129,6 @@ export class Ingest {
     const isLong = storedChars > readAtOnceCharsMax
     const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
     const [input = given] = await this.#redacted(projectId, [given])
-    // Before the mutex, to bound the number of waiting requests.
-    if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
       this.#putOne(projectId, input, isLong),
     )
@@ -226,17 +231,21 @@ export class Ingest {
     return outcomes
   }
 
-  /** Every change of a call is redacted here before anything is written. */
+  /** Every change of a call is redacted here, and its long texts are cut, before anything is written. */
   async #redacted(projectId: number, inputs: readonly Input[]): Promise<readonly Input[]> {
     const settings = await this.#options.settingsOf(projectId)
     // Text that a source has stored may have interim marks, which are counted now.
-    if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs
+    if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs.map(withCutTexts)
     const redact = await redactor(settings)
-    return await this.#slices.run(redactAll(inputs, settings, redact))
+    // Cut last: half of a phone number would not be recognized.
+    return (await this.#slices.run(redactAll(inputs, settings, redact))).map(withCutTexts)
   }
 
   async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
-    const append = () => this.#appender.append(projectId, input)
+    const append = () => {
+      if (isLong) input.admit?.(input.storedChars ?? 0)
+      return this.#appender.append(projectId, input)
+    }
     const document = await (isLong ? this.#inTurn(append) : append())
     if (document) return { document, isNew: false }
     if (!isLong) return await this.#batches.add(projectId, input)
@@ -336,7 +345,7 @@ export class Ingest {
   }
 }
 
-const checkEvent = compileCheck(CallChange, changeErrors)
+const checkEvent = compileCheck(ForeignChange, changeErrors)
 const longCalls = new Set(['long calls'])
 /** The characters of a turn's JSON, apart from its text. */
 const turnChars = 40
@@ -353,6 +362,15 @@ function* redactAll(
     redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
   }
   return redacted
+}
+
+function withCutTexts(input: Input): Input {
+  const change = { ...input.change }
+  for (const field of limitedTexts) {
+    const text = change[field]
+    if (text) change[field] = cutToBytes(text, limitedTextBytesMax)
+  }
+  return { ...input, change }
 }
 
 function charsStored(call: StoredCall | null): number {

@@ -52,7 +52,8 @@ export interface ServiceAnswer {
 interface ServiceStateOptions {
   version: string
   startedAt: number
-  database: Pick<OpenDatabase, 'readForConsole' | 'file' | 'isLocal' | 'problem' | 'freeBytes'>
+  database: Pick<OpenDatabase, 'readForConsole' | 'file' | 'isLocal' | 'freeBytes'>
+  problem: () => Promise<string | null>
   embedder: { readonly destination: string; readonly dimensions: number | null }
   model: { readonly destination: string } | null
   requestsOf: (keyId: string) => number
@@ -82,13 +83,13 @@ export class ServiceState {
   }
 
   async #read(now: number): Promise<ServiceAnswer> {
-    const { version, startedAt, database, embedder, model, readLastBackup } = this.#options
+    const { version, startedAt, database, problem, embedder, model, readLastBackup } = this.#options
     const { destination, dimensions } = embedder
     return {
       version,
       startedAt: new Date(startedAt).toISOString(),
       readAt: new Date(now).toISOString(),
-      problem: database.problem(),
+      problem: await problem(),
       database: {
         kind: database.isLocal ? 'file' : database.file === '' ? 'server' : 'replica',
         bytes: database.file === '' ? null : await bytesOf(database.file),

@@ -29,9 +29,14 @@ export function readIdentity(claims: Claims, groupsClaim: string): Omit<Identity
 }
 
 /** The claims of an ID token, and of the user info what it lacks. An address is verified only by who told the address. */
-export function withUserInfo(inToken: Claims, { email_verified, xms_edov, ...others }: Claims): Claims {
-  const isSameEmail = inToken.email === undefined || inToken.email === others.email
-  return { ...others, ...(isSameEmail && { email_verified, xms_edov }), ...inToken }
+export function withUserInfo(inToken: Claims, userInfo: Claims): Claims {
+  if (inToken.email === undefined) return { ...userInfo, ...withoutVerification(inToken) }
+  const isSameEmail = inToken.email === userInfo.email
+  return { ...(isSameEmail ? userInfo : withoutVerification(userInfo)), ...inToken }
+}
+
+function withoutVerification({ email_verified: _, xms_edov: __, ...others }: Claims): Claims {
+  return others
 }
 
 /**

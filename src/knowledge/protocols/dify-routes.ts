@@ -53,8 +53,8 @@ async function retrieve(
   const items = item ? [item] : filter && (await options.knowledge.heads(projectId))
   const itemIds = items?.filter(filter ?? (() => true)).map(({ id }) => id)
   const request = { query: toQuery(query), limit: limitOf(retrieval_setting), itemIds }
-  const { answer } = await options.search.search(projectId, request)
-  return { records: toRecords(answer.data, retrieval_setting) }
+  const { answer, coverages } = await options.search.search(projectId, request)
+  return { records: toRecords(answer.data, coverages, retrieval_setting) }
 }
 
 /** The item with this id; null for the whole project. @throws UnknownKnowledge */

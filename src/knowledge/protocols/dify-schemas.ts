@@ -71,7 +71,7 @@ export type DifyRequest = Static<typeof DifyRequest>
 
 const DifyRecord = named('DifyRecord', {
   content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
-  score: Type.Number({ description: '0 to 1.', example: 1 }),
+  score: Type.Number({ description: 'How much of the question the passage covers, 0 to 1.', example: 1 }),
   title: Type.String({ description: "The item's name.", example: 'Returns' }),
   metadata: named(
     'DifyMetadata',

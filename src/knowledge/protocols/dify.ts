@@ -31,17 +31,19 @@ export function limitOf({ top_k: wanted }: DifyRequest['retrieval_setting']): nu
 /** Only `content` reaches the model, so it includes the name and heading. Dify 1.13 fails without a `document_id`. */
 export function toRecords(
   hits: SearchHit[],
+  coverages: readonly number[],
   { score_threshold }: DifyRequest['retrieval_setting'],
 ): DifyAnswer['records'] {
   const scoreMin = score_threshold ?? 0
   return hits
-    .filter(({ score }) => score >= scoreMin)
-    .map((hit) => ({
+    .map((hit, at) => ({
       content: embeddedText(hit.name, hit),
-      score: hit.score,
+      // Not its rank: only the coverage compares between questions.
+      score: coverages[at] ?? 0,
       title: hit.name,
       metadata: { document_id: hit.itemId, heading: hit.heading ?? '', position: hit.position },
     }))
+    .filter(({ score }) => score >= scoreMin)
 }
 
 /** Dify defines three codes. Other errors use their HTTP status as the code. */

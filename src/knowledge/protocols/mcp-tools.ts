@@ -62,7 +62,7 @@ export function knowledgeTools(
         'you answer anything about its products, policies or procedures.',
       input: SearchRequest,
       output: SearchAnswer,
-      run: async (projectId, request, callId) => (await search.search(projectId, request, callId)).answer,
+      run: async (projectId, request, { callId }) => (await search.search(projectId, request, callId)).answer,
       toTexts: (answer) =>
         answer.data.length > 0
           ? [...warningsOf(answer), ...answer.data.map(passage)]
@@ -92,7 +92,7 @@ export function knowledgeTools(
         'passage is not enough.',
       input: ItemSliceRequest,
       output: ItemSlice,
-      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }, callId) => {
+      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }, { callId }) => {
         const item = await knowledge.get(projectId, id)
         // The further parts of a long text are no other reading.
         if (offset === 0) search.noteRead(projectId, id, callId)

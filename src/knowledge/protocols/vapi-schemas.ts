@@ -46,7 +46,10 @@ export type VapiKnowledgeRequest = Static<typeof VapiKnowledgeRequest>
 
 export const VapiDocument = named('VapiDocument', {
   content: Type.String({ example: 'Returns › Refunds\nWe refund any order within 30 days.' }),
-  similarity: Type.Number({ description: "The search's score, 0 to 1.", example: 1 }),
+  similarity: Type.Number({
+    description: 'How much of the question the passage covers, 0 to 1.',
+    example: 1,
+  }),
   uuid: Type.String({
     description: "The item's id and the passage's position.",
     example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738:0',

@@ -31,8 +31,8 @@ export async function findDocuments(
   const query = queryOf(body)
   if (query === null) return { documents: [] }
   try {
-    const { answer } = await search.search(projectId, { query }, callIdIn(body))
-    return { documents: answer.data.map(toDocument) }
+    const { answer, coverages } = await search.search(projectId, { query }, callIdIn(body))
+    return { documents: answer.data.map((hit, at) => toDocument(hit, coverages[at] ?? 0)) }
   } catch (error) {
     // The phone call goes on, with what the model knows.
     onFailure(error)
@@ -78,10 +78,10 @@ function callIdIn({ message }: VapiKnowledgeRequest | VapiToolRequest): unknown 
 }
 
 /** A passage as a document, with its name and heading for context. */
-function toDocument(hit: SearchHit): VapiDocument {
+function toDocument(hit: SearchHit, similarity: number): VapiDocument {
   return {
     content: embeddedText(hit.name, hit),
-    similarity: hit.score,
+    similarity,
     uuid: `${hit.itemId}:${hit.position}`,
   }
 }

@@ -69,7 +69,9 @@ export interface Evidence {
 export interface RankedPassages {
   /** Best first. */
   labels: number[]
-  /** How much of the query the best one covers: 0 to 1. */
+  /** How much of the query each covers: 0 to 1. */
+  coverages: number[]
+  /** The same of the best one, whatever the others are. */
   coverage: number
 }
 
@@ -94,7 +96,11 @@ export function rankPassages(
     readings.length > coveredMax
       ? weighEvidence({ ...evidence, readings: readings.slice(0, coveredMax) }, rankWeights)
       : scored
-  return { labels: scored.map(({ label }) => label), coverage: coverageOf(rarities, best) }
+  return {
+    labels: scored.map(({ label }) => label),
+    coverages: scored.map((passage) => coverageOf(rarities, passage)),
+    coverage: coverageOf(rarities, best),
+  }
 }
 
 /**

@@ -142,7 +142,17 @@ export class Search {
     const mode = byVector === null || nearest ? wanted : 'keyword'
     const keywordLabels = mode === 'vector' ? null : words.labels
     const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
-    const coverage = enough > 0 || words.coverage === null ? words.coverage : coverageOf(words.coverage, hits)
+    const nearness = nearnessOf(hits)
+    // Words alone decide where they were enough, or nothing is known of meaning.
+    const nearnessAt = new Map(enough > 0 ? [] : hits.map(({ label }, at) => [label, nearness[at] ?? 0]))
+    const covered = (byWords: number, near = 0) =>
+      nearnessAt.size === 0 ? byWords : coverageOf(words.coverage === null ? null : byWords, near)
+    const coverage = words.coverage === null ? null : covered(words.coverage, nearness[0])
+    const coverages = merged.map(({ labels }) =>
+      rounded(
+        Math.max(...labels.map((label) => covered(words.coverages.get(label) ?? 0, nearnessAt.get(label)))),
+      ),
+    )
     return {
       answer: {
         data,
@@ -156,6 +166,7 @@ export class Search {
       vectorLabels,
       replacedSeq,
       passageLabels: merged.map(({ labels }) => labels),
+      coverages,
     }
   }
 
@@ -231,12 +242,15 @@ function isName(query: string): boolean {
   return quotedPattern.test(query) || query.split(/\s+/).every((word) => /\d/.test(word))
 }
 
-const nothing = { labels: [], coverage: null }
+const nothing = { labels: [], coverages: new Map<number, number>(), coverage: null }
 
-/** Half by words, which miss a paraphrase, and half by the nearest passage, which is near to every question of its subject. */
-function coverageOf(byWords: number, nearest: readonly VectorHit[]): number {
-  const [nearness] = nearnessOf(nearest)
-  return nearness === undefined ? byWords : (byWords + Math.min(1, nearness / nearAnswer)) / 2
+/**
+ * Half by words, which miss a paraphrase, and half by nearness, since a passage is near to every question of its subject.
+ * @param byWords null for a question without a word
+ */
+function coverageOf(byWords: number | null, nearness: number): number {
+  const byMeaning = Math.min(1, nearness / nearAnswer)
+  return byWords === null ? byMeaning : (byWords + byMeaning) / 2
 }
 
 function rounded(value: number): number {

@@ -31,6 +31,8 @@ const sessionsPerSliceMax = 100
 /** How many spans of a session are kept. Those that end it have room left for them. */
 const spansMax = 5_000
 const lastSpansMax = 100
+/** A shorter request is read at once: it has fewer fields than take a few milliseconds. */
+const largeBytesMin = 65_536
 /** How much of a request's sessions is read and written at once. A larger session is a slice of its own. */
 const bytesPerSliceMax = 8_388_608
 /** What each session counts at least. */
@@ -105,6 +107,12 @@ export class CallSessions {
   /** Completes every session that is due now. */
   finish(): Promise<void> {
     return this.#job.now()
+  }
+
+  /** Reads a request in turns with others. Of a sender's large ones, one is read at a time. */
+  async read<Result>(sender: string, { byteLength }: Uint8Array, work: Work<Result>): Promise<Result> {
+    if (byteLength < largeBytesMin) return await this.#slices.run(work)
+    return await this.#mutex.run(new Set([sender]), () => this.#slices.run(work))
   }
 
   /**

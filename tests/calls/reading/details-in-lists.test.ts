@@ -154,8 +154,8 @@ describe('CSV', () => {
   test('has all of them with details=include', async () => {
     const [head, line] = (await csv('fields=status&details=include')).split('\r\n')
     expect(head).toBe(
-      'id,status,details.source,details.agent.id,details.agent.name,details.direction,details.recordingUrl,' +
-        'details.costUsd,details.latencyMs,details.recording.state,details.recording.reason,' +
+      'id,status,details.source,details.agent.id,details.agent.name,details.agent.version,details.direction,' +
+        'details.recordingUrl,details.costUsd,details.latencyMs,details.costSource,details.recording.state,details.recording.reason,' +
         'details.recording.contentType,details.recording.bytes,details.recording.durationSeconds,' +
         'details.recording.channels,details.recording.keptAt,' +
         'details.analysis.state,details.analysis.version,details.analysis.criteria,' +
@@ -165,7 +165,7 @@ describe('CSV', () => {
         'details.redacted,details.metadata',
     )
     expect(line).toStartWith(
-      'told,completed,vapi,front-desk,",""timeline"":",web,,0.12,640,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
+      'told,completed,vapi,front-desk,",""timeline"":",,web,,0.12,640,platform,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
         '2026-01-05T00:00:00.000Z,,"{""campaign"":""winter""',
     )
   })

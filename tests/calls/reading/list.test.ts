@@ -378,7 +378,10 @@ describe('a page that weighs more than is answered at once', () => {
     const project = await service.mintProject()
     const documents: string[] = []
     for (let i = 0; i < count; i++) {
-      const change = { summary: `${i} ${filler}`, createdAt: new Date(firstDay + i * msPerDay).toISOString() }
+      const change = {
+        callAnalysis: { text: `${i} ${filler}` },
+        createdAt: new Date(firstDay + i * msPerDay).toISOString(),
+      }
       const { document } = await service.services.ingest.put(project.projectId, `call-${i}`, change)
       documents.unshift(document.toString())
     }
@@ -432,14 +435,14 @@ describe('a page that weighs more than is answered at once', () => {
     const { project } = await heavyProject(40)
     const page = await pageAround(project, async () => {
       for (const i of [0, 20])
-        await project.send('PUT', `/ingest/calls/call-${i}`, { summary: 'short', duration: 5 })
+        await project.send('PUT', `/ingest/calls/call-${i}`, { callAnalysis: null, duration: 5 })
     })
     expect(page.data).toHaveLength(40)
-    for (const { summary, duration } of page.data) {
-      expect(summary === 'short').toBe(duration === 5)
-      if (duration === 0) expect(summary?.endsWith(filler)).toBe(true)
+    for (const { callAnalysis, duration } of page.data) {
+      expect(callAnalysis === null).toBe(duration === 5)
+      if (duration === 0) expect(String(callAnalysis?.text).endsWith(filler)).toBe(true)
     }
-    expect(page.data.at(-1)?.summary).toBe('short')
+    expect(page.data.at(-1)?.callAnalysis).toBeNull()
   }, 60_000)
 })
 

@@ -16,6 +16,9 @@ afterAll(() => service.stop())
 const time = '2026-01-31T09:30:00.000Z'
 const turn = { role: 'user', content: 'Hi' }
 
+/** One more than 64 KiB has room for. */
+const tooLong = 'ä'.repeat(32_769)
+
 /** Every row that an ingest can write, counted. */
 async function rows(): Promise<unknown> {
   const counts = ['calls', 'call_documents', 'call_details', 'erasures'].map(
@@ -75,11 +78,11 @@ describe('a value that a field cannot have is 400 and the field is named', () =>
     ['id', [...wrong.text, null, 'other', '', 'BAD']],
     ['status', [...wrong.text, null, '', ' ', 'Live', 'ended', 'completed ']],
     ['duration', [...wrong.number, null]],
-    ['summary', wrong.text],
-    ['evaluation', wrong.text],
-    ['endedReason', wrong.text],
-    ['callerNumber', wrong.text],
-    ['calledNumber', wrong.text],
+    ['summary', [...wrong.text, tooLong]],
+    ['evaluation', [...wrong.text, tooLong]],
+    ['endedReason', [...wrong.text, tooLong]],
+    ['callerNumber', [...wrong.text, tooLong]],
+    ['calledNumber', [...wrong.text, tooLong]],
     ['isEngaged', [...wrong.boolean, null]],
     ['callAnalysis', wrong.object],
     ['transcript', [...wrong.array, null]],

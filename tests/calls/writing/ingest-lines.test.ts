@@ -51,6 +51,17 @@ const numbered = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ id: `call-${at}`, duration: at }))
 
 describe('POST /ingest/calls', () => {
+  test('a text over 64 KiB is 400, as by PUT, and a shorter one is stored whole', async () => {
+    const project = await service.mintProject()
+    const [long, tooLong] = ['ä'.repeat(32_000), 'ä'.repeat(32_769)]
+    const answers = await send(project, { id: 'a', summary: long }, { id: 'b', summary: tooLong })
+    expect(answers).toMatchObject([
+      { status: 201 },
+      { status: 400, detail: expect.stringContaining('summary') },
+    ])
+    expect((await (await project.fetch('/v1/calls/a')).json()).summary).toBe(long)
+  })
+
   test('writes a call a line, and answers each in its order with the status of a request of its own', async () => {
     const project = await service.mintProject()
     await project.send('PUT', '/ingest/calls/old', {})
@@ -80,7 +91,7 @@ describe('POST /ingest/calls', () => {
       ['bad-field', { duration: -1 }],
       ['bad-time', { createdAt: '2026-02-30T00:00:00Z' }],
       ['bad id', {}],
-      ['too-large', { summary: 'x'.repeat(callBytesMax) }],
+      ['too-large', { callAnalysis: { text: 'x'.repeat(callBytesMax) } }],
       ['nul', { summary: 'a\0b' }],
     ]
     const lines = refused.map(([id, change]) => ({ id, ...change }))
@@ -244,7 +255,7 @@ describe('POST /ingest/calls', () => {
     const project = await service.mintProject()
     const away = new AbortController()
     const headers = { ...ndjson, authorization: `Bearer ${project.ingestKey}` }
-    const start = Buffer.from(`{"id":"call-1","summary":"${'x'.repeat(0.9 * bodyBytesMax)}`)
+    const start = Buffer.from(`{"id":"call-1","callAnalysis":{"text":"${'x'.repeat(0.9 * bodyBytesMax)}`)
     const waiting = Array.from({ length: 5 }, async () => {
       const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(start) })
       const init = { method: 'POST', body, headers, signal: away.signal }
@@ -255,9 +266,9 @@ describe('POST /ingest/calls', () => {
     for (const other of waiting) other.catch(() => undefined)
     expect(JSON.parse(String(Buffer.from(first?.value ?? [])))).toMatchObject({ id: null, status: 503 })
     away.abort()
-    await until(async () => (await send(project, `${start}"}`))[0]?.status === 413)
+    await until(async () => (await send(project, `${start}"}}`))[0]?.status === 413)
     for (let count = 0; count < 6; count++) {
-      expect((await send(project, `${start}"}`, { id: 'good' })).map(({ status }) => status)).toEqual([
+      expect((await send(project, `${start}"}}`, { id: 'good' })).map(({ status }) => status)).toEqual([
         413,
         count ? 200 : 201,
       ])

@@ -501,7 +501,8 @@ describe('laws', () => {
       transcript: fc.array(anyTurn, { minLength: 1, maxLength: 5 }),
       metadata: fc.dictionary(fc.string(), fc.nat(), { minKeys: 1 }),
       details: fc.record({
-        agent: fc.record({ id: fc.string({ minLength: 1 }), name: anyTextOrNull }),
+        agent: fc.record({ id: fc.string({ minLength: 1 }), name: anyTextOrNull, version: anyTextOrNull }),
+        costUsd: fc.double({ min: 0.1, max: 100, noNaN: true }),
         recordingUrl: fc.webUrl(),
         latencyMs: fc.integer({ min: 1 }),
         timeline: fc.constant<TimelineEntry[]>([{ atSeconds: 1, kind: 'turn', turn: 0 }]),

@@ -37,6 +37,7 @@ const rule: Alert = {
   noData: 'alert',
   repeatMinutes: 240,
   to: [{ slack: '…Wz4q' }, { webhook: 'wh_1' }, { slack: '…Wz4q' }],
+  showOnly: false,
   paused: true,
   state: 'ok',
   since: '2026-01-31T10:00:00.000Z',

@@ -81,7 +81,7 @@ describe('an external knowledge base of Dify', () => {
     const answer = await project.send('POST', path, {
       knowledge_id: project.id,
       query: 'How long do I have to return items?',
-      retrieval_setting: { top_k: 3, score_threshold: 0.5 },
+      retrieval_setting: { top_k: 3, score_threshold: 0.1 },
     })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toStartWith('application/json')
@@ -95,7 +95,7 @@ describe('an external knowledge base of Dify', () => {
     for (const record of records) {
       expect(Object.keys(record)).toEqual(['content', 'score', 'title', 'metadata'])
       expect(Object.values(record.metadata)).not.toContain(null)
-      expect(record.score >= 0.5 && record.score <= 1).toBe(true)
+      expect(record.score >= 0.1 && record.score <= 1).toBe(true)
     }
   })
 
@@ -168,7 +168,20 @@ describe('an external knowledge base of Dify', () => {
     }
   })
 
-  test('leaves out what scores below the threshold', async () => {
+  test('compares the threshold with what a passage covers of the question, which its rank does not tell', async () => {
+    const setting = { retrieval_setting: { top_k: 3, score_threshold: 0.3 } }
+    const [best] = await retrieve({ query: 'send back within 30 days', ...setting })
+    expect(best?.score).toBeGreaterThan(0.3)
+    const unknown = 'Does the zebra exhibition in Lisbon sell an order of opera tickets?'
+    const all = await retrieve({ query: unknown })
+    expect(all.length).toBeGreaterThan(0)
+    const searched = await project.send('POST', '/v1/knowledge/search', { query: unknown, limit: 50 })
+    const { data, coverage } = await searched.json()
+    expect([data[0].score, all[0]?.score]).toEqual([1, coverage])
+    expect(await retrieve({ query: unknown, ...setting })).toEqual([])
+  })
+
+  test('leaves out what covers less than the threshold', async () => {
     const all = await retrieve({})
     for (const score_threshold of [0, 0.5, ...all.map(({ score }) => score), 1]) {
       const kept = await retrieve({ retrieval_setting: { top_k: 50, score_threshold } })
@@ -528,10 +541,10 @@ describe('the mapping', () => {
   }
 
   test('gives a passage without heading an empty one, never null', () => {
-    expect(toRecords([hit], {})).toEqual([
+    expect(toRecords([hit], [0.3], {})).toEqual([
       {
         content: 'Returns\nT',
-        score: 0.5,
+        score: 0.3,
         title: 'Returns',
         metadata: { document_id: 'kn_1', heading: '', position: 3 },
       },

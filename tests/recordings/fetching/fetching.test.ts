@@ -572,6 +572,27 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
     ).rejects.toThrow()
     expect(sources.change(project.projectId, made.id, { apiKey: 'two words' })).rejects.toThrow()
   })
+
+  test('the key of a source is sent to no host that was named without it', async () => {
+    const project = await keepingProject()
+    const { sources, fetchQueue } = service.services
+    const path = '/v1/convai/conversations/elevenlabs-1/audio'
+    const source = await addSource(service, project, 'elevenlabs', { apiKey, host: 'api.eu.example.com' })
+    const change = async (options: Record<string, string>) =>
+      (await sources.change(project.projectId, source.id, options)).hasApiKey
+    expect(await change({ metadata: 'keep', host: 'api.eu.example.com' })).toBe(true)
+    expect(await change({ host: api.origin })).toBe(false)
+    expect((await sources.open(source.id)).options).toEqual({ metadata: 'keep', host: api.origin })
+    api.answer(path, wav)
+    const before = api.requests(path).length
+    await source.send(platforms.elevenlabs?.event('') ?? {})
+    expect((await becomes(project, 'elevenlabs-1', 'failed')).reason).toContain('no API key of ElevenLabs')
+    expect(api.requests(path)).toHaveLength(before)
+    expect(await change({ host: 'api.eu.example.com', apiKey })).toBe(true)
+    expect(await change({ host: api.origin, apiKey })).toBe(true)
+    expect(await fetchQueue.tryAgain(project.projectId)).toEqual({ queued: 1 })
+    await becomes(project, 'elevenlabs-1', 'kept')
+  })
 })
 
 test.skipIf(ofFilesOnly).each(['SIGTERM', 'SIGKILL'] as const)(

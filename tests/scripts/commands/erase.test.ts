@@ -29,7 +29,7 @@ describe('callbook erase and hold', () => {
     const set = ['hold', 'set', '--project', 'Acme', '--call', 'b', '--reason', 'Court order 7']
     const { value: hold } = await callbook.json(set)
     expect(hold).toMatchObject({ callId: 'b', number: null, reason: 'Court order 7' })
-    expect((await callbook.run(['hold', 'list', '--project', id])).out).toContain('Court order 7')
+    expect((await callbook.spawned(['hold', 'list', '--project', id])).out).toContain('Court order 7')
     expect(await erase(...number)).toMatchObject({
       code: 0,
       err: '',

@@ -49,7 +49,7 @@ describe('callbook index', () => {
     writeFileSync(path, bytes)
     const corrupt = await callbook.json(['index', 'verify'])
     expect(corrupt).toMatchObject({ code: 1, value: [{ ok: false, problem: expect.any(String) }] })
-    expect((await callbook.run(['index', 'verify'])).err).toContain(
+    expect((await callbook.spawned(['index', 'verify'])).err).toContain(
       'bun callbook index rebuild --project prj_',
     )
     const doctor = await callbook.json(['doctor'])

@@ -80,7 +80,7 @@ describe('callbook key', () => {
       const revoked = await callbook.json(['key', 'revoke', value.id])
       expect(revoked).toMatchObject({ code: 0, value: { id: value.id, revoked: true } })
       expect((await read()).status).toBe(401)
-      expect((await callbook.run(['key', 'revoke', value.id])).code).toBe(1)
+      expect((await callbook.spawned(['key', 'revoke', value.id])).code).toBe(1)
       expect((await callbook.run(['key', 'revoke', 'key_0'])).err).toBe('No key has the id key_0.\n')
     })
   })

@@ -67,7 +67,15 @@ test('callbook knowledge check counts the questions whose item is found, and fai
     expect((await callbook.run(['knowledge', 'check', '/none', '--project', project.id])).err).toContain(
       'no such file',
     )
-    const share = await callbook.run(['knowledge', 'check', '-', '--project', project.id, '--min-hit5', '90'])
+    const share = await callbook.spawned([
+      'knowledge',
+      'check',
+      '-',
+      '--project',
+      project.id,
+      '--min-hit5',
+      '90',
+    ])
     expect([share.code, share.err]).toEqual([1, '--min-hit5 must be a number from 0 to 1, such as 0.9.\n'])
   })
 })

@@ -23,6 +23,42 @@ function documents(): string {
 }
 
 describe('callbook knowledge sync', () => {
+  test('names the items of equal text that no sync made, and deletes these alone if it is asked to', async () => {
+    await withService(async ({ mintProject }, callbook) => {
+      const project = await mintProject()
+      const folder = documents()
+      const run = (verb: string, ...more: string[]) =>
+        callbook.run(['knowledge', verb, folder, '--project', project.id, ...more])
+      const names = async () =>
+        ((await (await project.fetch('/v1/knowledge')).json()) as { name: string }[])
+          .map(({ name }) => name)
+          .toSorted()
+      await project.send('POST', '/v1/knowledge', { name: 'Own', text: 'Own.' })
+      await run('import')
+      expect((await run('sync', '--name', 'other')).out).toContain('--replace-imported deletes them')
+      const named = await run('sync')
+      expect([named.code, named.out]).toEqual([
+        0,
+        expect.stringMatching(/^No sync made these.*Refund policy \(kn_/),
+      ])
+      expect(await names()).toHaveLength(10)
+      const { value } = await callbook.json([
+        'knowledge',
+        'sync',
+        folder,
+        '--project',
+        project.id,
+        '--replace-imported',
+      ])
+      expect(value).toMatchObject({ unchanged: 3, deleted: 3, imported: [{}, {}, {}] })
+      expect(await names()).toEqual([
+        'Own',
+        ...['Refund policy', 'Trains', 'hours'].flatMap((name) => [name, name]),
+      ])
+      expect((await run('sync')).out).not.toContain('No sync made these')
+    })
+  })
+
   test('makes the project equal the folder, and a second run changes nothing', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
@@ -79,7 +115,7 @@ describe('callbook knowledge sync', () => {
       const folder = newFolder()
       for (const name of ['a-link.md', 'z-link.md']) symlinkSync('middle.md', join(folder, name))
       writeFileSync(join(folder, 'middle.md'), '# Refunds\n\nWe refund any order.\n')
-      const { code, out } = await callbook.run(['knowledge', 'sync', folder, '--project', project.id])
+      const { code, out } = await callbook.spawned(['knowledge', 'sync', folder, '--project', project.id])
       expect([code, out]).toEqual([
         0,
         expect.stringMatching(/: 1 item created, 0 changed, 0 unchanged, 0 deleted \([\d.]+ s\)\.$/m),

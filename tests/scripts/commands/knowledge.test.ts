@@ -120,8 +120,15 @@ describe('callbook knowledge', () => {
   test('a running service finds what is imported, by keyword and by vector', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
-      const { value } = await callbook.json(['knowledge', 'import', documents(), '--project', project.name])
-      expect(value).toMatchObject({ imported: 4, failed: 0 })
+      const { out } = await callbook.spawned([
+        'knowledge',
+        'import',
+        documents(),
+        '--project',
+        project.name,
+        '--json',
+      ])
+      expect(JSON.parse(out)).toMatchObject({ imported: 4, failed: 0 })
       const search = async (mode: string) => {
         const body = { query: 'refund any order', mode, limit: 1, timeoutMs: 10_000 }
         const response = await project.send('POST', '/v1/knowledge/search', body)

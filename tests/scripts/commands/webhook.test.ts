@@ -55,7 +55,7 @@ describe('callbook webhook', () => {
           attempt: 1,
           status: 204,
         })
-        expect((await callbook.run(['webhook', 'deliveries', id])).out).toMatch(
+        expect((await callbook.spawned(['webhook', 'deliveries', id])).out).toMatch(
           /AT +EVENT[\s\S]*call\.completed +1/,
         )
         expect((await callbook.json(['webhook', 'enable', id])).value).toEqual({ id, queued: 0 })

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { decodeRequest, decodeSpan } from '../../../src/sources/otel/protobuf.ts'
+import { RequestDecoder } from '../../../src/sources/otel/protobuf.ts'
+import { finished } from '../../../src/threads/time-slices.ts'
 import fc from '../../support/fast-check.ts'
 
 type Value = string | number | boolean
@@ -287,7 +288,8 @@ export const pipecatSession: TestSpan[] = [
     parent: 'turn2',
     from: 3.9,
     to: 4.3,
-    attributes: { transcript: 'When do', is_final: true },
+    // As most services that transcribe have it.
+    attributes: { transcript: 'When do', is_final: false },
   }),
   pc({
     name: 'stt',
@@ -422,12 +424,13 @@ export function capturedBody(): Uint8Array<ArrayBuffer> | null {
 
 /** A request in protobuf as one in JSON for each of its spans. */
 export function split(bytes: Uint8Array): object[] {
-  const request = decodeRequest(bytes)
+  const decoder = new RequestDecoder()
+  const request = finished(decoder.traces(bytes))
   const { resourceSpans = [] } = request as { resourceSpans?: { scopeSpans: { spans: Uint8Array[] }[] }[] }
   return resourceSpans.flatMap((ofResource) =>
     ofResource.scopeSpans.flatMap((ofScope) =>
       ofScope.spans.map((span) => ({
-        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [decodeSpan(span)] }] }],
+        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [decoder.span(span)] }] }],
       })),
     ),
   )

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { Call, CallDetails, Turn } from '../../../src/calls/schemas.ts'
 import fc from '../../support/fast-check.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { skipped } from '../../support/skipped.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import {
@@ -351,7 +352,7 @@ describe('whatever the order of the spans, their batches and repetitions', () =>
     'so does the real session %s, with the history that its agent had',
     async (name) => {
       const requests = capturedRequests(name)
-      if (!requests) return console.log(`skipped: the captured spans of ${name} are not here`)
+      if (!requests) return skipped(`there are no captured spans of ${name}`)
       const { id, history, latencyMs, tools, replies } = capturedSessions[name]
       const expected = await afterRequests([joined(requests)], id)
       expect(expected.call.transcript).toEqual(turns(history))

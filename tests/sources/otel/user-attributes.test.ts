@@ -124,7 +124,7 @@ describe('what a user tells about a call', () => {
     )
     const { details } = await read(of, traceId)
     expect([details.agent, details.costUsd, details.direction]).toEqual([
-      { id: 'desk', name: 'desk' },
+      { id: 'desk', name: 'desk', version: null },
       null,
       'inbound',
     ])
