@@ -149,10 +149,8 @@ describe('who may import whom', () => {
     const left = [
       'src/changes/change-watch.ts',
       'src/erasure/sweeper.ts',
-      'src/knowledge/indexing/follower.ts',
       'src/knowledge/indexing/index/indexes.ts',
       'src/knowledge/indexing/index/project-index.ts',
-      'src/knowledge/indexing/indexer.ts',
       'src/knowledge/questions/questions.ts',
     ]
     const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))

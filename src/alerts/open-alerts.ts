@@ -24,8 +24,10 @@ export function openAlerts(
 ) {
   const messages = new AlertMessages(core, { figures })
   const destinations = new Destinations(core, { addresses, pagerDutyUrl })
+  const alerts = new Alerts(core, { figures, destinations, messages, erasure })
+  core.jobs.addExpiry('alerts', () => alerts.expire())
   return {
-    alerts: new Alerts(core, { figures, destinations, messages, erasure }),
+    alerts,
     alertWatch: new AlertWatch(core, { figures, messages }),
   }
 }

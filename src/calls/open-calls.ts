@@ -33,6 +33,8 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const selections = new CallSelections(core)
   const callers = new Callers({ ...core, selections, holds, address: new CallerAddress(linkSecret) })
   const calls = new Calls({ ...core, erasure, holds, deletion, callers, matcher })
+  const callSets = new CallSets(core, { holds })
+  core.jobs.addExpiry('call sets', () => callSets.expire())
   const windowFigures = new WindowFigures({ ...core, figures })
   core.onClose(() => windowFigures.close())
   const reviews = new Reviews({ ...core, ingest })
@@ -46,7 +48,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     calls,
     selections,
     reviews,
-    callSets: new CallSets(core, { holds }),
+    callSets,
     setTasks: new SetTasks(core, { reviews, calls }),
     figures,
     windowFigures,

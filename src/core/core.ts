@@ -71,7 +71,10 @@ export function coreOf({ secrets, ...ground }: Ground) {
       owner.stopWaiting()
       await volume.close()
       const ended = jobs.close()
-      for (const close of closers.splice(0).reverse()) await close()
+      for (const close of closers.splice(0).reverse())
+        await Promise.resolve()
+          .then(close)
+          .catch((error) => log.error({ error }, 'A part of the service could not be closed'))
       await ended
       await database.close()
       owner.release()

@@ -6,6 +6,8 @@ import type { Lease } from './lease.ts'
 
 /** How long what fails unexpectedly keeps its place, so that it is not begun again at once. */
 const holdMs = 30_000
+const expireEveryMs = 3_600_000
+const expireRetryMs = 60_000
 
 type HeldLease = Pick<Lease, 'take' | 'release'>
 
@@ -53,6 +55,13 @@ export interface JobOptions {
   inEveryProcess?: boolean
 }
 
+/** What a job and all that it began came to since the start. */
+export interface JobTotals {
+  ended: number
+  seconds: number
+  failed: number
+}
+
 /** Work in the background, by name: one run at a time, and some things under way beside it. */
 export class Job<Item = never> {
   readonly #options: JobOptions
@@ -63,6 +72,7 @@ export class Job<Item = never> {
   readonly #underWay = new Map<Item, Promise<void>>()
   #lease: HeldLease | undefined
   readonly #leaseOf: () => HeldLease
+  readonly totals: JobTotals = { ended: 0, seconds: 0, failed: 0 }
   #isPrepared = false
 
   constructor(options: JobOptions, { owner, leaseOf, log }: JobsOptions) {
@@ -74,7 +84,7 @@ export class Job<Item = never> {
     this.#background = new Background({
       delayMs: 0,
       ...timing,
-      work: (signal) => this.#run(signal),
+      work: (signal) => measured(this, () => this.#run(signal)),
       onFailure: (error) => log[level]({ error }, `${failure} and will be tried again`),
     })
   }
@@ -106,7 +116,7 @@ export class Job<Item = never> {
 
   /** Does something beside the runs. @param wakes whether its end asks for another run */
   begin(item: Item, work: () => Promise<void>, wakes = true): void {
-    const doing = work()
+    const doing = measured(this, work)
       .catch(async (error) => {
         if (this.signal.aborted) return
         this.#log.warn({ error }, `${this.#options.failure} and will be tried again`)
@@ -151,21 +161,131 @@ export class Job<Item = never> {
   }
 }
 
+interface JobOfEachOptions<Key> {
+  name: string
+  run: (key: Key) => Promise<number | null>
+  onFailure: (error: unknown, key: Key) => void
+  delayMs?: number
+  retryMs?: number
+  retryMsMax?: number
+}
+
+/** The same work for each of many things, in every process: after a failure, one waits and no other. */
+export class JobOfEach<Key> {
+  readonly #options: JobOfEachOptions<Key>
+  readonly #runs = new Map<Key, Background>()
+  readonly #aborting = new AbortController()
+  readonly totals: JobTotals = { ended: 0, seconds: 0, failed: 0 }
+
+  constructor(options: JobOfEachOptions<Key>) {
+    this.#options = options
+  }
+
+  /** Aborted with the job. */
+  get signal(): AbortSignal {
+    return this.#aborting.signal
+  }
+
+  has(key: Key): boolean {
+    return this.#runs.has(key)
+  }
+
+  soon(key: Key, delayMs?: number): void {
+    if (!this.signal.aborted) this.#runOf(key).soon(delayMs)
+  }
+
+  /** A run that starts after this call. @throws its failure */
+  async now(key: Key): Promise<void> {
+    this.signal.throwIfAborted()
+    await this.#runOf(key).now()
+  }
+
+  /** Resolves when nothing is running. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map((run) => run.idle()))
+  }
+
+  /** Ends the work for one of them and forgets it. */
+  end(key: Key): void {
+    void this.#runs.get(key)?.close()
+    this.#runs.delete(key)
+  }
+
+  async close(): Promise<void> {
+    this.#aborting.abort(new Error('The work was aborted'))
+    await Promise.all([...this.#runs.values()].map((run) => run.close()))
+  }
+
+  #runOf(key: Key): Background {
+    const { run, onFailure, ...timing } = this.#options
+    const known = this.#runs.get(key)
+    if (known) return known
+    const made = new Background({
+      delayMs: 0,
+      ...timing,
+      work: () => measured(this, () => run(key)),
+      onFailure: (error) => onFailure(error, key),
+    })
+    this.#runs.set(key, made)
+    return made
+  }
+}
+
+/** What is aborted has not failed. */
+async function measured<T>(
+  { totals, signal }: { totals: JobTotals; signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now()
+  try {
+    return await work()
+  } catch (error) {
+    if (!signal.aborted) totals.failed++
+    throw error
+  } finally {
+    totals.ended++
+    totals.seconds += (performance.now() - startedAt) / 1000
+  }
+}
+
 /** All work in the background. */
 export class Jobs {
   readonly #options: JobsOptions
-  readonly #jobs = new Map<string, Pick<Job, 'soon' | 'now' | 'close'>>()
+  readonly #jobs = new Map<string, Pick<Job, 'soon' | 'now' | 'close' | 'totals'>>()
+  readonly #ofEach = new Map<string, Pick<Job, 'close' | 'totals'>>()
 
   constructor(options: JobsOptions) {
     this.#options = options
   }
 
+  /** @throws where another job has the name */
   add<Item = never>(options: JobOptions): Job<Item> {
+    this.#refuseKnown(options.name)
     const job = new Job<Item>(options, this.#options)
     this.#jobs.set(options.name, job)
     const { commitMs } = options
     if (commitMs !== undefined) this.#options.database.onCommit(() => job.soon(commitMs))
     return job
+  }
+
+  /** @throws where another job has the name */
+  addOfEach<Key>(options: JobOfEachOptions<Key>): JobOfEach<Key> {
+    this.#refuseKnown(options.name)
+    const job = new JobOfEach(options)
+    this.#ofEach.set(options.name, job)
+    return job
+  }
+
+  /** Deletes every hour what is over. */
+  addExpiry(of: string, run: () => Promise<void>): void {
+    const name = `expiry of ${of}`
+    const failure = `Deleting what is over of ${of} failed`
+    this.add({ name, run, everyMs: expireEveryMs, retryMs: expireRetryMs, failure })
+  }
+
+  /** By name. */
+  totals(): [string, Readonly<JobTotals>][] {
+    return [...this.#jobs, ...this.#ofEach].map(([name, { totals }]) => [name, totals])
   }
 
   /** Starts all that the owner of the folder does. */
@@ -185,6 +305,10 @@ export class Jobs {
 
   /** Aborts all at once, since some wait for others. */
   async close(): Promise<void> {
-    await Promise.all([...this.#jobs.values()].map((job) => job.close()))
+    await Promise.all([...this.#jobs.values(), ...this.#ofEach.values()].map((job) => job.close()))
+  }
+
+  #refuseKnown(name: string): void {
+    if (this.#jobs.has(name) || this.#ofEach.has(name)) throw new Error(`Two jobs are named ${name}`)
   }
 }

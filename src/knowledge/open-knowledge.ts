@@ -61,6 +61,7 @@ export function openKnowledge(core: Core, { embedder, textThreads, index, erasur
   core.onClose(() => search.close())
   const questions = new Questions({ ...core, holds, erasure })
   core.onClose(() => questions.close())
+  core.jobs.addExpiry('questions', () => questions.expire())
   const knowledge = new Knowledge({ ...core, textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ ...core, embedder })
   core.onClose(() => earlyEmbedder.close())

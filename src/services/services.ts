@@ -28,9 +28,6 @@ import { createConsole } from './console.ts'
 import { createEmbedder } from './embedder.ts'
 import { Life } from './life.ts'
 
-const expireEveryMs = 3_600_000
-const expireRetryMs = 60_000
-
 export interface ServicesOptions extends CoreOptions {
   /** Where alerts for PagerDuty go, by default to PagerDuty. */
   pagerDutyUrl?: string
@@ -56,45 +53,22 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   const ofRecordings = openRecordings(core, { files, ingest, holds, erasure })
   const { recordings, fetchQueue } = ofRecordings
   const ofKnowledge = openKnowledge(core, { embedder, textThreads, index, erasure, holds })
-  const { knowledge, indexer, questionChecks, recordedSearch, questions } = ofKnowledge
+  const { knowledge, indexer, questionChecks, recordedSearch } = ofKnowledge
   const ofWebhooks = openWebhooks(core, { erasure, calls, knowledge })
   const { addresses, webhooks } = ofWebhooks
   const ofAlerts = openAlerts(core, { figures: ofCalls.windowFigures, addresses, erasure, pagerDutyUrl })
   const { alerts } = ofAlerts
   const ofAnalysis = openAnalysis(core, { model: chat, calls, ingest, webhooks })
   const ofSources = openSources(core, { erasure, ingest, recordings, fetchQueue, recordedSearch })
-  const { sources, sourceFailures, platforms } = ofSources
+  const { platforms } = ofSources
   openFetching(core, { queue: fetchQueue, recordings, platforms, guard: addresses })
   const erasureRequests = new ErasureRequests(core, { ...ofCalls, erasure, webhooks, alerts })
-  const follower = new Follower({
-    ...core,
-    indexer,
-    index,
-    erasure,
-    projectErasure,
-    erasureRequests,
-    questionChecks,
-  })
-  core.onClose(() => follower.close())
+  const beside = { indexer, index, erasure, projectErasure, erasureRequests, questionChecks }
+  const follower = new Follower(core, beside)
   // What other machines have deleted is no open erasure of this one.
   if (!database.isLocal) core.onOwn(() => follower.followAll())
   const changeWatch = new ChangeWatch(core)
   core.onClose(() => changeWatch.close())
-  const expiry = core.jobs.add({
-    name: 'expiry',
-    run: async () => {
-      await sources.expireSecrets()
-      await sourceFailures.expire()
-      await webhooks.expireSecrets()
-      await webhooks.expireAnswers()
-      await questions.expire()
-      await alerts.expire()
-      await ofCalls.callSets.expire()
-    },
-    everyMs: expireEveryMs,
-    retryMs: expireRetryMs,
-    failure: 'Deleting what is over failed',
-  })
   // A key can be revoked on a full disk, too.
   const keys = new Keys({ ...core, write: writeWhenFull })
   /** What an operator should know while reads and deletions work, in a sentence; null when nothing is wrong. */
@@ -107,6 +81,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     lastBackupAt: async () => Date.parse((await readLastBackup(config.dataDir))?.at ?? '') || 0,
     backlog: () => readBacklog(database.readInBackground, { lateBefore: now() - config.eraseWithinMs }),
     changeWatch,
+    jobs: () => core.jobs.totals(),
     bytesKept: () => recordings.bytesKept(),
     problem: async () => database.refusesWritesBecause() ?? (await problem()),
   })
@@ -131,7 +106,6 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     erasureRequests,
     follower,
     changeWatch,
-    expiry,
     keys,
     problem,
     requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),

@@ -27,6 +27,10 @@ export function openSources(core: Core, { erasure, ingest, recordings, fetchQueu
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...core, write: core.writeWhenFull, erasure })
   const failures = new SourceFailures({ ...core, sources, erasure })
+  core.jobs.addExpiry('sources', async () => {
+    await sources.expireSecrets()
+    await failures.expire()
+  })
   const counts = new EventCounts(core)
   const callSessions = new CallSessions(core, { erasure, ingest })
   return {

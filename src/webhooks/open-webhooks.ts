@@ -16,6 +16,10 @@ export function openWebhooks(core: Core, beside: { erasure: Erasure; calls: Call
   const addresses = new Addresses({ listed: allowed.length > 0 ? compileIpRules(allowed) : null })
   const queue = new WebhookQueue(core)
   const webhooks = new Webhooks(core, { ...beside, queue, addresses })
+  core.jobs.addExpiry('webhooks', async () => {
+    await webhooks.expireSecrets()
+    await webhooks.expireAnswers()
+  })
   const messages = new Messages(core, { ...beside, queue })
   new WebhookSender(core, { queue, messages, addresses, webhooks })
   return { addresses, webhooks, deliveries: new Deliveries(core, { webhooks, messages, addresses }) }
