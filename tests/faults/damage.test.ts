@@ -87,7 +87,7 @@ test('a request that meets damage is 503, as is readiness from then on', async (
     .pluck()
     .all()
     .map(Number)
-  await until(() => connection.prepare('pragma wal_checkpoint(truncate)').pluck().get() === 0)
+  await until(() => connection.prepare('pragma wal_checkpoint(truncate)').pluck().all()[0] === 0)
   connection.close()
   expect((await fetch(`${service.url}/ready`)).status).toBe(200)
   const bytes = readFileSync(file)
