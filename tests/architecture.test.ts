@@ -5,21 +5,24 @@ import { fileURLToPath } from 'node:url'
 import { importsOf, partOf, resolveImport } from '../scripts/imports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+/** The floors of the house, from the ground: a feature may know those below it, at run time their schemas only. */
 const features = [
   'audit',
-  'auth',
-  'projects',
-  'calls',
-  'knowledge',
   'erasure',
+  'projects',
+  'auth',
+  'calls',
+  'recordings',
+  'knowledge',
+  'webhooks',
+  'alerts',
+  'analysis',
+  'sources',
   'changes',
   'console',
-  'sources',
-  'webhooks',
-  'recordings',
-  'analysis',
-  'alerts',
 ]
+/** The one file of each that builds its parts. */
+const opens = /^src\/([a-z]+)\/open-\1\.ts$/
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 
 interface SourceFile {
@@ -121,20 +124,39 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target === 'src/services/services.ts', 'runtimeImports')).toEqual([])
   })
 
-  // The audit trail is below the others: an audit entry is part of the batch that does the work. The console is above
-  // them: it names their types, and checks requests by their schemas.
-  test('features do not import each other, but for the audit trail', () => {
+  test('features know only the floors below them', () => {
     const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
-    const isForbidden = (target: string, file: SourceFile) =>
-      isOtherFeature(target, file) && partOf(target) !== 'audit'
-    const others = inFeatures.filter(({ path }) => partOf(path) !== 'console')
-    expect(breaches(others, isForbidden)).toEqual([])
-    const console = inFeatures.filter(({ path }) => partOf(path) === 'console')
-    const isNoSchema = (target: string, file: SourceFile) =>
-      isForbidden(target, file) && !target.endsWith('/schemas.ts')
-    expect(breaches(console, isNoSchema, 'runtimeImports')).toEqual([])
-    const audit = inFeatures.filter(({ path }) => partOf(path) === 'audit')
-    expect(breaches(audit, isOtherFeature)).toEqual([])
+    const floorOf = (path: string) => features.indexOf(partOf(path) ?? '')
+    const isAbove = (target: string, { path }: SourceFile) => floorOf(target) > floorOf(path)
+    expect(breaches(inFeatures, isAbove)).toEqual([])
+  })
+
+  // The audit trail belongs to the ground: an audit entry is part of the batch that does the work. The console checks
+  // requests by the schemas of others.
+  test('at run time a feature uses no other but what it is given, and only one file builds its parts', () => {
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? '') && !opens.test(path))
+    const isUsed = (target: string, file: SourceFile) =>
+      isOtherFeature(target, file) &&
+      partOf(target) !== 'audit' &&
+      !(partOf(file.path) === 'console' && target.endsWith('/schemas.ts'))
+    expect(breaches(inFeatures, isUsed, 'runtimeImports')).toEqual([])
+    const others = source.filter(({ path }) => path !== 'src/services/services.ts')
+    expect(breaches(others, (target) => opens.test(target))).toEqual([])
+  })
+
+  test('work in the background is a job: nothing of a feature makes its own loop, timer or lease', () => {
+    // What is still to be converted.
+    const left = [
+      'src/changes/change-watch.ts',
+      'src/erasure/sweeper.ts',
+      'src/knowledge/indexing/index/indexes.ts',
+      'src/knowledge/indexing/index/project-index.ts',
+      'src/knowledge/questions/questions.ts',
+    ]
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
+    const loops = linesLike(/\bnew Background\(/, inFeatures).map((line) => line.split(':')[0] ?? '')
+    expect(loops.sort()).toEqual(left)
+    expect(breaches(inFeatures, (target) => target === 'src/core/lease.ts')).toEqual([])
   })
 
   test('the console is a leaf: only the server and the file that builds it import from it, types included', () => {
@@ -145,6 +167,7 @@ describe('who may import whom', () => {
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
     const below = [
+      'core',
       'db',
       'threads',
       'observability',

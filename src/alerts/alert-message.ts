@@ -1,26 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
 import { projects, webhookQueue, webhooks } from '../db/schema.ts'
 import type { AlertMessage, Rule } from './schemas.ts'
 
 /** Milliseconds since 1970: `from` is included, `to` is not. */
 export type Period = Record<'from' | 'to', number>
-
-/** Figures of the windows of rules. */
-export interface WindowFigures {
-  /** @throws invalid_request naming each member that cannot be read */
-  check(rule: Rule): void
-  /** The query with which the list finds exactly the calls of the window. */
-  queryOf(rule: Rule, period: Period): Record<string, string[]>
-  read(projectId: number, rule: Rule, period: Period): Promise<{ value: number | null; calls: number }>
-  /** Until when a window of this length may end with the same figure if no call changes. */
-  steadyUntil(projectId: number, rule: Rule, period: Period): Promise<number>
-  /** The figure of each window, NaN for none, the earliest first. @throws invalid_request if they have too many calls */
-  ofWindows(
-    projectId: number,
-    rule: Rule,
-    windows: Record<'firstEnd' | 'lastEnd' | 'stepMs' | 'lengthMs', number>,
-  ): Promise<{ values: Float64Array; calls: Uint32Array }>
-}
 
 /** A rule as it is stored. */
 export interface StoredAlert {
@@ -34,11 +19,10 @@ export interface StoredAlert {
 
 /** Writes messages. */
 export class AlertMessages {
-  readonly #options: { figures: Pick<WindowFigures, 'queryOf'>; site: { readonly address: string } }
+  readonly #options: Core & { figures: WindowFigures }
 
-  /** @param options.site where people reach the console */
-  constructor(options: { figures: Pick<WindowFigures, 'queryOf'>; site: { readonly address: string } }) {
-    this.#options = options
+  constructor(core: Core, parts: { figures: WindowFigures }) {
+    this.#options = { ...core, ...parts }
   }
 
   of(

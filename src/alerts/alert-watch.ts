@@ -1,19 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { Lease } from '../db/lease.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import { alertChanges, alerts, projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
-import {
-  type AlertMessages,
-  type Period,
-  queueing,
-  type StoredAlert,
-  type WindowFigures,
-  windowOf,
-} from './alert-message.ts'
+import { type AlertMessages, type Period, queueing, type StoredAlert, windowOf } from './alert-message.ts'
 import type { AlertMessage, AlertState, Rule } from './schemas.ts'
 import { nextState } from './state.ts'
 
@@ -28,15 +19,9 @@ const slotMs = 7_919
 /** An evaluation may come this much sooner after the last message than it should be repeated. */
 const repeatEarlyMs = minuteMs / 2
 
-interface AlertWatchOptions {
-  read: ReadDatabase
-  write: WriteDatabase
+interface AlertWatchParts {
   figures: WindowFigures
   messages: AlertMessages
-  /** Held by the one node that evaluates, of several on one database. */
-  lease: Pick<Lease, 'take' | 'release'>
-  now: () => number
-  log: Pick<Log, 'warn'>
 }
 
 /** A rule to evaluate, and what is known of it. */
@@ -59,42 +44,33 @@ interface KnownFigure {
 
 /** Evaluates each rule once a minute, in the process that owns the folder. */
 export class AlertWatch {
-  readonly #options: AlertWatchOptions
-  readonly #watching: Background
+  readonly #options: Core & AlertWatchParts
+  readonly #job: Job
   /** By the number of the rule. */
   readonly #known = new LRUCache<number, KnownFigure>({ max: figuresKnownMax })
   #lookedAt: number
 
-  constructor(options: AlertWatchOptions) {
-    const { log, now } = options
-    this.#options = options
+  constructor(core: Core, parts: AlertWatchParts) {
+    this.#options = { ...core, ...parts }
     // A start evaluates all rules, since no process may have run when they were due.
-    this.#lookedAt = now() - minuteMs
-    this.#watching = new Background({
-      work: (signal) => this.#evaluateDue(signal),
+    this.#lookedAt = core.now() - minuteMs
+    this.#job = core.jobs.add({
+      name: 'alerts',
+      run: (turn) => this.#evaluateDue(turn),
       retryMsMax,
-      onFailure: (error) => log.warn({ error }, 'Evaluating alerts failed and will be tried again'),
+      failure: 'Evaluating alerts failed',
+      level: 'warn',
     })
-  }
-
-  start(): void {
-    this.#watching.soon()
   }
 
   /** Evaluates the rules of which a minute is over. */
   now(): Promise<void> {
-    return this.#watching.now()
-  }
-
-  async close(): Promise<void> {
-    await this.#watching.close()
-    // If the database cannot be reached, the lease expires by itself.
-    await this.#options.lease.release().catch(() => undefined)
+    return this.#job.now()
   }
 
   /** Resolves to the time until the next look. */
-  async #evaluateDue(signal: AbortSignal): Promise<number> {
-    const { read, lease, now, log } = this.#options
+  async #evaluateDue({ signal, isMine }: Turn): Promise<number> {
+    const { read, now, log } = this.#options
     const time = now()
     const [any] = await read.all(sql`select 1 from ${alerts} limit 1`)
     if (any === undefined) {
@@ -104,7 +80,7 @@ export class AlertWatch {
     // The clock may be set back.
     const before = Math.min(this.#lookedAt, time)
     const due = await this.#readDue(before, time)
-    if (due.length > 0 && (await lease.take())) {
+    if (due.length > 0 && (await isMine())) {
       const figures: { seq: number; version: number; value: number | null; calls: number }[] = []
       for (const alert of due) {
         signal.throwIfAborted()

@@ -1,16 +1,14 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { alertChanges, alerts, auditEvents, projects, webhookQueue } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { FairQueue } from '../threads/fair-queue.ts'
 import { compileCheck } from '../validation.ts'
-import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
+import { type AlertMessages, queueing, windowOf } from './alert-message.ts'
 import type { Destinations, OfferedDestination } from './destinations.ts'
 import { type Preview, previewOf } from './preview.ts'
 import {
@@ -36,16 +34,11 @@ const hourMs = 3_600_000
 /** How many of the newest entries of the audit trail are searched for tests. */
 const entriesSearchedMax = 5_000
 
-interface AlertsOptions {
-  read: ReadDatabase
-  store: StoreOf
-  write: WriteDatabase
+interface AlertsParts {
   figures: WindowFigures
   destinations: Destinations
   messages: AlertMessages
-  audit: Pick<AuditTrail, 'entry'>
   erasure: { schedule(projectId: number): void }
-  now: () => number
 }
 
 /** A change of an alert's state, with the figure that the rule had then. */
@@ -67,11 +60,11 @@ const check = compileCheck(AlertChange, alertErrors)
 
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
-  readonly #options: AlertsOptions
+  readonly #options: Core & AlertsParts
   readonly #previews = new FairQueue<Preview>(previewsWaitingMax)
 
-  constructor(options: AlertsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AlertsParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** In the order in which they were made. */

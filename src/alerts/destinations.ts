@@ -1,7 +1,6 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { alerts, webhooks } from '../db/schema.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -21,21 +20,18 @@ export interface OfferedDestination {
   name: string
 }
 
-interface DestinationsOptions {
-  read: ReadDatabase
+interface DestinationsParts {
   addresses: { problemOf(url: string): Promise<string | null> }
-  recordHash: RecordHash
   /** Where events for PagerDuty go: https://developer.pagerduty.com/docs/send-alert-event */
   pagerDutyUrl: string
-  now: () => number
 }
 
 /** Where alerts are sent. Rules of a project that name the same address or key share its row. */
 export class Destinations {
-  readonly #options: DestinationsOptions
+  readonly #options: Core & DestinationsParts
 
-  constructor(options: DestinationsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: DestinationsParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** As people see them, in the order of each rule. Deleted webhooks are left out. */

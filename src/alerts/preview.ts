@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { WindowFigures } from './alert-message.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
 import type { AlertState, Rule } from './schemas.ts'
 import { nextState } from './state.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { StoreOf } from '../db/store.ts'
+import type { Core } from '../core/core.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Rubrics } from './rubrics.ts'
 import type { Agreement, Rubric, Verdict } from './schemas.ts'
@@ -10,8 +10,7 @@ const disagreementsMax = 500
 const lookedAtMax = 2_000
 const nextMax = 50
 
-interface AgreementsOptions {
-  store: StoreOf
+interface AgreementsParts {
   rubrics: Rubrics
 }
 
@@ -34,10 +33,10 @@ const columnsToReview = {
 
 /** How far people and the analysis agree. */
 export class Agreements {
-  readonly #options: AgreementsOptions
+  readonly #options: Core & AgreementsParts
 
-  constructor(options: AgreementsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AgreementsParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** Over the calls that people reviewed and that this version has analyzed. @param version by default the one in force. @throws not_found */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
 import { analysisQueue } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { AppError, callNotFound, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Budget, Model, Sent } from './budget.ts'
@@ -10,25 +11,16 @@ import { type AnalysisRecord, recordOf } from './outcomes.ts'
 import { type Rubrics, readRubric } from './rubrics.ts'
 import type { Analysis, AnalysisStatus } from './schemas.ts'
 
-interface AnalysesOptions {
-  store: StoreOf
+interface AnalysesParts {
   rubrics: Rubrics
   budget: Budget
   judge: CallJudge
   /** Null if none is configured. */
   model: Model | null
-  calls: {
-    lastAnalysis(
-      projectId: number,
-      id: string,
-    ): Promise<{ seq: number; analysis: { brief: Brief; record: unknown } | null } | null>
-  }
+  calls: Pick<Calls, 'lastAnalysis'>
   /** Whether this process analyzes a call just now. */
   isRunning: (seq: number) => boolean
-  now: () => number
 }
-
-type Brief = Pick<Analysis, 'version'> & { state: 'none' | 'done' | 'skipped' | 'failed' }
 
 const trialMsMax = 60_000
 const trialRetrySeconds = 30
@@ -48,12 +40,12 @@ const nothing: Analysis = {
 
 /** What the analyses of a project's calls came to. */
 export class Analyses {
-  readonly #options: AnalysesOptions
+  readonly #options: Core & AnalysesParts
   /** The project of each trial under way. */
   readonly #trials: number[] = []
 
-  constructor(options: AnalysesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AnalysesParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** The state of a call's analysis. While it waits for another one, what the last one found out is there. @throws not_found */

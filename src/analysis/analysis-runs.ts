@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
 import { analysisQueue, analysisRuns, analysisSlices } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { notFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -12,26 +12,17 @@ import type { AcceptedRun, AnalysisRun, NewAnalysisRun, PlannedRun } from './sch
 const callsPerSlice = 40
 const runsShownMax = 50
 
-interface AnalysisRunsOptions {
-  store: StoreOf
+interface AnalysisRunsParts {
   rubrics: Rubrics
-  calls: {
-    /** The completed calls that filters of a body find, newest first. @throws invalid_request */
-    completed(
-      projectId: number,
-      filters: Readonly<Record<string, unknown>>,
-    ): AsyncGenerator<readonly { seq: number; chars: number }[]>
-  }
-  audit: Pick<AuditTrail, 'entry'>
-  now: () => number
+  calls: Pick<Calls, 'completed'>
 }
 
 /** Analyses of past calls. The calls of a run are those that match when it is accepted. */
 export class AnalysisRuns {
-  readonly #options: AnalysisRunsOptions
+  readonly #options: Core & AnalysisRunsParts
 
-  constructor(options: AnalysisRunsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AnalysisRunsParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** Accepts a run, or only counts its calls for a dry run. @throws not_found without a rubric; invalid_request */

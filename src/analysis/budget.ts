@@ -1,10 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { AuditEvent, AuditTrail } from '../audit/audit-trail.ts'
+import type { AuditEvent } from '../audit/audit-trail.ts'
 import { rowOfCall } from '../audit/targets.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { analysisPauses, analysisQueue, analysisUsage } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import type { Tokens } from './schemas.ts'
 
 /** What analyzes calls. */
@@ -37,24 +35,19 @@ const pauseMsMax = 300 * secondMs
 /** A person has to change something first. */
 const settingsPauseMs = 600 * secondMs
 
-interface BudgetOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
+interface BudgetParts {
   /** Null if none is configured. */
   model: Model | null
-  now: () => number
 }
 
 /** What the analysis of each project has used, and why it is paused. */
 export class Budget {
-  readonly #options: BudgetOptions
+  readonly #options: Core & BudgetParts
   /** Tokens of the calls under way, by project. */
   readonly #reserved = new Map<number, number>()
 
-  constructor(options: BudgetOptions) {
-    this.#options = options
+  constructor(core: Core, parts: BudgetParts) {
+    this.#options = { ...core, ...parts }
   }
 
   async pauseOf(projectId: number): Promise<Pause | null> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { SettingsOf } from '../db/project-settings.ts'
+import type { Core } from '../core/core.ts'
 import type { RedactionCounts } from '../redaction/kinds.ts'
 import { type RedactText, redactor } from '../redaction/settings.ts'
 import { TimeSlices, type Work } from '../threads/time-slices.ts'
@@ -51,10 +51,9 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<Judgement>
 
-interface CallJudgeOptions {
+interface CallJudgeParts {
   rubrics: Rubrics
   calls: { forAnalysis(projectId: number, seq: number, charsMax: number): Promise<ReadCall | null> }
-  settingsOf: SettingsOf
   /** Null if no model is configured. */
   askModel: AskModel | null
   /** A longer document is in no case what the model can read at once. */
@@ -63,11 +62,11 @@ interface CallJudgeOptions {
 
 /** Decides whether the model is asked about a call, asks it, and redacts what it says. */
 export class CallJudge {
-  readonly #options: CallJudgeOptions
+  readonly #options: Core & CallJudgeParts
   readonly #slices = new TimeSlices()
 
-  constructor(options: CallJudgeOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallJudgeParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** What to ask about a call of the queue; null for nothing, since it is done, live or deleted. */

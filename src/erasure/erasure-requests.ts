@@ -1,16 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
-import { type AuditTrail, byService } from '../audit/audit-trail.ts'
-import type { Lease } from '../db/lease.ts'
-import type { OpenDatabase } from '../db/open.ts'
+import { byService } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { callSets, callViews, erasureRequests, erasureSlices, erasures, projects } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 import type { AcceptedErasure, CountedCalls, ErasureRequest } from './schemas.ts'
 
 /** A slice deletes about this many bytes, in about 10 ms of the writer's time. */
@@ -28,11 +24,7 @@ interface Held {
   isAsSeen: Requirement
 }
 
-interface ErasureRequestsOptions {
-  /** Only the process that owns the folder deletes. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull'>
-  store: StoreOf
+interface ErasureRequestsParts {
   selections: {
     of(db: ReadDatabase, projectId: number, asked: ErasureRequest): Promise<SQL>
     viewsOf(projectId: number, number: string): Promise<string[]>
@@ -52,11 +44,6 @@ interface ErasureRequestsOptions {
   alerts: { delete(projectId: number, id: string, by?: ActedBy): Promise<unknown> }
   /** The statement that queues the event. */
   webhooks: { erasureDone(projectId: number, erasure: { id: string; calls: number }): SQL }
-  /** Held by the one node that deletes, of several on one database. */
-  lease: Pick<Lease, 'take' | 'release'>
-  audit: AuditTrail
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 interface DoomedCall {
@@ -78,20 +65,17 @@ interface OpenRequest {
  * is deleted in one transaction, with its row, so that the next owner of the folder can continue from there.
  */
 export class ErasureRequests {
-  readonly #options: ErasureRequestsOptions
-  readonly #background: Background
+  readonly #options: Core & ErasureRequestsParts
+  readonly #job: Job
 
-  constructor(options: ErasureRequestsOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: ErasureRequestsParts) {
+    this.#options = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'erasures',
+      run: (turn) => this.#run(turn),
       delayMs,
       retryMsMax,
-      onFailure: (error) =>
-        options.log.error(
-          { error },
-          'Deleting the calls of an erasure request failed and will be tried again',
-        ),
+      failure: 'Deleting the calls of an erasure request failed',
     })
   }
 
@@ -149,18 +133,12 @@ export class ErasureRequests {
 
   /** Call it when there may be an open request. */
   schedule(): void {
-    if (this.#options.owner.isOwner) this.#background.soon()
+    this.#job.soon()
   }
 
   /** Deletes and erases everything that was accepted before the call. */
   finish(): Promise<void> {
-    return this.#background.now()
-  }
-
-  /** Stops after the current slice. The next start does the rest. */
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
+    return this.#job.now()
   }
 
   /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
@@ -185,24 +163,21 @@ export class ErasureRequests {
     }
   }
 
-  async #run(signal: AbortSignal): Promise<number | null> {
+  async #run(turn: Turn): Promise<number | null> {
     // A quick local check first, since the rest asks a server.
-    const { database, lease } = this.#options
     const isAnyOpen = sql`select 1 from ${erasureRequests} where not is_done limit 1`
-    if ((await database.read.all(isAnyOpen)).length === 0) return null
+    if ((await this.#options.read.all(isAnyOpen)).length === 0) return null
     for (;;) {
-      signal.throwIfAborted()
+      turn.signal.throwIfAborted()
       const open = await this.#next()
       if (!open) {
-        await lease.release()
+        await turn.letGo()
         return null
       }
-      if (!(await lease.take())) return leaseRetryMs
-      const startedAt = performance.now()
+      if (!(await turn.isMine())) return leaseRetryMs
       if (open.seqs === null) await this.#finish(open)
       else await this.#deleteSlice(open, asSeqs(open.seqs))
-      // Half of the writer's time is left to other writes.
-      await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => signal.throwIfAborted())
+      await turn.rest()
     }
   }
 

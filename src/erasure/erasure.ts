@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
-import type { OpenDatabase } from '../db/open.ts'
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs.ts'
 import { erasures, projects } from '../db/schema.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 import { eraseWords } from './word-erasure.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
@@ -13,18 +12,11 @@ const rowsPerSlice = 1_000
 /** After this many times `eraseWithinMs`, this node erases what another node has deleted and not erased. */
 const takeOverFactor = 2
 
-interface ErasureOptions {
-  /** Only the process that owns the folder erases. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
+export interface ErasureParts {
   /** Resolves when the project's index file holds no byte of a deleted vector. */
   index: { eraseDeleted(projectId: number): Promise<void> }
   /** Removes the files of recordings that were deleted. */
   removedFiles: { erase(): Promise<void> }
-  /** After the answer to a DELETE, no byte is left once this time has passed. */
-  eraseWithinMs: number
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 const columns = {
@@ -50,23 +42,24 @@ const isDeleted = sql`(${erasures.doneAt} is null
  * With a database on a server, only the vector index is on this machine; the rest is for the server to erase.
  */
 export class Erasure {
-  readonly #options: ErasureOptions
-  readonly #background: Background
+  readonly #options: Core & ErasureParts
+  readonly #job: Job
   /** Projects in which this process has deleted records. */
   readonly #ownProjects = new Set<number>()
 
-  constructor(options: ErasureOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ErasureParts) {
+    this.#options = { ...core, ...parts }
     // A quarter of the time gathers deletions: a run costs as much for one as for many. The rest is for the work, which
     // may have to wait for a run to end.
-    const delayMs = options.eraseWithinMs / 4
-    this.#background = new Background({
-      work: async (signal) => {
+    const delayMs = core.config.eraseWithinMs / 4
+    this.#job = core.jobs.add({
+      name: 'erasure',
+      run: async ({ signal }) => {
         await this.#eraseOpen(signal)
         return (await this.isAnyOpen()) ? delayMs : null
       },
       delayMs,
-      onFailure: (error) => options.log.error({ error }, 'Erasure failed and will be tried again'),
+      failure: 'Erasure failed',
     })
   }
 
@@ -75,24 +68,18 @@ export class Erasure {
    * @param projectId where this process itself has deleted records
    */
   schedule(projectId?: number): void {
-    if (!this.#options.owner.isOwner) return
-    if (projectId !== undefined) this.#ownProjects.add(projectId)
-    this.#background.soon()
+    if (projectId !== undefined && this.#options.owner.isOwner) this.#ownProjects.add(projectId)
+    this.#job.soon()
   }
 
   /** Resolves when no erasure is running. */
-  async idle(): Promise<void> {
-    await this.#background.idle()
+  idle(): Promise<void> {
+    return this.#job.idle()
   }
 
   /** Erases everything that was deleted before the call. */
   finish(): Promise<void> {
-    return this.#background.now()
-  }
-
-  /** Aborts the current run. The next start finishes what is open. */
-  async close(): Promise<void> {
-    await this.#background.close()
+    return this.#job.now()
   }
 
   async #eraseOpen(signal: AbortSignal): Promise<void> {
@@ -131,12 +118,12 @@ export class Erasure {
   }
 
   async #readOpenAfter(last: OpenErasure | undefined): Promise<OpenErasure[]> {
-    const { now, eraseWithinMs } = this.#options
+    const { now, config } = this.#options
     const { isLocal, read } = this.#options.database
     const own = JSON.stringify([...this.#ownProjects])
     const isOurs = isLocal
       ? sql`true`
-      : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * eraseWithinMs}
+      : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * config.eraseWithinMs}
           or ${erasures.projectId} in (select value from json_each(${own})))`
     const { requestedAt, rowid } = last ?? { requestedAt: Number.MIN_SAFE_INTEGER, rowid: 0 }
     return await read

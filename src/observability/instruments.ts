@@ -14,6 +14,12 @@ interface ReplicationTotals {
   failures: number
 }
 
+interface JobTotals {
+  ended: number
+  seconds: number
+  failed: number
+}
+
 /** What the gauges are read from at each scrape. */
 export interface WatchedParts {
   /** How many chunks wait to be embedded. */
@@ -32,6 +38,8 @@ export interface WatchedParts {
   /** What waits, fails or is late. */
   backlog: () => Promise<Backlog>
   changeWatch: { readonly count: number }
+  /** The work in the background, by name. */
+  jobs: () => [string, JobTotals][]
   /** Bytes of the recordings of each project. */
   bytesKept: () => Promise<{ project: string; bytes: number }[]>
   /** Why the service is not ready, or what is wrong although it is, in a sentence; null when nothing is. */
@@ -114,12 +122,14 @@ export class Instruments {
     lastBackupAt,
     backlog,
     changeWatch,
+    jobs,
     bytesKept,
     problem,
   }: WatchedParts) {
     this.#build.set({ version }, 1)
     this.#readBacklog = this.#watchBacklog(backlog)
     this.#watchProcess()
+    this.#watchJobs(jobs)
     if (databaseBytes()) this.#watchDatabase(databaseBytes, lastBackupAt)
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
@@ -203,6 +213,23 @@ export class Instruments {
         'Files and connections that are open.',
         () => readdirSync(openFiles).length,
       )
+  }
+
+  #watchJobs(read: WatchedParts['jobs']): void {
+    const count = (name: string, help: string, field: keyof JobTotals) =>
+      new Counter({
+        name,
+        help,
+        labelNames: ['job'],
+        registers: [this.#registry],
+        collect() {
+          this.reset()
+          for (const [job, totals] of read()) this.inc({ job }, totals[field])
+        },
+      })
+    count('callbook_job_runs_total', 'Runs of work in the background that ended.', 'ended')
+    count('callbook_job_seconds_total', 'How long they took.', 'seconds')
+    count('callbook_job_failures_total', 'How many of them failed. They are tried again.', 'failed')
   }
 
   #watchDatabase(bytes: WatchedParts['databaseBytes'], lastBackupAt: WatchedParts['lastBackupAt']): void {

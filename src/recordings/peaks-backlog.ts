@@ -1,10 +1,7 @@
 import { and, eq, gt, isNull, notInArray, type SQL } from 'drizzle-orm'
-import type { Lease } from '../db/lease.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import { recordings } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
 import type { AudioLength } from './audio/encrypted-audio.ts'
 import type { RecordingFiles } from './files.ts'
@@ -15,55 +12,46 @@ const failuresMax = 100
 
 type Row = typeof recordings.$inferSelect
 
-interface PeaksBacklogOptions {
-  /** Only the process that owns the folder computes peaks. */
-  owner: { readonly isOwner: boolean }
-  read: ReadDatabase
-  write: WriteDatabase
+interface PeaksBacklogParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'peaks'>
   /** Tells a length that was not known when the recording arrived. */
   onMeasured: (row: Row, length: AudioLength) => Promise<void>
-  lease: Pick<Lease, 'take' | 'release'>
-  log: Pick<Log, 'warn'>
 }
 
 /** Computes what players draw, one recording at a time, once for each; projects take turns. */
 export class PeaksBacklog {
-  readonly #options: PeaksBacklogOptions
-  readonly #background: Background
+  readonly #options: Core & PeaksBacklogParts
+  readonly #job: Job
   readonly #failed = new Set<string>()
   /** Whose turn it was last. */
   #lastProjectId = 0
 
-  constructor(options: PeaksBacklogOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: PeaksBacklogParts) {
+    this.#options = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'peaks',
+      run: (turn) => this.#run(turn),
       delayMs,
       retryMs,
-      onFailure: (error) => options.log.warn({ error }, 'The waveform of a recording will be tried again'),
+      failure: 'The waveform of a recording could not be computed',
+      level: 'warn',
     })
   }
 
   /** Call it when a recording is kept. */
   schedule(): void {
-    if (this.#options.owner.isOwner) this.#background.soon()
+    this.#job.soon()
   }
 
   /** Resolves when nothing is being computed. */
-  async idle(): Promise<void> {
-    await this.#background.idle()
+  idle(): Promise<void> {
+    return this.#job.idle()
   }
 
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { lease, files, log } = this.#options
-    while (files && !signal.aborted && (await lease.take())) {
+  async #run({ signal, isMine }: Turn): Promise<void> {
+    const { files, log } = this.#options
+    while (files && (await isMine())) {
       const row = (await this.#next(gt(recordings.projectId, this.#lastProjectId))) ?? (await this.#next())
       if (!row) return
       this.#lastProjectId = row.projectId

@@ -1,5 +1,8 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../audit/actions.ts'
+import type { Holds } from '../calls/keeping/holds.ts'
+import type { CallRecording } from '../calls/schemas.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
 import { erasing } from '../db/erasing.ts'
 import type { SettingsOf } from '../db/project-settings.ts'
 import type { ReadDatabase } from '../db/reader.ts'
@@ -24,20 +27,8 @@ const partBytes = 4 * frameBytes
 
 type Row = typeof recordings.$inferSelect
 
-/** What `details.recording` says: see calls/schemas.ts. */
-export interface RecordingState {
-  state: 'none' | 'waiting' | 'kept' | 'failed' | 'expired'
-  reason: string | null
-  contentType: string | null
-  bytes: number | null
-  durationSeconds: number | null
-  channels: number | null
-  /** ISO 8601, UTC. */
-  keptAt: string | null
-}
-
 /** Of a recording that is not kept. */
-export const notKept: Omit<RecordingState, 'state'> = {
+export const notKept: Omit<CallRecording, 'state'> = {
   reason: null,
   contentType: null,
   bytes: null,
@@ -53,11 +44,6 @@ export interface Write {
   audited?: { by?: ActedBy | undefined; actions: readonly AuditAction[] }
 }
 
-/** The part of calls that sets what is told of their recordings. */
-export interface SetsRecording {
-  setRecording(projectId: number, id: string, state: RecordingState, write: Write): Promise<void>
-}
-
 interface RecordingsOptions {
   read: ReadDatabase
   store: StoreOf
@@ -65,15 +51,8 @@ interface RecordingsOptions {
   settingsOf: SettingsOf
   /** Null where nodes share no folder. */
   files: RecordingFiles | null
-  ingest: SetsRecording
-  holds: {
-    /** Which of the selected calls are on hold, and the requirement that no hold was set since. */
-    among(
-      db: ReadDatabase,
-      projectId: number,
-      selection: SQL,
-    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
-  }
+  ingest: Pick<Ingest, 'setRecording'>
+  holds: Pick<Holds, 'among'>
   /** What can be told of a recording; null for what cannot. Never fails. */
   probe(projectId: number, arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
   /** Called when a recording is kept. */
@@ -490,7 +469,7 @@ function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha
   return { id, contentType, bytes, durationSeconds, channels, sha256 }
 }
 
-function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): RecordingState {
+function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): CallRecording {
   const { contentType, bytes, durationSeconds, channels } = row
   const time = new Date(keptAt).toISOString()
   return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }

@@ -1,4 +1,5 @@
 import { networkOf } from '../auth/ip-rules.ts'
+import type { Keys } from '../auth/keys.ts'
 import type { ConsoleParts } from '../console/api-routes.ts'
 import { ServiceState } from '../console/operator/service-state.ts'
 import type { Auth } from '../console/people/auth.ts'
@@ -14,14 +15,23 @@ import { SignInLimits } from '../console/people/sign-in-limits.ts'
 import { TwoFactor } from '../console/people/two-factor.ts'
 import { TwoFactorRule } from '../console/people/two-factor-rule.ts'
 import { Views } from '../console/views.ts'
+import type { Core } from '../core/core.ts'
 import { readLastBackup } from '../db/backup-note.ts'
+import type { Embedder } from '../knowledge/embedding/embedder.ts'
 import { version } from '../version.ts'
-import type { Common, Parts } from './parts.ts'
+import type { ConfiguredModel } from './chat-model.ts'
+
+interface Beside {
+  embedder: Embedder
+  chat: ConfiguredModel | null
+  keys: Keys
+  problem: () => Promise<string | null>
+}
 
 /** The parts that only the console uses: people, their sessions and their links. */
 export function createConsole(
-  { config, log, database, audit, sessionSecret, now }: Common,
-  { embedder, chat, keys, problem }: Pick<Parts, 'embedder' | 'chat' | 'keys' | 'problem'>,
+  { config, log, database, audit, sessionSecret, now }: Core,
+  { embedder, chat, keys, problem }: Beside,
 ): ConsoleParts {
   const { oidc } = config
   const common = { read: database.read, write: database.write, audit, now, log, oidc }

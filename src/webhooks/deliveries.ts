@@ -1,5 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { Core } from '../core/core.ts'
 import { ownsProject } from '../db/requirements.ts'
 import {
   calls,
@@ -9,7 +9,6 @@ import {
   webhookAttempts,
   webhookQueue,
 } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -60,22 +59,19 @@ export interface WebhookMessage {
   callId: string | null
 }
 
-interface DeliveriesOptions {
-  read: ReadDatabase
-  write: WriteDatabase
+interface DeliveriesParts {
   webhooks: Webhooks
   messages: Messages
   addresses: Addresses
-  now: () => number
 }
 
 /** What was sent to a webhook, what it would get now, and sending it again. */
 export class Deliveries {
-  readonly #options: DeliveriesOptions
+  readonly #options: Core & DeliveriesParts
   #tests = 0
 
-  constructor(options: DeliveriesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: DeliveriesParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** The newest attempts, newest first. @throws not_found */

@@ -1,23 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyFor } from './alert-bodies.ts'
 import type { WebhookEvent } from './events.ts'
 import type { Endpoint, QueuedEvent, WebhookQueue } from './queue.ts'
 
 const idChars = 32
 
-interface Documents {
-  /** The documents of records of one kind, as JSON by row number. Deleted records are absent. */
-  documents(projectId: number, seqs: readonly number[], isDetailed: boolean): Promise<Map<number, string>>
-}
-
-interface MessagesOptions {
+interface MessagesParts {
   queue: Pick<WebhookQueue, 'deletedRef' | 'isPending'>
-  recordHash: RecordHash
-  calls: Documents
-  knowledge: Documents
-  /** The database's generation: a restore changes it, after which row numbers are used again. */
-  generation: string
+  calls: Pick<Calls, 'documents'>
+  knowledge: Pick<Knowledge, 'documents'>
 }
 
 /** A message as it is sent. */
@@ -31,10 +25,10 @@ export interface Message {
 
 /** Builds messages from queued events and the records as they are stored now. */
 export class Messages {
-  readonly #options: MessagesOptions
+  readonly #options: Core & MessagesParts
 
-  constructor(options: MessagesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: MessagesParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** Null when there is nothing to send: the item is no longer ready, or its project was deleted. */

@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Lease } from '../db/lease.ts'
-import type { OpenDatabase } from '../db/open.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import type { Addresses } from './addresses.ts'
 import { failingMsMax } from './events.ts'
 import type { Message, Messages } from './message.ts'
@@ -30,16 +28,11 @@ const rowsPerRead = 64
 /** With so many outcomes to record, nothing more is sent to an endpoint. */
 const unrecordedMax = 512
 
-interface SenderOptions {
-  database: Pick<OpenDatabase, 'onCommit'>
+interface SenderParts {
   queue: WebhookQueue
   messages: Messages
   addresses: Addresses
   webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
-  /** Held by the one node that sends, of several on one database. */
-  lease: Pick<Lease, 'take' | 'release'>
-  now: () => number
-  log: Pick<Log, 'warn'>
   timeoutMs?: number
 }
 
@@ -75,56 +68,43 @@ class Lane {
 
 /** Sends the queued events, in the process that owns the folder. A slow endpoint does not delay the others. */
 export class WebhookSender {
-  readonly #options: SenderOptions
+  readonly #options: Core & SenderParts
   readonly #poster: Poster
   readonly #lanes = new Map<string, Lane>()
-  readonly #sending = new Set<Promise<void>>()
-  readonly #aborting = new AbortController()
-  readonly #sendingDue: Background
+  readonly #job: Job<QueuedEvent>
   /** Separate, so that sending does not wait for commits. */
-  readonly #recording: Background
+  readonly #recording: Job
   readonly #outcomes: Outcome[] = []
-  /** One function, so that it is called once, however often `start` is. */
-  readonly #readQueue = () => this.#sendingDue.soon()
   #prunedAt = 0
 
-  constructor(options: SenderOptions) {
-    this.#options = options
-    this.#poster = new Poster(options)
-    const { log } = options
-    this.#sendingDue = new Background({
-      work: (signal) => this.#sendDue(signal),
+  constructor(core: Core, parts: SenderParts) {
+    this.#options = { ...core, ...parts }
+    this.#poster = new Poster(parts)
+    this.#job = core.jobs.add<QueuedEvent>({
+      name: 'webhooks',
+      run: (turn) => this.#sendDue(turn),
+      commitMs: 0,
       retryMsMax,
-      onFailure: (error) => log.warn({ error }, 'Sending webhooks failed and will be tried again'),
+      failure: 'Sending webhooks failed',
+      level: 'warn',
+      atEnd: async () => {
+        // First, since both write what is left.
+        await this.#recording.close()
+        // Events whose outcome is not recorded are sent again.
+        await this.#recordOutcomes().finally(() => this.#poster.close())
+      },
     })
-    this.#recording = new Background({
-      work: async () => {
+    this.#recording = core.jobs.add({
+      name: 'webhook attempts',
+      run: async () => {
         await this.#recordOutcomes()
         return this.#outcomes.length > 0 ? 0 : null
       },
       delayMs: recordDelayMs,
       retryMsMax,
-      onFailure: (error) =>
-        log.warn({ error }, 'Delivery attempts of webhooks were not recorded and will be tried again'),
+      failure: 'Delivery attempts of webhooks were not recorded',
+      level: 'warn',
     })
-  }
-
-  /** Sends what is queued, now and after each commit. */
-  start(): void {
-    this.#sendingDue.soon()
-    this.#options.database.onCommit(this.#readQueue)
-  }
-
-  /** Aborts the requests in flight. They are sent again after the next start, with the same ids. */
-  async close(): Promise<void> {
-    this.#aborting.abort()
-    await Promise.all([this.#sendingDue.close(), this.#recording.close()])
-    await Promise.all(this.#sending)
-    // Events whose outcome is not recorded are sent again.
-    await this.#recordOutcomes().catch(() => undefined)
-    this.#poster.close()
-    // If the database cannot be reached, the lease expires by itself.
-    await this.#options.lease.release().catch(() => undefined)
   }
 
   async #recordOutcomes(): Promise<void> {
@@ -135,7 +115,7 @@ export class WebhookSender {
     // More may have been added meanwhile.
     this.#outcomes.splice(0, outcomes.length)
     for (const { endpoint, row } of outcomes) this.#laneOf(endpoint).refs.delete(row.id)
-    this.#sendingDue.soon()
+    this.#job.soon()
     for (const { endpoint, result } of outcomes) {
       if (!result || 'dueAt' in result || isSuccess(result)) continue
       const { failingSince } = endpoint
@@ -145,13 +125,13 @@ export class WebhookSender {
   }
 
   /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
-  async #sendDue(signal: AbortSignal): Promise<number | null> {
-    const { queue, lease, now } = this.#options
+  async #sendDue({ signal, isMine }: Turn): Promise<number | null> {
+    const { queue, now } = this.#options
     const time = now()
     const endpoints = await queue.endpoints()
     const isAnyDue = endpoints.some(({ dueAt }) => dueAt !== null && dueAt <= time)
     const isPruning = endpoints.length > 0 && Math.abs(time - this.#prunedAt) >= pruneEveryMs
-    if ((isAnyDue || isPruning) && !(await lease.take())) return lookEveryMs
+    if ((isAnyDue || isPruning) && !(await isMine())) return lookEveryMs
     if (isPruning) {
       await queue.prune(time)
       this.#prunedAt = time
@@ -217,9 +197,8 @@ export class WebhookSender {
       }
     }
     lane.refs.set(row.id, message.ref)
-    const sending = this.#attempt(endpoint, lane, row, message)
-    this.#sending.add(sending)
-    void sending.finally(() => this.#sending.delete(sending))
+    // What is recorded of it asks for another run.
+    this.#job.begin(row, () => this.#attempt(endpoint, lane, row, message), false)
   }
 
   /** Ends a row without a request. Its ref stays empty, since its own would block earlier events. */
@@ -237,12 +216,12 @@ export class WebhookSender {
     const secrets = isRotating ? [secret, previousSecret] : [secret]
     const result = await this.#poster.post(new URL(endpoint.url), {
       body,
-      signal: this.#aborting.signal,
+      signal: this.#job.signal,
       // Slack and PagerDuty know nothing of our signature.
       headers: endpoint.kind === 'webhook' ? signedHeaders({ secrets, messageId, body, at }) : {},
     })
     lane.leave(row)
-    if (this.#aborting.signal.aborted) return
+    if (this.#job.signal.aborted) return
     const isFailure = !isSuccess(result)
     lane.failuresInRow = isFailure ? lane.failuresInRow + 1 : 0
     lane.notBefore = lane.failuresInRow < failuresInRowMax ? 0 : now() + pauseMs

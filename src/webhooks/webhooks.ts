@@ -1,16 +1,13 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../audit/actions.ts'
-import { type AuditTrail, byService } from '../audit/audit-trail.ts'
+import { byService } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { calls, projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
-import type { Log } from '../observability/log.ts'
 import { toIso } from '../text/instant.ts'
 import type { Addresses } from './addresses.ts'
 import { answersKeptMs } from './answers.ts'
@@ -60,24 +57,18 @@ export interface CreatedWebhook extends Pick<WebhookRecord, 'id' | 'url' | 'even
   secret: string
 }
 
-interface WebhooksOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
+interface WebhooksParts {
   queue: WebhookQueue
   addresses: Addresses
-  recordHash: RecordHash
   erasure: { schedule(projectId: number): void }
-  now: () => number
-  log: Pick<Log, 'warn'>
 }
 
 /** The webhook endpoints of projects. */
 export class Webhooks {
-  readonly #options: WebhooksOptions
+  readonly #options: Core & WebhooksParts
 
-  constructor(options: WebhooksOptions) {
-    this.#options = options
+  constructor(core: Core, parts: WebhooksParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */

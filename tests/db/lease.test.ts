@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { Lease } from '../../src/db/lease.ts'
+import { Lease } from '../../src/core/lease.ts'
 import { openFreshDatabase } from '../support/database.ts'
 
 const { database, close } = await openFreshDatabase()

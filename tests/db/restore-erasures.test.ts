@@ -6,7 +6,6 @@ import { Budget } from '../../src/analysis/budget.ts'
 import { byService } from '../../src/audit/audit-trail.ts'
 import type { ReviewChange } from '../../src/calls/review/schemas.ts'
 import { members, people } from '../../src/db/schema.ts'
-import { auditOf } from '../support/audit.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
 import { freshFolder } from '../support/script.ts'
@@ -152,9 +151,9 @@ async function twoBackups() {
     await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
   const personId = await askAndKeep(service, project)
   const spend = async (prompt: number) => {
-    const { database, recordHash } = service.services
+    const { database, core } = service.services
     const model = { name: 'judge', destination: 'here' }
-    const budget = new Budget({ ...database, audit: auditOf(database), recordHash, model, now: Date.now })
+    const budget = new Budget(core, { model })
     const sent = { tokens: { prompt, completion: 0 }, requests: 1 }
     const spent = budget.spending(project.projectId, 'kept', sent, {
       action: 'call_analyzed',

@@ -7,17 +7,14 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 import { Ingest } from '../../src/calls/writing/ingest.ts'
 import { findDamage } from '../../src/db/damage.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
-import { createSettingsReader } from '../../src/db/project-settings.ts'
-import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
 import type { WriteDatabase } from '../../src/db/write-database.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
-import { auditOf } from '../support/audit.ts'
 import { asCommand } from '../support/command.ts'
+import { coreOver } from '../support/core.ts'
 import { failureOf } from '../support/failure.ts'
-import { noFailures } from '../support/part-log.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { projectsOf } from '../support/projects.ts'
@@ -246,14 +243,12 @@ describe('erasing a deleted project', () => {
       const { projectId } = await fillDatabase(database)
       await projectsOf(database).delete(projectId)
       const cut = { ...database, writeWhenFull: withPowerCut(database.writeWhenFull, writesMax) }
-      const failure = await erasureOf(cut)
-        .finish()
-        .catch((error) => error)
+      const failure = await (await await erasureOf(cut)).finish().catch((error) => error)
       await database.close()
       // A service does not start on a damaged file.
       expect(findDamage(file)).toBeNull()
       database = await openDatabase(file)
-      await erasureOf(database).finish()
+      await (await erasureOf(database)).finish()
       expect(await rowsOf(projectId, database)).toEqual([])
       expect(await database.read.all(sql`select 1 from project_erasures where done_at is null`)).toEqual([])
       await database.close()
@@ -275,13 +270,13 @@ describe('erasing a deleted project', () => {
       tries++
       return false
     }
-    const closed = erasureOf({ ...database, emptyLog })
+    const closed = await erasureOf({ ...database, emptyLog })
     closed.schedule()
     await until(async () => tries > 0)
     await closed.close()
     const selectOpen = sql`select project_id as projectId from project_erasures where done_at is null`
     expect(await database.read.all<unknown>(selectOpen)).toEqual([{ projectId }])
-    await erasureOf(database).finish()
+    await (await erasureOf(database)).finish()
     expect(await database.read.all(selectOpen)).toEqual([])
     await database.close()
     remove()
@@ -293,11 +288,9 @@ describe('erasing a deleted project', () => {
     const { projectId } = await fillDatabase(database, 900)
     await projectsOf(database).delete(projectId)
     let done = false
-    const erasing = erasureOf(database)
-      .finish()
-      .finally(() => {
-        done = true
-      })
+    const erasing = (await erasureOf(database)).finish().finally(() => {
+      done = true
+    })
     const counts = new Set<number>()
     while (!done) {
       const [row] = await database.read.all<{ n: number }>(
@@ -329,44 +322,26 @@ function withPowerCut(write: WriteDatabase, writesMax: number): WriteDatabase {
   })
 }
 
-type ErasedDatabase = Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
-
-function erasureOf(database: ErasedDatabase): ProjectErasure {
-  return new ProjectErasure({
-    owner: { isOwner: true },
-    database,
-    stores: { close: () => undefined },
+async function erasureOf(database: OpenDatabase) {
+  // What fails rejects the run that the test waits for.
+  const core = await coreOver(database, () => undefined)
+  const erasure = new ProjectErasure(core, {
     erasure: { idle: async () => undefined },
     index: { drop: async () => undefined },
     removedFiles: { erase: async () => undefined },
-    now: Date.now,
-    // What fails rejects the run that the test waits for.
-    log: { error: () => undefined },
   })
+  return Object.assign(erasure, { close: () => core.jobs.close() })
 }
 
 /** A project with calls and their words, beside another. */
 async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project> {
   const projects = projectsOf(database)
   const [project, other] = [await projects.create('gone'), await projects.create('kept')]
-  const wordBacklog = new WordBacklog({
-    database: { onCommit: () => undefined },
-    owner: { isOwner: true },
-    read: database.read,
-    write: database.write,
-    log: noFailures,
-    now: Date.now,
+  const core = await coreOver(database, (error) => {
+    throw error
   })
-  const ingest = new Ingest({
-    store: database.store,
-    recordHash: createRecordHash('key'),
-    audit: auditOf(database),
-    settingsOf: createSettingsReader(database),
-    wordBacklog,
-    config: { callBytesMax: 8_388_608 },
-    analysisDelayMs: null,
-    now: Date.now,
-  })
+  const wordBacklog = new WordBacklog(core)
+  const ingest = new Ingest({ ...core, wordBacklog, analysisDelayMs: null })
   for (const { projectId } of [project, other]) {
     const inputs = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, change: { summary: `word${n}` } }))
     await ingest.putAll(projectId, inputs)

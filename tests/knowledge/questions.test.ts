@@ -222,7 +222,7 @@ describe('questions of searches', () => {
     await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
     // What is over is not shown, before it is deleted.
     expect([(await api(week)).gap, (await api(month)).gap]).toEqual([0, 1])
-    await service.services.expiry.now()
+    await service.services.core.jobs.now('expiry of questions')
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
     const { data } = await service.services.console.audit.list(week.projectId, { limit: 1 })
@@ -237,14 +237,14 @@ describe('questions of searches', () => {
 
   test('of a call on hold stay until the hold is lifted, also when the project keeps none any more', async () => {
     const project = await projectKeeping(7)
-    const { holds, expiry, settings } = service.services
+    const { holds, core, settings } = service.services
     await project.send('PUT', '/ingest/calls/held', { callerNumber: '+16502530000' })
     await project.send('PUT', '/ingest/calls/free', {})
     for (const callId of ['held', 'free', undefined]) await ask(project, `asked in ${callId}`, {}, callId)
     expect(await kept(project)).toHaveLength(3)
     const hold = await holds.set(project.projectId, { number: '+16502530000', reason: 'Order' })
     const idsAfter = async () => {
-      await expiry.now()
+      await core.jobs.now('expiry of questions')
       return (await kept(project)).map(({ callId }) => callId)
     }
     clockMs = 8 * dayMs

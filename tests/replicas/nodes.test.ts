@@ -137,8 +137,8 @@ describe('two nodes of one primary', () => {
       const there = at(lagging, project)
       // The last sync before the removal. These parts would write to the primary, and be followed by another one.
       await send(there, 'before')
-      const { projectErasure, retention, silence, wordBacklog } = lagging.services
-      await Promise.all([projectErasure, retention, silence, wordBacklog].map((part) => part.close()))
+      for (const job of ['erasure of projects', 'retention', 'silence', 'words'])
+        await lagging.services.core.jobs.stop(job)
       await first.services.projects.delete(projectId)
       await until(async () => {
         const rows = await first.services.database.write.all(

@@ -289,7 +289,7 @@ describe('a source', () => {
       expect([await send(source.secret), await send(rotated.secret)]).toEqual([200, 200])
       now += 86_400_000
       expect([await send(source.secret), await send(rotated.secret)]).toEqual([401, 200])
-      await clock.services.expiry.now()
+      await clock.services.core.jobs.now('expiry of sources')
       const rows = await clock.services.database.read.all(sql`select * from sources`)
       expect(JSON.stringify(rows)).not.toContain(source.secret)
       const chosen = await clock.services.sources.rotate(project.projectId, source.id, 'a-secret-of-my-own')
@@ -475,7 +475,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
       expect(await listed()).toHaveLength(1)
       now += 7 * 86_400_000
       expect(await listed()).toEqual([])
-      await clock.services.expiry.now()
+      await clock.services.core.jobs.now('expiry of sources')
       await clock.services.close()
       expect(await findTraces(clock.dataDir, tracesOfWord(word))).toEqual([])
     } finally {

@@ -57,10 +57,10 @@ describe.skipIf(ofFilesOnly)('no byte is left of a secret', () => {
   test('a day after its rotation', async () => {
     const { project, id, secret } = await make()
     const { secret: fresh } = await service.services.webhooks.rotate(project.projectId, id)
-    await service.services.expiry.now()
+    await service.services.core.jobs.now('expiry of webhooks')
     expect(await filesWith(secret)).not.toEqual([])
     aheadMs += dayMs
-    await service.services.expiry.now()
+    await service.services.core.jobs.now('expiry of webhooks')
     await erased()
     expect(await filesWith(secret)).toEqual([])
     expect(await filesWith(fresh)).not.toEqual([])

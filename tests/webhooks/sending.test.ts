@@ -5,6 +5,7 @@ import { Addresses } from '../../src/webhooks/addresses.ts'
 import { WebhookQueue } from '../../src/webhooks/queue.ts'
 import { Webhooks } from '../../src/webhooks/webhooks.ts'
 import { newFolder, removeFolders } from '../support/command-line.ts'
+import { coreLike } from '../support/core.ts'
 import { type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -217,18 +218,12 @@ test('switching on that fails after its first commit loses nothing: the next one
     sql`update webhooks set disabled_at = 1, disabled_reason = 'a test', missed_after = 0 where id = ${id}`,
   )
   await put(project, 'a', { status: 'completed' })
-  const { read, write } = database
   const all = () => Promise.reject(new Error('The disk is full'))
-  const cutOff = new Webhooks({
-    read,
-    write: Object.assign(Object.create(write), { all }),
+  const write = Object.assign(Object.create(database.write), { all })
+  const cutOff = new Webhooks(coreLike(service.services.core, { write }), {
     queue: new WebhookQueue(database),
-    audit: service.services.console.audit,
     addresses: new Addresses({ listed: null }),
-    now: Date.now,
-    recordHash: () => '',
     erasure: { schedule: () => undefined },
-    log: { warn: () => undefined },
   })
   await expect(cutOff.enable(project.projectId, id)).rejects.toThrow('The disk is full')
   expect(await webhooks.enable(project.projectId, id)).toEqual({ id, queued: 1 })

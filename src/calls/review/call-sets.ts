@@ -1,8 +1,6 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
 import { callSetSlices, callSets } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import { forbidden, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { CallQuery } from '../finding/call-query.ts'
@@ -56,20 +54,16 @@ export interface ReviewQueue {
   createdAt: string
 }
 
-interface CallSetsOptions {
-  store: StoreOf
-  read: ReadDatabase
-  write: WriteDatabase
+interface CallSetsParts {
   holds: Pick<Holds, 'among'>
-  now: () => number
 }
 
 /** The calls of a list, frozen at one moment. A deleted call leaves its sets. */
 export class CallSets {
-  readonly #options: CallSetsOptions
+  readonly #options: Core & CallSetsParts
 
-  constructor(options: CallSetsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallSetsParts) {
+    this.#options = { ...core, ...parts }
   }
 
   /** @throws invalid_request for a query that cannot be read; forbidden when the person has too many sets */

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { JobOfEach, Jobs } from '../../core/jobs.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { chunks, knowledgeItems, projects } from '../../db/schema.ts'
 import type { ProjectStores, Store } from '../../db/store.ts'
 import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
 import { embeddedText } from '../chunking/chunk.ts'
 import { type Embedder, EmbeddingError } from '../embedding/embedder.ts'
 import type { VectorIndex } from './index/vector-index.ts'
@@ -23,6 +23,7 @@ interface IndexerOptions {
   leaseMs?: number
   now: () => number
   random?: () => number
+  jobs: Pick<Jobs, 'addOfEach'>
   log: Pick<Log, 'warn'>
 }
 
@@ -40,13 +41,18 @@ export class Indexer {
   readonly #options: IndexerOptions
   readonly #leases: Leases
   readonly #waiters = new Waiters()
-  readonly #runs = new Map<number, Background>()
-  readonly #closing = new AbortController()
+  readonly #job: JobOfEach<number>
 
   constructor(options: IndexerOptions) {
     const { stores, leaseMs = leaseMsDefault, now } = options
     this.#options = options
     this.#leases = new Leases({ store: stores.of, leaseMs, now })
+    this.#job = options.jobs.addOfEach({
+      name: 'embedding',
+      run: (projectId) => this.#run(projectId),
+      retryMs: retryDelayMsMin,
+      onFailure: (error, projectId) => this.#logFailure({ projectId, chunks: 0, attempt: 0, error }),
+    })
   }
 
   /**
@@ -62,19 +68,9 @@ export class Indexer {
 
   /** Embeds the project's due chunks in the background, once more if a run is under way. */
   wake(projectId: number): void {
-    if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
-    let run = this.#runs.get(projectId)
-    if (!run) {
-      run = new Background({
-        work: () => this.#run(projectId),
-        delayMs: 0,
-        retryMs: retryDelayMsMin,
-        onFailure: (error) => this.#logFailure({ projectId, chunks: 0, attempt: 0, error }),
-      })
-      this.#runs.set(projectId, run)
-    }
+    if (this.#job.signal.aborted || this.#options.stores.isClosed(projectId)) return
     // `onFailure` has logged it.
-    run.now().catch(() => undefined)
+    this.#job.now(projectId).catch(() => undefined)
   }
 
   /** Wakes the projects with chunks to embed, also those whose vectors are of another embedding space. */
@@ -91,8 +87,8 @@ export class Indexer {
   }
 
   /** Resolves when all runs have ended. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#runs.values()].map((run) => run.idle()))
+  idle(): Promise<void> {
+    return this.#job.idle()
   }
 
   /** Makes chunks with vectors of another embedding space pending again. */
@@ -121,9 +117,8 @@ export class Indexer {
 
   /** Stops after the writes in progress. All other chunks stay pending. */
   async close(): Promise<void> {
-    this.#closing.abort()
     this.#waiters.close()
-    await Promise.all([...this.#runs.values()].map((run) => run.close()))
+    await this.#job.close()
   }
 
   /** Resolves to the time until the next chunk is due; null when none is pending. */
@@ -135,7 +130,7 @@ export class Indexer {
       return await this.#untilDue(projectId)
     } catch (error) {
       if (!this.#options.stores.isClosed(projectId)) throw error
-      this.#runs.delete(projectId)
+      this.#job.end(projectId)
       return null
     } finally {
       stopRenewing()
@@ -147,7 +142,7 @@ export class Indexer {
     const underWay = new Map<Promise<void>, PendingChunk[]>()
     const failures: unknown[] = []
     try {
-      while (!this.#closing.signal.aborted && failures.length === 0) {
+      while (!this.#job.signal.aborted && failures.length === 0) {
         const heldBefore = [...this.#leases.heldIn(projectId)]
         for (const batch of await this.#takeDue(projectId, [...underWay.values()])) {
           const embedding = this.#embed(projectId, batch)
@@ -195,11 +190,11 @@ export class Indexer {
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
-      const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
+      const vectors = await this.#options.embedder.embed(texts, 'document', this.#job.signal)
       await this.#storeVectors(projectId, batch, vectors)
       this.#waiters.settle(labelsOf(batch), true)
     } catch (error) {
-      if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
+      if (this.#job.signal.aborted || this.#options.stores.isClosed(projectId)) return
       await this.#postpone(projectId, batch, error)
       this.#waiters.settle(labelsOf(batch), false)
     } finally {
@@ -218,7 +213,7 @@ export class Indexer {
       await index.add(projectId, labels, version)
     } catch (error) {
       // The follower compares the index with the rows later.
-      if (!this.#closing.signal.aborted)
+      if (!this.#job.signal.aborted)
         log.warn(
           { error, projectId },
           'The vector index did not add new vectors; the follower will try again',
@@ -281,7 +276,7 @@ export class Indexer {
   }
 
   async #untilDue(projectId: number): Promise<number | null> {
-    if (this.#closing.signal.aborted) return null
+    if (this.#job.signal.aborted) return null
     const [row] = await this.#store(projectId).read.all<{ at: number | null }>(sql`
       select min(max(next_attempt_at, coalesce(leased_until, 0))) as at from ${chunks}
       where project_id = ${projectId} and embedding_space is null`)

@@ -1,11 +1,11 @@
 import { and, asc, eq, isNotNull, isNull, lte, notInArray, type SQL, sql } from 'drizzle-orm'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { CallRecording } from '../../calls/schemas.ts'
+import type { Ingest } from '../../calls/writing/ingest.ts'
+import type { Core } from '../../core/core.ts'
 import { callDetails, calls, projects, recordingFetches, recordings } from '../../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
+import { preparedQueries } from '../../db/store.ts'
 import { AppError, forbidden, notFound } from '../../errors.ts'
-import { notKept, type RecordingState, type SetsRecording } from '../recordings.ts'
+import { notKept } from '../recordings.ts'
 import { expiryOf, SealedAddresses } from './sealed-addresses.ts'
 
 /** How many failed ones a request tries again. */
@@ -40,18 +40,11 @@ export interface Due {
   reason: string | null
 }
 
-interface FetchQueueOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  store: StoreOf
-  settingsOf: SettingsOf
-  ingest: SetsRecording
+interface FetchQueueParts {
+  ingest: Pick<Ingest, 'setRecording'>
   recordings: { isUnwanted(projectId: number, id: string): Promise<boolean> }
   /** Whether recordings can be kept here at all. */
   canKeep: boolean
-  /** Encrypts addresses. */
-  secret: string
-  now: () => number
 }
 
 const told = (path: string) => sql<string | null>`json_extract(${callDetails.details}, ${path})`
@@ -75,12 +68,12 @@ const queries = preparedQueries((db) => ({
 
 /** The recordings that wait to be fetched, and those that could not be. The state of their calls follows. */
 export class FetchQueue {
-  readonly #options: FetchQueueOptions
+  readonly #options: Core & FetchQueueParts
   readonly #addresses: SealedAddresses
 
-  constructor(options: FetchQueueOptions) {
-    this.#options = options
-    this.#addresses = new SealedAddresses(options.secret)
+  constructor(core: Core, parts: FetchQueueParts) {
+    this.#options = { ...core, ...parts }
+    this.#addresses = new SealedAddresses(core.linkSecret)
   }
 
   /**
@@ -147,7 +140,7 @@ export class FetchQueue {
 
   /** Stops trying until somebody asks for it. */
   async giveUp(due: Due, reason: string): Promise<void> {
-    const state: RecordingState = { ...notKept, state: 'failed', reason }
+    const state: CallRecording = { ...notKept, state: 'failed', reason }
     await this.#set(due.projectId, due.id, state, this.isWaiting(due), (call) => [
       sql`update ${recordingFetches} set url = null, url_expires_at = null, due_at = null where seq = ${call}`,
     ])
@@ -227,7 +220,7 @@ export class FetchQueue {
   async #set(
     projectId: number,
     id: string,
-    state: RecordingState,
+    state: CallRecording,
     condition: SQL,
     statements: (call: SQL) => SQL[],
   ): Promise<void> {
@@ -242,7 +235,7 @@ export class FetchQueue {
   }
 }
 
-function waiting(reason: string | null): RecordingState {
+function waiting(reason: string | null): CallRecording {
   return { ...notKept, state: 'waiting', reason }
 }
 

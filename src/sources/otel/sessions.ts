@@ -1,18 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
+import type { Job } from '../../core/jobs.ts'
 import { erasing } from '../../db/erasing.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
 import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
-import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { CallFields, SourceDetails, SourceUpdate } from '../event.ts'
 import {
@@ -58,19 +53,10 @@ interface Input {
   own: { source: string }
 }
 
-interface SessionsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  store: StoreOf
-  recordHash: RecordHash
-  settingsOf: SettingsOf
+interface SessionsParts {
   erasure: { schedule(projectId: number): void }
   /** Writes calls in one transaction. The result of a call that cannot be written is an error. */
   ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
-  /** A session's kept spans have at most as many bytes as a call. */
-  config: { readonly callBytesMax: number }
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 /** A session as it is stored, with what a request adds. */
@@ -107,38 +93,28 @@ const noRow = { framework: '', spans: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INT
  * so that each request can write everything known about the call.
  */
 export class CallSessions {
-  readonly #options: SessionsOptions
+  readonly #options: Core & SessionsParts
   readonly #mutex = new KeyedMutex()
   /** What requests add to each session that no write has begun with. */
   readonly #waiting = new Map<string, readonly Session[]>()
   readonly #slices = new TimeSlices()
-  readonly #background: Background
+  readonly #job: Job
 
-  constructor(options: SessionsOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#completeSilent(signal),
+  constructor(core: Core, parts: SessionsParts) {
+    this.#options = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'sessions',
+      run: ({ signal }) => this.#completeSilent(signal),
       everyMs: pollMs,
-      delayMs: 0,
       retryMs,
       retryMsMax: pollMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Completing silent sessions failed and will be tried again'),
+      failure: 'Completing silent sessions failed',
     })
-  }
-
-  /** Completes silent sessions from now on. */
-  start(): void {
-    this.#background.soon()
   }
 
   /** Completes every session that is due now. */
   finish(): Promise<void> {
-    return this.#background.now()
-  }
-
-  async close(): Promise<void> {
-    await this.#background.close()
+    return this.#job.now()
   }
 
   /** Reads a request in turns with others. Of a sender's large ones, one is read at a time. */

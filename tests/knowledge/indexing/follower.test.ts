@@ -5,7 +5,7 @@ import { setMeta } from '../../../src/db/meta.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { erasures } from '../../../src/db/schema.ts'
 import { Follower, rebuildRequestName } from '../../../src/knowledge/indexing/follower.ts'
-import { logTo } from '../../support/part-log.ts'
+import { coreOver } from '../../support/core.ts'
 import { projectsOf } from '../../support/projects.ts'
 import { freshFolder, runScript } from '../../support/script.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
@@ -110,11 +110,8 @@ describe('a step that fails', () => {
       if (projectId === bad.projectId && isBroken) throw new Error(step)
       done.push(`${step} ${projectId}`)
     }
-    const follower = new Follower({
-      config: { dataDir: folder },
-      owner: { isOwner: true },
-      database,
-      stores: { close: () => undefined, isClosed: () => false },
+    const core = await coreOver(database, () => failures++)
+    const follower = new Follower(core, {
       indexer: { wake: () => undefined },
       index: {
         follow: (projectId) => orFail(projectId, 'followed'),
@@ -125,12 +122,11 @@ describe('a step that fails', () => {
       projectErasure: { schedule: () => undefined },
       erasureRequests: { schedule: () => undefined },
       questionChecks: { schedule: () => undefined },
-      log: logTo(() => failures++),
       delayMs: 10,
     })
     await follower.start()
     for (const { projectId } of [bad, good]) {
-      await setMeta(database.write, rebuildRequestName(folder, projectId), 'now')
+      await setMeta(database.write, rebuildRequestName(core.config.dataDir, projectId), 'now')
       await database.write.run(
         sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
       )
@@ -149,10 +145,10 @@ describe('a step that fails', () => {
     expect(failures).toBeLessThan(24)
     isBroken = false
     await until(async () => isDone('followed', bad) && isDone('rebuilt', bad))
-    const requests = sql`select 1 from meta where name like ${`${rebuildRequestName(folder)}%`}`
+    const requests = sql`select 1 from meta where name like ${`${rebuildRequestName(core.config.dataDir)}%`}`
     await until(async () => (await database.read.all(requests)).length === 0)
     expect(done).toHaveLength(4)
-    await follower.close()
+    await core.jobs.close()
     await database.close()
     remove()
   })
@@ -175,11 +171,8 @@ test('a change whose read fails is followed by the next read, although nothing e
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  const follower = new Follower({
-    config: { dataDir: folder },
-    owner: { isOwner: true },
-    database: { ...database, read },
-    stores: { close: () => undefined, isClosed: () => false },
+  const core = await coreOver({ ...database, read }, (error) => failures.push(error))
+  const follower = new Follower(core, {
     indexer: { wake: () => undefined },
     index: {
       follow: async (id) => void followed.push(id),
@@ -190,7 +183,6 @@ test('a change whose read fails is followed by the next read, although nothing e
     projectErasure: { schedule: () => undefined },
     erasureRequests: { schedule: () => undefined },
     questionChecks: { schedule: () => undefined },
-    log: logTo((error) => failures.push(error)),
     delayMs: 10,
   })
   await follower.start()
@@ -200,32 +192,32 @@ test('a change whose read fails is followed by the next read, although nothing e
   )
   await until(() => followed.length > 0)
   expect(failures).toEqual([new Error('broken on purpose')])
-  await follower.close()
-  await database.close()
+  await core.close()
   remove()
 })
 
-test('closing does not wait for work that the index has started', async () => {
+test('closing ends with the work that the index has started', async () => {
   const { folder, remove } = freshFolder()
   const database = await openDatabase(join(folder, 'callbook.db'))
   const { projectId } = await projectsOf(database).create('filling')
   let isFollowing = false
+  const failures: unknown[] = []
+  // Filling an index takes minutes, and is ended by closing it.
+  let closeIndex = (): void => undefined
   const follow = () => {
     isFollowing = true
-    return new Promise<never>(() => undefined)
+    return new Promise<never>((_, reject) => {
+      closeIndex = () => reject(new Error('The index is closed'))
+    })
   }
-  const follower = new Follower({
-    config: { dataDir: folder },
-    owner: { isOwner: true },
-    database,
-    stores: { close: () => undefined, isClosed: () => false },
+  const core = await coreOver(database, (error) => failures.push(error))
+  const follower = new Follower(core, {
     indexer: { wake: () => undefined },
     index: { follow, rebuild: follow, drop: async () => undefined },
     erasure: { schedule: () => undefined },
     projectErasure: { schedule: () => undefined },
     erasureRequests: { schedule: () => undefined },
     questionChecks: { schedule: () => undefined },
-    log: logTo(() => undefined),
     delayMs: 10,
   })
   await follower.start()
@@ -233,8 +225,9 @@ test('closing does not wait for work that the index has started', async () => {
     sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
   )
   await until(() => isFollowing)
-  await follower.close()
-  await database.close()
+  core.onClose(() => closeIndex())
+  await core.close()
+  expect(failures).toEqual([])
   remove()
 })
 

@@ -16,6 +16,7 @@ import { Knowledge } from '../../../src/knowledge/knowledge.ts'
 import { stemOf } from '../../../src/text/words.ts'
 import { auditOf } from '../../support/audit.ts'
 import { chunksWith } from '../../support/chunk-words.ts'
+import { coreLike, coreOver } from '../../support/core.ts'
 import { openFreshDatabase } from '../../support/database.ts'
 import {
   type FakeEmbeddings,
@@ -32,6 +33,7 @@ import { until } from '../../support/until.ts'
 
 const text = paragraphs(3)
 const { database, close } = await openFreshDatabase()
+const core = await coreOver(database, () => undefined)
 afterAll(close)
 let fake: FakeEmbeddings
 
@@ -563,6 +565,7 @@ async function build({
     ...(leaseMs ? { leaseMs } : {}),
     now: readClock,
     random,
+    jobs: coreLike(core, {}).jobs,
     log: logTo((_error, fields) => failures.push(fields as (typeof failures)[number])),
   })
   const knowledge = new Knowledge({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from './reader.ts'
-import { meta } from './schema.ts'
-import type { WriteDatabase } from './write-database.ts'
+import type { ReadDatabase } from '../db/reader.ts'
+import { meta } from '../db/schema.ts'
+import type { WriteDatabase } from '../db/write-database.ts'
 
 const leaseMs = 30_000
 const renewedAfterMs = 10_000
