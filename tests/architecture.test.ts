@@ -10,13 +10,15 @@ const features = [
   'audit',
   'erasure',
   'projects',
-  'auth',
+  'access',
   'calls',
   'recordings',
   'knowledge',
   'webhooks',
   'alerts',
   'analysis',
+  'privacy',
+  'agents',
   'sources',
   'changes',
   'console',
@@ -131,17 +133,17 @@ describe('who may import whom', () => {
     expect(breaches(inFeatures, isAbove)).toEqual([])
   })
 
-  // The audit trail belongs to the ground: an audit entry is part of the batch that does the work. The console checks
-  // requests by the schemas of others.
+  // The audit trail belongs to the ground: an audit entry is part of the batch that does the work. The console and the
+  // agents' protocols check requests by the schemas of others, and agents are told passages as they are embedded.
   test('at run time a feature uses no other but what it is given, and only one file builds its parts', () => {
     const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? '') && !opens.test(path))
     const isUsed = (target: string, file: SourceFile) =>
       isOtherFeature(target, file) &&
       partOf(target) !== 'audit' &&
-      !(partOf(file.path) === 'console' && target.endsWith('/schemas.ts'))
+      !(['console', 'agents'].includes(partOf(file.path) ?? '') && /\/(schemas|docs|chunk)\.ts$/.test(target))
     expect(breaches(inFeatures, isUsed, 'runtimeImports')).toEqual([])
     const others = source.filter(({ path }) => path !== 'src/services/services.ts')
-    expect(breaches(others, (target) => opens.test(target))).toEqual([])
+    expect(breaches(others, (target) => opens.test(target), 'runtimeImports')).toEqual([])
   })
 
   test('work in the background is a job: nothing of a feature makes its own loop, timer or lease', () => {
@@ -159,8 +161,8 @@ describe('who may import whom', () => {
     expect(breaches(inFeatures, (target) => target === 'src/core/lease.ts')).toEqual([])
   })
 
-  test('the console is a leaf: only the server and the file that builds it import from it, types included', () => {
-    const mayImport = ['src/server.ts', 'src/services/console.ts']
+  test('the console is a leaf: only the server and the page that opens it import from it, types included', () => {
+    const mayImport = ['src/server.ts', 'src/services/services.ts']
     const others = source.filter(({ path }) => partOf(path) !== 'console' && !mayImport.includes(path))
     expect(breaches(others, (target) => partOf(target) === 'console')).toEqual([])
   })
@@ -178,6 +180,7 @@ describe('who may import whom', () => {
       'shared-limit',
       'limits',
       'validation',
+      'version',
       'text',
       'redaction',
       'mcp',
@@ -198,7 +201,7 @@ describe('who may import whom', () => {
   })
 
   test('src/http knows no feature but the pure rules of keys and addresses, and no database', () => {
-    const pure = ['src/auth/token.ts', 'src/auth/ip-rules.ts']
+    const pure = ['src/access/keys/token.ts', 'src/access/keys/ip-rules.ts']
     const http = source.filter(({ path }) => partOf(path) === 'http')
     expect(
       breaches(http, (target) => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
+import { createLinkToken, hashToken } from '../../src/access/people/token.ts'
 import type { Config } from '../../src/config.ts'
-import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import type { BackupManifest } from '../../src/db/backup.ts'
 import type { LeftOut } from '../../src/db/restore-erasures.ts'
 import { consoleOrigin } from './folder.ts'

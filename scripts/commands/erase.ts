@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { ErasureReceipt } from '../../src/erasure/schemas.ts'
 import { AppError } from '../../src/errors.ts'
+import type { ErasureReceipt } from '../../src/privacy/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { type OfProject, projectOption } from './options.ts'
 import { startProgress } from './progress.ts'

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { KeyRecord } from '../../src/auth/key-record.ts'
+import type { KeyRecord } from '../../src/access/keys/key-record.ts'
 import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
 import { type AsJson, type OfProject, projectOption } from './options.ts'

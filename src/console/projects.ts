@@ -1,15 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { ProjectOfPerson } from '../access/people/session-answer.ts'
 import type { Retention } from '../calls/keeping/retention.ts'
 import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
-import type { Requirement } from '../db/requirements.ts'
+import { isConsoleOwner, type Requirement } from '../db/requirements.ts'
 import { members } from '../db/schema.ts'
 import { forbidden, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Project, Projects } from '../projects/projects.ts'
 import type { SettingsChange } from '../projects/schemas.ts'
 import type { Settings } from '../projects/settings.ts'
-import type { ProjectOfPerson } from './people/session-answer.ts'
-import { isConsoleOwner } from './people/set-up.ts'
 
 /** The console's owner, and the command line, have no such limit. */
 const projectsPerOwnerMax = 100

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, getTableColumns, not, or, type SQL, sql } from 'drizzle-orm'
+import type { PeopleOptions } from '../access/people/options.ts'
 import { callViews, members } from '../db/schema.ts'
 import { type AppError, forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
-import type { PeopleOptions } from './people/options.ts'
 import type { ArrangedViews, NewView } from './schemas.ts'
 
 /** The most views of one person in a project. */

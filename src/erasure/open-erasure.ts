@@ -2,7 +2,6 @@ import type { Core } from '../core/core.ts'
 import { ballastBytes } from '../db/ballast-file.ts'
 import { Erasure, type ErasureParts } from './erasure.ts'
 import { ProjectErasure, type ProjectErasureParts } from './project-erasure.ts'
-import { ErasureReceipts } from './receipts.ts'
 import { Sweeper } from './sweeper.ts'
 
 /** What erases the bytes of what was deleted. */
@@ -22,6 +21,5 @@ export function openErasure(
     erasure,
     sweeper,
     projectErasure: new ProjectErasure(core, { erasure, index, removedFiles }),
-    erasureReceipts: new ErasureReceipts(core),
   }
 }

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { networkOf } from '../auth/ip-rules.ts'
-import type { KeyKind } from '../auth/token.ts'
+import { networkOf } from '../access/keys/ip-rules.ts'
+import type { KeyKind } from '../access/keys/token.ts'
 import { AppError, forbidden, unavailable } from '../errors.ts'
 import { type Caller, type KeyScope, scopeAllows } from '../identity.ts'
 import type { Admission } from './admission.ts'

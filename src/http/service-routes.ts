@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { bearerToken } from '../auth/token.ts'
+import { bearerToken } from '../access/keys/token.ts'
 import { forbidden, unavailable } from '../errors.ts'
 import { named } from '../validation.ts'
 import { version } from '../version.ts'

@@ -1,4 +1,4 @@
-import type { KeyKind } from '../auth/token.ts'
+import type { KeyKind } from '../access/keys/token.ts'
 import type { AppError } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
 import { limits } from '../limits.ts'

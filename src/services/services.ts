@@ -1,22 +1,22 @@
+import { openAccess } from '../access/open-access.ts'
 import { openAlerts } from '../alerts/open-alerts.ts'
 import { openAnalysis } from '../analysis/open-analysis.ts'
 import { ReadingNotes } from '../audit/reading.ts'
-import { KeyChanges } from '../auth/key-changes.ts'
-import { Keys } from '../auth/keys.ts'
 import { openCalls } from '../calls/open-calls.ts'
 import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
+import { openConsole } from '../console/open-console.ts'
 import { sizesOf } from '../core/folder.ts'
 import { type CoreOptions, openCore } from '../core/open-core.ts'
 import { readLastBackup } from '../db/backup-note.ts'
 import { ChangeTags } from '../db/change-tags.ts'
-import { ErasureRequests } from '../erasure/erasure-requests.ts'
 import { openErasure } from '../erasure/open-erasure.ts'
 import { TextThreads } from '../knowledge/chunking/text-threads.ts'
 import { Follower } from '../knowledge/indexing/follower.ts'
 import { countPending } from '../knowledge/indexing/indexer.ts'
 import { openIndex, openKnowledge } from '../knowledge/open-knowledge.ts'
+import { openPrivacy } from '../privacy/open-privacy.ts'
 import { Projects } from '../projects/projects.ts'
 import { Settings } from '../projects/settings.ts'
 import { openFetching, openRecordingFiles, openRecordings } from '../recordings/open-recordings.ts'
@@ -24,7 +24,6 @@ import { openSources } from '../sources/open-sources.ts'
 import { openWebhooks } from '../webhooks/open-webhooks.ts'
 import { readBacklog } from './backlog.ts'
 import { createChatModel } from './chat-model.ts'
-import { createConsole } from './console.ts'
 import { createEmbedder } from './embedder.ts'
 import { Life } from './life.ts'
 
@@ -38,7 +37,7 @@ export type Services = Awaited<ReturnType<typeof openServices>>
 /** The whole service on one page, the ground floor first. What is closed at the end is closed from the top. */
 export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions) {
   const core = await openCore(options)
-  const { config, database, read, writeWhenFull, metrics, now } = core
+  const { config, database, read, metrics, now } = core
   const textThreads = new TextThreads()
   core.onClose(() => textThreads.close())
   const embedder = await createEmbedder({ ...core, log: options.log, textThreads })
@@ -62,15 +61,15 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   const ofSources = openSources(core, { erasure, ingest, recordings, fetchQueue, recordedSearch })
   const { platforms } = ofSources
   openFetching(core, { queue: fetchQueue, recordings, platforms, guard: addresses })
-  const erasureRequests = new ErasureRequests(core, { ...ofCalls, erasure, webhooks, alerts })
+  const ofPrivacy = openPrivacy(core, { ...ofCalls, erasure, webhooks, alerts })
+  const { erasureRequests } = ofPrivacy
   const beside = { indexer, index, erasure, projectErasure, erasureRequests, questionChecks }
   const follower = new Follower(core, beside)
   // What other machines have deleted is no open erasure of this one.
   if (!database.isLocal) core.onOwn(() => follower.followAll())
   const changeWatch = new ChangeWatch(core)
   core.onClose(() => changeWatch.close())
-  // A key can be revoked on a full disk, too.
-  const keys = new Keys({ ...core, write: writeWhenFull })
+  const { people, ...access } = openAccess(core)
   /** What an operator should know while reads and deletions work, in a sentence; null when nothing is wrong. */
   const problem = async () => database.problem() ?? (await ofAnalysis.budget.problem())
   metrics.watch({
@@ -96,6 +95,8 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     ...ofAlerts,
     ...ofAnalysis,
     ...ofSources,
+    ...ofPrivacy,
+    ...access,
     core,
     recordingFiles: files,
     chat,
@@ -103,19 +104,16 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     textThreads,
     index,
     removedFiles,
-    erasureRequests,
     follower,
     changeWatch,
-    keys,
     problem,
     requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),
     projects: new Projects({ ...core, projectErasure }),
     settings: new Settings(core),
     reading: new ReadingNotes(core),
-    keyChanges: new KeyChanges({ ...core, write: writeWhenFull }),
     changeTags: new ChangeTags(core),
     changes: new Changes({ ...core, watch: changeWatch, calls, knowledge }),
-    console: createConsole(core, { embedder, chat, keys, problem }),
+    console: { audit: core.audit, ...people, ...openConsole(core, { ...access, embedder, chat, problem }) },
     start: () => life.start(),
     notReadyBecause: () => life.notReadyBecause(),
     staleBecause: () => life.staleBecause(),

@@ -1,7 +1,7 @@
+import { LookUps } from '../agents/look-ups.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import { LookUps } from '../knowledge/protocols/look-ups.ts'
 import type { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import type { Recordings } from '../recordings/recordings.ts'

@@ -1,4 +1,4 @@
-import { compileIpRules } from '../auth/ip-rules.ts'
+import { compileIpRules } from '../access/keys/ip-rules.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Core } from '../core/core.ts'
 import type { Erasure } from '../erasure/erasure.ts'

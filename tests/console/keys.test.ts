@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { CreatedKey, KeyRecord } from '../../src/auth/key-record.ts'
+import type { CreatedKey, KeyRecord } from '../../src/access/keys/key-record.ts'
 import { startConsole, type TestConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { MemberRow } from '../../src/console/people/members.ts'
+import type { MemberRow } from '../../src/access/people/members.ts'
 import type { Role } from '../../src/identity.ts'
 import { byPerson } from '../../src/identity.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'

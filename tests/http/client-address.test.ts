@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { compileIpRules } from '../../src/auth/ip-rules.ts'
+import { compileIpRules } from '../../src/access/keys/ip-rules.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
 import fc from '../support/fast-check.ts'
 

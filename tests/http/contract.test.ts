@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { KeyKind } from '../../src/auth/token.ts'
+import type { KeyKind } from '../../src/access/keys/token.ts'
 import { type ErrorCode, errorStatus } from '../../src/errors.ts'
 import { createServer } from '../../src/server.ts'
 import { operationsOf, readDocument } from '../support/document.ts'

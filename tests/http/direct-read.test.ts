@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Keys } from '../../src/auth/keys.ts'
+import type { Keys } from '../../src/access/keys/keys.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 // A path that ends in "?" is the same read, but answered by Elysia.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
-import { compileIpRules } from '../../src/auth/ip-rules.ts'
+import { compileIpRules } from '../../src/access/keys/ip-rules.ts'
 import { Addresses } from '../../src/webhooks/addresses.ts'
 import { Poster } from '../../src/webhooks/post.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'

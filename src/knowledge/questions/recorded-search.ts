@@ -5,9 +5,6 @@ import type { SearchResult } from '../search/explain.ts'
 import type { Search } from '../search/search.ts'
 import type { Questions } from './questions.ts'
 
-/** Vapi sends this header to MCP servers; other platforms can be configured to. */
-const callHeader = 'x-call-id'
-
 interface RecordedSearchOptions {
   search: Pick<Search, 'search'>
   questions: Pick<Questions, 'add' | 'addRead'>
@@ -42,9 +39,4 @@ export class RecordedSearch {
 
 function isCallId(callId: unknown): callId is string {
   return typeof callId === 'string' && callIdPattern.test(callId)
-}
-
-/** The call id in the headers of a request; null if they have none. */
-export function callIdOf({ headers }: Request): string | null {
-  return headers.get(callHeader)
 }
