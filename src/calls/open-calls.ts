@@ -21,18 +21,18 @@ import { Ingest } from './writing/ingest.ts'
 /** The calls: written, found, read, reviewed, kept. */
 export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const { config, role, linkSecret } = core
-  const holds = new Holds({ ...core, erasure })
-  const figures = new Figures(core)
+  const holds = new Holds(core, { erasure })
+  const figures = new Figures(core, {})
   const deletion = new CallDeletion(core)
   const matcher = openTextMatcher()
   core.onClose(() => matcher.close())
   const wordBacklog = new WordBacklog(core)
   // What a command imports is history: people ask for its analysis.
   const analysisDelayMs = role === 'service' ? (config.analysis?.delayMs ?? null) : null
-  const ingest = new Ingest({ ...core, analysisDelayMs, wordBacklog })
+  const ingest = new Ingest(core, { analysisDelayMs, wordBacklog })
   const selections = new CallSelections(core)
-  const callers = new Callers({ ...core, selections, holds, address: new CallerAddress(linkSecret) })
-  const calls = new Calls({ ...core, erasure, holds, deletion, callers, matcher })
+  const callers = new Callers(core, { selections, holds, addresses: new CallerAddress(linkSecret) })
+  const calls = new Calls(core, { erasure, holds, deletion, callers, matcher })
   const callSets = new CallSets(core, { holds })
   core.jobs.addExpiry('call sets', () => callSets.expire())
   const windowFigures = new WindowFigures({ ...core, figures })

@@ -52,22 +52,22 @@ interface Beside {
 /** What agents know: items, their search, and what was asked. */
 export function openKnowledge(core: Core, { embedder, textThreads, index, erasure, holds }: Beside) {
   const { role, database, store, settingsOf, now } = core
-  const indexer = new Indexer({ ...core, embedder, index: role === 'service' ? index : null })
+  const indexer = new Indexer(core, { embedder, index: role === 'service' ? index : null })
   // Together: closed first, the index would refuse vectors that the indexer still brings; last, others would wait until it is filled.
   core.onClose(() => Promise.all([indexer.close(), index.close()]))
   // The processes that held leases have ended, and embedding twice does no harm.
   if (database.isLocal) core.onOwn(() => indexer.endLeases())
-  const search = new Search({ ...core, embedder, index })
+  const search = new Search(core, { embedder, index })
   core.onClose(() => search.close())
-  const questions = new Questions({ ...core, holds, erasure })
+  const questions = new Questions(core, { holds, erasure })
   core.onClose(() => questions.close())
   core.jobs.addExpiry('questions', () => questions.expire())
-  const knowledge = new Knowledge({ ...core, textThreads, indexer, index, erasure })
+  const knowledge = new Knowledge(core, { textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder({ ...core, embedder })
   core.onClose(() => earlyEmbedder.close())
   const groups = new QuestionGroups(core)
-  const golden = new GoldenQuestions({ ...core, erasure, questions })
-  const goldenRuns = new GoldenRuns({ ...core, search, golden })
+  const golden = new GoldenQuestions(core, { erasure, questions })
+  const goldenRuns = new GoldenRuns(core, { search, golden })
   const files = new FileReader()
   core.onClose(() => files.close())
   return {
@@ -75,12 +75,12 @@ export function openKnowledge(core: Core, { embedder, textThreads, index, erasur
     search,
     questions,
     // The console's playground and `knowledge check` use `search`, because no agent asks those questions.
-    recordedSearch: new RecordedSearch({ ...core, search, questions }),
+    recordedSearch: new RecordedSearch(core, { search, questions }),
     knowledge,
     earlyEmbedder,
-    itemChanges: new ItemChanges({ ...core, knowledge, textThreads, indexer, earlyEmbedder, erasure }),
-    indexedItems: new IndexedItems({ ...core, knowledge }),
-    idempotentCreates: new IdempotentCreates({ ...core, knowledge }),
+    itemChanges: new ItemChanges(core, { knowledge, textThreads, indexer, earlyEmbedder, erasure }),
+    indexedItems: new IndexedItems(core, { knowledge }),
+    idempotentCreates: new IdempotentCreates(core, { knowledge }),
     questionGroups: groups,
     questionMarks: new QuestionMarks(core),
     questionsOfCall: (projectId: number, callId: string) =>

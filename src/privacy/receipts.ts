@@ -1,15 +1,10 @@
 import { sql } from 'drizzle-orm'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { erasureRequests, erasures } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { preparedQueries } from '../db/store.ts'
 import { AppError } from '../errors.ts'
 import { toIso } from '../text/instant.ts'
 import type { ErasureReceipt } from './schemas.ts'
-
-interface ErasureReceiptsOptions {
-  store: StoreOf
-  recordHash: RecordHash
-}
 
 const [projectId, id] = [sql.placeholder('projectId'), sql.placeholder('id')]
 
@@ -62,15 +57,15 @@ const queries = preparedQueries((db) => ({
 
 /** Tells whether every byte of a deleted call or item, or of the calls of a request, is erased. */
 export class ErasureReceipts {
-  readonly #options: ErasureReceiptsOptions
+  readonly #core: Core
 
-  constructor(options: ErasureReceiptsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** @throws not_found if no record with this id was deleted in the project */
   async get(projectId: number, id: string): Promise<ErasureReceipt> {
-    const { store, recordHash } = this.#options
+    const { store, recordHash } = this.#core
     const { newest, request } = queries(store(projectId).read)
     const asked = await request.get({ projectId, id })
     if (asked) return toRequestReceipt({ id, ...asked })
@@ -90,7 +85,7 @@ export class ErasureReceipts {
 
   /** The receipts of the newest erasure requests, newest first. */
   async list(projectId: number): Promise<ErasureReceipt[]> {
-    const { requests } = queries(this.#options.store(projectId).read)
+    const { requests } = queries(this.#core.store(projectId).read)
     return (await requests.all({ projectId })).map(toRequestReceipt)
   }
 }

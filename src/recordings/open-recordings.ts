@@ -24,7 +24,7 @@ export function openRecordingFiles(core: Core) {
     : database.isLocal
       ? new FolderFiles(folder)
       : null
-  const removedFiles = new RemovedFiles({ ...core, write: core.writeWhenFull, files })
+  const removedFiles = new RemovedFiles({ ...core, write: core.writeWhenFull }, { files })
   core.onOwn(() => removedFiles.clearDrafts())
   return { files, removedFiles }
 }
@@ -46,8 +46,7 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
     audio: audioThreads,
     onMeasured: (row, length) => recordings.setLength(row, length),
   })
-  const recordings: Recordings = new Recordings({
-    ...core,
+  const recordings: Recordings = new Recordings(core, {
     files,
     ingest,
     holds,

@@ -3,16 +3,14 @@ import type { AuditAction } from '../audit/actions.ts'
 import type { Holds } from '../calls/keeping/holds.ts'
 import type { CallRecording } from '../calls/schemas.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { SettingsOf } from '../db/project-settings.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { calls, erasures, keys, projects, recordingFetches, recordings } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { preparedQueries } from '../db/store.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, callIsOnHold, callNotFound, callWasDeleted, forbidden, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
-import type { Log } from '../observability/log.ts'
 import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
 import type { Draft, RecordingFiles } from './files.ts'
@@ -44,11 +42,7 @@ export interface Write {
   audited?: { by?: ActedBy | undefined; actions: readonly AuditAction[] }
 }
 
-interface RecordingsOptions {
-  read: ReadDatabase
-  store: StoreOf
-  recordHash: RecordHash
-  settingsOf: SettingsOf
+interface RecordingsParts {
   /** Null where nodes share no folder. */
   files: RecordingFiles | null
   ingest: Pick<Ingest, 'setRecording'>
@@ -57,13 +51,9 @@ interface RecordingsOptions {
   probe(projectId: number, arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
   /** Called when a recording is kept. */
   onKept: () => void
-  /** Erases what a committed deletion leaves, the file included. */
-  erasure: { schedule(projectId: number): void }
-  config: { readonly recordingBytesMax: number }
+  erasure: Pick<Erasure, 'schedule'>
   /** Signs links. */
   secret: string
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 /** A recording that is open: read it to the end, or close it. */
@@ -120,13 +110,13 @@ const queries = preparedQueries((db) => ({
 
 /** The recordings of calls: keep, open, delete. */
 export class Recordings {
-  readonly #options: RecordingsOptions
+  readonly #parts: Core & RecordingsParts
   readonly #tokens: LinkTokens
   readonly #turns = { uploads: new Turns(), downloads: new Turns() }
 
-  constructor(options: RecordingsOptions) {
-    this.#options = options
-    this.#tokens = new LinkTokens(options.secret)
+  constructor(core: Core, parts: RecordingsParts) {
+    this.#parts = { ...core, ...parts }
+    this.#tokens = new LinkTokens(parts.secret)
   }
 
   /**
@@ -140,7 +130,7 @@ export class Recordings {
     id: string,
     parts: AsyncIterable<Uint8Array>,
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { redact, recordings: fetched } = await this.#options.settingsOf(projectId)
+    const { redact, recordings: fetched } = await this.#parts.settingsOf(projectId)
     if (redact.length > 0 && fetched === 'off') throw redacts()
     if (await this.#wasDeleted(projectId, 'call', id)) throw callWasDeleted()
     return await this.#keep(projectId, id, parts)
@@ -185,7 +175,7 @@ export class Recordings {
     }: { keyId: string; expiresInSeconds?: number | undefined },
   ): Promise<{ token: string; expiresAt: string }> {
     const { file } = await this.#rowOf(projectId, id)
-    const expiresAt = this.#options.now() + expiresInSeconds * 1_000
+    const expiresAt = this.#parts.now() + expiresInSeconds * 1_000
     const token = this.#tokens.make({ file, keyId, expiresAt })
     return { token, expiresAt: new Date(expiresAt).toISOString() }
   }
@@ -193,7 +183,7 @@ export class Recordings {
   /** @param enter called with the link's key before its file is opened @throws not_found, and what `enter` throws */
   async openLink(token: string, enter: (keyId: string) => void): Promise<OpenRecording> {
     const link = this.#tokens.read(token)
-    if (!link || link.expiresAt <= this.#options.now()) throw noRecording()
+    if (!link || link.expiresAt <= this.#parts.now()) throw noRecording()
     const { id, recording } = await this.#linked(link)
     enter(link.keyId)
     return await this.#open(id, recording)
@@ -207,7 +197,7 @@ export class Recordings {
 
   /** The bytes of all recordings, by the public id of their project. */
   async bytesKept(): Promise<{ project: string; bytes: number }[]> {
-    return await this.#options.read
+    return await this.#parts.read
       .select({ project: projects.publicId, bytes: sql<number>`sum(bytes)` })
       .from(recordings)
       .innerJoin(projects, eq(projects.id, recordings.projectId))
@@ -216,7 +206,7 @@ export class Recordings {
 
   /** How many recordings a project has, and their bytes. */
   async usage(projectId: number): Promise<{ recordings: number; bytes: number }> {
-    const { readForConsole } = this.#options.store(projectId)
+    const { readForConsole } = this.#parts.store(projectId)
     const [row] = await readForConsole
       .select({ recordings: sql<number>`count(*)`, bytes: sql<number>`coalesce(sum(bytes), 0)` })
       .from(recordings)
@@ -241,7 +231,7 @@ export class Recordings {
 
   /** Tells the length of a recording, which was not known when it arrived; not of one that is gone meanwhile. */
   async setLength(row: Row, length: Pick<Row, 'durationSeconds' | 'channels'>): Promise<void> {
-    const { read, ingest } = this.#options
+    const { read, ingest } = this.#parts
     const call = await queries(read).byFile.get({ file: row.file })
     if (!call) return
     const condition = sql`exists (select 1 from ${recordings} where file = ${row.file})`
@@ -263,7 +253,7 @@ export class Recordings {
     parts: AsyncIterable<Uint8Array>,
     terms: Terms = {},
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { files, config, probe } = this.#options
+    const { files, config, probe } = this.#parts
     if (!files) throw notKeptHere()
     const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns.uploads }
     const arrived = await receive(parts, limits)
@@ -290,7 +280,7 @@ export class Recordings {
     { arrived, told, terms, files }: Commit,
     attempt = 1,
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { ingest, now, erasure, onKept, log } = this.#options
+    const { ingest, now, erasure, onKept, log } = this.#parts
     const { draft, key, contentType, bytes, sha256 } = arrived
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
     const isSame = before?.sha256 === sha256
@@ -332,7 +322,7 @@ export class Recordings {
     entry?: SQL,
     attempt = 1,
   ): Promise<void> {
-    const { ingest, erasure } = this.#options
+    const { ingest, erasure } = this.#parts
     const { seq, recording } = (await this.#find(projectId, id)) ?? { seq: null, recording: null }
     if (seq === null) throw callNotFound()
     if (!recording) throw noRecording()
@@ -380,12 +370,12 @@ export class Recordings {
   /** Requests the erasure of the recording that is there. */
   #ledger(projectId: number, id: string, call: SQL): SQL {
     const isThere = sql`exists (select 1 from ${recordings} where seq = ${call})`
-    return erasing(this.#options, { projectId, kind: 'recording', id }, isThere)
+    return erasing(this.#parts, { projectId, kind: 'recording', id }, isThere)
   }
 
   /** Whether the call is on hold, and what must still be so when something is written, also by `others`. */
   async #holdsOn(projectId: number, seq: number | null, others = sql`true`) {
-    const { store, holds } = this.#options
+    const { store, holds } = this.#parts
     const { seqs, isAsSeen } = await holds.among(store(projectId).read, projectId, sql`select ${seq} as seq`)
     const condition = sql`(${isAsSeen.condition}) and (${others})`
     const requirement = { condition, otherwise: () => new HasChanged() }
@@ -393,7 +383,7 @@ export class Recordings {
   }
 
   async #find(projectId: number, id: string) {
-    return await queries(this.#options.store(projectId).read).byCall.get({ projectId, id })
+    return await queries(this.#parts.store(projectId).read).byCall.get({ projectId, id })
   }
 
   /** @throws not_found */
@@ -406,18 +396,18 @@ export class Recordings {
 
   /** @throws not_found */
   async #linked(link: Link) {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const found = await queries(read).byLink.get({ ...link, now: now() })
     if (!found) throw noRecording()
     return found
   }
 
   async #isNamed(file: string): Promise<boolean> {
-    return (await queries(this.#options.read).byFile.get({ file })) !== undefined
+    return (await queries(this.#parts.read).byFile.get({ file })) !== undefined
   }
 
   async #open(id: string, { file, key, contentType, bytes, sha256 }: Row): Promise<OpenRecording> {
-    const opened = await this.#options.files?.open(file)
+    const opened = await this.#parts.files?.open(file)
     if (!opened) throw noRecording()
     const { close } = opened
     if ((await opened.bytes()) !== storedBytesOf(bytes)) {
@@ -444,7 +434,7 @@ export class Recordings {
   }
 
   async #wasDeleted(projectId: number, kind: 'call' | 'recording', id: string): Promise<boolean> {
-    const { store, recordHash } = this.#options
+    const { store, recordHash } = this.#parts
     const hash = recordHash(projectId, kind, id)
     return (await queries(store(projectId).read).deleted.get({ projectId, kind, hash })) !== undefined
   }

@@ -25,8 +25,8 @@ interface Beside {
 export function openSources(core: Core, { erasure, ingest, recordings, fetchQueue, recordedSearch }: Beside) {
   const { settingsOf } = core
   // A source can be deleted on a full disk, too.
-  const sources = new Sources({ ...core, write: core.writeWhenFull, erasure })
-  const failures = new SourceFailures({ ...core, sources, erasure })
+  const sources = new Sources({ ...core, write: core.writeWhenFull }, { erasure })
+  const failures = new SourceFailures(core, { sources, erasure })
   core.jobs.addExpiry('sources', async () => {
     await sources.expireSecrets()
     await failures.expire()
@@ -39,8 +39,7 @@ export function openSources(core: Core, { erasure, ingest, recordings, fetchQueu
     eventCounts: counts,
     callSessions,
     platforms: new SourceRecordings(sources),
-    livekitReceiver: new LiveKitReceiver({
-      ...core,
+    livekitReceiver: new LiveKitReceiver(core, {
       sources,
       callSessions,
       counts,
@@ -49,8 +48,7 @@ export function openSources(core: Core, { erasure, ingest, recordings, fetchQueu
         !(await recordings.isUnwanted(projectId, callId)),
       keepRecording: (projectId, callId, chunks) => recordings.keep(projectId, callId, chunks),
     }),
-    sourceEvents: new SourceEvents({
-      ...core,
+    sourceEvents: new SourceEvents(core, {
       sources,
       failures,
       counts,

@@ -1,3 +1,4 @@
+import type { Core } from '../core/core.ts'
 import { AppError, unavailable } from '../errors.ts'
 import type { Fault, NamedRecording, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
@@ -8,7 +9,7 @@ import type { Sources, WebhookSource } from './sources.ts'
 /** A full disk needs an operator, so an early retry is of no use. */
 const fullRetrySeconds = 60
 
-interface SourceEventsOptions {
+interface SourceEventsParts {
   sources: Sources
   failures: SourceFailures
   counts: EventCounts
@@ -23,7 +24,6 @@ interface SourceEventsOptions {
     /** Null for a body that is not a question. A failed search has an answer, too. */
     answer(platform: string, projectId: number, body: unknown): Promise<object | null>
   }
-  now: () => number
 }
 
 /** Reads a body as JSON. @throws invalid_request */
@@ -31,10 +31,10 @@ type Parse = (body: Uint8Array) => unknown
 
 /** Receives the events that platforms send. */
 export class SourceEvents {
-  readonly #options: SourceEventsOptions
+  readonly #parts: Core & SourceEventsParts
 
-  constructor(options: SourceEventsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SourceEventsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -49,7 +49,7 @@ export class SourceEvents {
 
   /** @throws invalid_signature */
   verify({ platform, secrets }: WebhookSource, signed: Pick<SignedRequest, 'headers' | 'body'>): void {
-    if (!isSigned(platforms[platform], { ...signed, now: this.#options.now() }, secrets)) throw notGenuine()
+    if (!isSigned(platforms[platform], { ...signed, now: this.#parts.now() }, secrets)) throw notGenuine()
   }
 
   /**
@@ -69,7 +69,7 @@ export class SourceEvents {
   }
 
   async #receive(source: WebhookSource, body: Uint8Array, parse: Parse): Promise<object> {
-    const { failures, counts, lookUps, now } = this.#options
+    const { failures, counts, lookUps, now } = this.#parts
     counts.add(source.id, now())
     const read = resultOf(() => parse(body))
     if (read.fault) {
@@ -89,7 +89,7 @@ export class SourceEvents {
    * @throws not_found
    */
   async readAgain(projectId: number, id: string): Promise<{ read: number; failed: number }> {
-    const { sources, failures } = this.#options
+    const { sources, failures } = this.#parts
     await sources.get(projectId, id)
     const source = await sources.open(id)
     const counted = { read: 0, failed: 0 }
@@ -133,12 +133,12 @@ export class SourceEvents {
     body: unknown,
   ) {
     const recording = recordingIn(platforms[platform], body, options)
-    if (recording) await this.#options.recordings.named(projectId, id, { ...recording, sourceId })
+    if (recording) await this.#parts.recordings.named(projectId, id, { ...recording, sourceId })
   }
 
   async #put({ projectId, platform }: WebhookSource, id: string, event: object): Promise<Fault | null> {
     try {
-      await this.#options.ingest.putEvent(projectId, id, event, platform)
+      await this.#parts.ingest.putEvent(projectId, id, event, platform)
       return null
     } catch (error) {
       if (error instanceof AppError) return faultOf(error)

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, invalidRequest, notFound, refuseFields } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
@@ -58,14 +56,8 @@ export interface OpenSource {
 /** A source to whose address its platform sends. */
 export type WebhookSource = OpenSource & { platform: WebhookPlatform }
 
-interface SourcesOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
-  now: () => number
+interface SourcesParts {
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 const queries = preparedQueries((db) => {
@@ -95,10 +87,10 @@ const queries = preparedQueries((db) => {
  * be checked otherwise, and are returned only when they are made.
  */
 export class Sources {
-  readonly #options: SourcesOptions
+  readonly #parts: Core & SourcesParts
 
-  constructor(options: SourcesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SourcesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
@@ -118,7 +110,7 @@ export class Sources {
     })
     const isMade = given === undefined && secretFrom === 'us'
     const secret = isMade ? newSecret() : (given ?? null)
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     const row = {
       id: `src_${randomBytes(16).toString('hex')}`,
       projectId,
@@ -170,7 +162,7 @@ export class Sources {
         : secret !== undefined && secretProblem(record.platform, secret),
     })
     const present = secret ?? newSecret()
-    const { write, audit, now, erasure } = this.#options
+    const { write, audit, now, erasure } = this.#parts
     const { rotated } = await write.batchIf([ownsProject(projectId, by)], {
       // An earlier previous secret is overwritten, so its bytes must be erased.
       ledger: this.#erasing(projectId, id),
@@ -198,7 +190,7 @@ export class Sources {
   async change(projectId: number, id: string, options: SourceOptions, by?: ActedBy): Promise<SourceRecord> {
     const record = await this.get(projectId, id)
     refuseFields(optionProblems(record.platform, options))
-    const { write, audit, erasure } = this.#options
+    const { write, audit, erasure } = this.#parts
     const before = sql`${sources.options}`
     const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
     const kept = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
@@ -218,7 +210,7 @@ export class Sources {
 
   /** Takes effect with the next request. Secrets and failures are erased like a deleted record. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
-    const { write, audit, erasure } = this.#options
+    const { write, audit, erasure } = this.#parts
     const record = await this.get(projectId, id)
     const { deleted } = await write.batchIf([ownsProject(projectId, by)], {
       ledger: this.#erasing(projectId, id),
@@ -239,12 +231,12 @@ export class Sources {
 
   /** The sources of LiveKit with this API key, in any project; those that have received something first. */
   async openByApiKey(apiKey: string): Promise<OpenSource[]> {
-    const found = await queries(this.#options.read).byApiKey.all({ apiKey })
+    const found = await queries(this.#parts.read).byApiKey.all({ apiKey })
     return found.map(({ source }) => this.#open(source))
   }
 
   async #find(id: string): Promise<OpenSource> {
-    const found = await queries(this.#options.read).byId.get({ id })
+    const found = await queries(this.#parts.read).byId.get({ id })
     if (!found) throw noSuchSource()
     return this.#open(found.source)
   }
@@ -252,7 +244,7 @@ export class Sources {
   #open(row: typeof sources.$inferSelect): OpenSource {
     const { id, projectId, platform, secret, previousSecret, previousSecretUntil, options } = row
     if (!isPlatform(platform)) throw noSuchSource()
-    const isOverlap = previousSecretUntil !== null && this.#options.now() < previousSecretUntil
+    const isOverlap = previousSecretUntil !== null && this.#parts.now() < previousSecretUntil
     const secrets = [secret, isOverlap ? previousSecret : null].filter((each) => each !== null)
     return { id, projectId, platform, secrets, options }
   }
@@ -264,7 +256,7 @@ export class Sources {
 
   /** Erases previous secrets a day after their rotation. */
   async expireSecrets(): Promise<void> {
-    const { read, write, now, erasure } = this.#options
+    const { read, write, now, erasure } = this.#parts
     const isOver = sql`${sources.previousSecretUntil} <= ${now()}`
     const over = await read
       .select({ id: sources.id, projectId: sources.projectId })
@@ -283,11 +275,11 @@ export class Sources {
   }
 
   #erasing(projectId: number, id: string): SQL {
-    return erasing(this.#options, { projectId, kind: 'source', id })
+    return erasing(this.#parts, { projectId, kind: 'source', id })
   }
 
   async #select(where: SQL | undefined): Promise<SourceRecord[]> {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const failures = sql<number>`(select count(*) from ${sourceFailures}
       where source_id = ${sources.id} and at > ${now() - failuresKeptMs})`
     const rows = await read

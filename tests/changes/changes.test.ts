@@ -239,12 +239,15 @@ describe('GET /v1/changes', () => {
   })
 
   test.skipIf(ofFilesOnly)('a page is found by indexes, whatever the size of the project', async () => {
-    const { database, changeWatch: watch } = service.services
+    const { core, database, changeWatch: watch } = service.services
     const statements: SQL[] = []
     const read = recording(database.read, statements)
     const none = { documents: async () => new Map<number, string>() }
-    const options = { dataVersion: () => 1, recordHash: () => '', watch, calls: none, knowledge: none }
-    await new Changes({ store: () => ({ ...database, read }), ...options }).newest(1).catch(() => undefined)
+    const changes = new Changes(
+      { ...core, store: () => ({ ...database, read }) },
+      { watch, calls: none, knowledge: none },
+    )
+    await changes.newest(1).catch(() => undefined)
     const { sql: text } = new SQLiteSyncDialect().sqlToQuery(sql`select * from ${statements[0]} order by seq`)
     const plan = await planOf(database.file, sql.raw(text.replaceAll('?', '1')))
     expect(plan).toContain('calls USING INDEX calls_by_change (project_id=? AND change_seq>?)')

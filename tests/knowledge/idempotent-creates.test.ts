@@ -102,16 +102,8 @@ describe('a create that is sent again under its Idempotency-Key', () => {
 
   test('in two processes at once makes one item, which both answer', async () => {
     const project = await service.mintProject()
-    const { database, knowledge } = service.services
-    const [one, other] = [1, 2].map(
-      () =>
-        new IdempotentCreates({
-          store: database.store,
-          recordHash: (projectId, kind, id) => `${projectId} ${kind} ${id}`,
-          knowledge,
-          now: Date.now,
-        }),
-    )
+    const { core, knowledge } = service.services
+    const [one, other] = [1, 2].map(() => new IdempotentCreates(core, { knowledge }))
     const made = await Promise.all(
       [one, other].map((creates) => creates?.add(project.projectId, item, 'both')),
     )

@@ -173,15 +173,10 @@ describe('questions of searches', () => {
   })
 
   test('wait while the settings of their project cannot be read, and are dropped with their project', async () => {
-    const { database, ...parts } = service.services
+    const { core, holds, erasure } = service.services
     const failures: Error[] = [primaryUnavailable('The database does not answer.'), new ProjectWasDeleted()]
-    const questions = new Questions({
-      ...parts,
-      ...database,
-      audit: { progress: () => sql`select 1` },
-      now: Date.now,
-      settingsOf: () => Promise.reject(failures.shift()),
-    })
+    const settingsOf = () => Promise.reject(failures.shift())
+    const questions = new Questions({ ...core, settingsOf }, { holds, erasure })
     questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0, coverage: 0 }, null)
     await expect(questions.flush()).rejects.toThrow('does not answer')
     // Reads the settings again, since the question still waits; after that none does.

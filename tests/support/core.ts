@@ -20,6 +20,11 @@ export async function coreOver(database: OpenDatabase, onError: (error: unknown)
   })
 }
 
+/** A core with only the members that the part under test uses. */
+export function coreWith(members: Partial<Core>): Core {
+  return members as Core
+}
+
 /** The same core, with jobs of its own, and whatever a test has otherwise. */
 export function coreLike(core: Core, other: Partial<Core>): Core {
   return {

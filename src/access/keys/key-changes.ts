@@ -1,9 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
 import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { keys } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import { type AppError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
@@ -38,21 +36,14 @@ interface Rotation {
   createdBy?: string | null
 }
 
-interface KeyChangesOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  now: () => number
-}
-
 type KeyRow = typeof keys.$inferSelect
 
 /** Changes keys in use. A change takes effect with the next request. */
 export class KeyChanges {
-  readonly #options: KeyChangesOptions
+  readonly #core: Core
 
-  constructor(options: KeyChangesOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /**
@@ -63,13 +54,10 @@ export class KeyChanges {
     const before = await this.#find(projectId, id)
     const { name, allowedIps, allowedOrigins, expiresAt } = edit
     const scope = before.scope ?? undefined
-    checkKeyInput(
-      { kind: before.kind, scope, name, allowedIps, allowedOrigins, expiresAt },
-      this.#options.now(),
-    )
+    checkKeyInput({ kind: before.kind, scope, name, allowedIps, allowedOrigins, expiresAt }, this.#core.now())
     const changes = changesOf(before, edit)
     if (changes.length === 0) return toRecord(before)
-    const { write, audit } = this.#options
+    const { write, audit } = this.#core
     const target = `${keyLabel(before)}: ${changes.join('; ')}`
     const { changed } = await write.batchIf([ownsProject(projectId, by)], {
       changed: write
@@ -91,7 +79,7 @@ export class KeyChanges {
    * `by` owns the project; not_found for an unknown or revoked key
    */
   async rotate(projectId: number, id: string, rotation: Rotation = {}, by?: ActedBy): Promise<CreatedKey> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#core
     const { overlapHours = overlapHoursDefault, createdBy = null } = rotation
     if (!(overlapHours >= 0 && overlapHours <= overlapHoursMax)) {
       throw invalidRequest([{ field: 'overlapHours', message: `must be from 0 to ${overlapHoursMax}` }])
@@ -122,7 +110,7 @@ export class KeyChanges {
 
   /** @throws not_found */
   async #find(projectId: number, id: string): Promise<KeyRow> {
-    const [row] = await this.#options.read.select().from(keys).where(isInUse(projectId, id))
+    const [row] = await this.#core.read.select().from(keys).where(isInUse(projectId, id))
     if (!row) throw noSuchKey()
     return row
   }

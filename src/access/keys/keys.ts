@@ -1,15 +1,12 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
 import { ownsProject } from '../../db/requirements.ts'
 import { keys, projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import { AppError, notFound, ProjectWasDeleted } from '../../errors.ts'
 import type { ActedBy, Caller, KeyScope } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import type { Log } from '../../observability/log.ts'
 import { toIso } from '../../text/instant.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
 import { type CreatedKey, checkKeyInput, type KeyRecord, keyLabel, toRecord } from './key-record.ts'
@@ -40,16 +37,6 @@ interface NewKey {
 interface AddressDraft {
   allowedIps: string[]
   address?: string | undefined
-}
-
-interface KeysOptions {
-  read: ReadDatabase
-  /** See Reader.dataVersion. */
-  dataVersion: () => number
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  now: () => number
-  log: Pick<Log, 'warn'>
 }
 
 /** The columns that a key is checked with. */
@@ -84,7 +71,7 @@ const queries = preparedQueries((db) => ({
 
 /** API and ingest keys. Only their hashes are stored. */
 export class Keys {
-  readonly #options: KeysOptions
+  readonly #core: Core
   /** Compiled allow-lists by their JSON. */
   readonly #rules = new LRUCache<string, IpRules>({
     max: rulesCachedMax,
@@ -100,13 +87,13 @@ export class Keys {
   readonly #requests = new LRUCache<string, number>({ max: lastUsedTrackedMax })
   readonly #recordedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
-  constructor(options: KeysOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project */
   async create(projectId: number, input: NewKey, by?: ActedBy): Promise<CreatedKey> {
-    checkKeyInput(input, this.#options.now())
+    checkKeyInput(input, this.#core.now())
     const key = generateKey(input.kind)
     const row = {
       id: newId('key'),
@@ -117,7 +104,7 @@ export class Keys {
       allowedIps: input.allowedIps,
       allowedOrigins: input.allowedOrigins ?? [],
       expiresAt: input.expiresAt,
-      createdAt: this.#options.now(),
+      createdAt: this.#core.now(),
       createdBy: input.createdBy ?? null,
       projectId,
       hash: hashKey(key),
@@ -126,7 +113,7 @@ export class Keys {
       revokedAt: null,
       replaces: null,
     }
-    const { write, audit } = this.#options
+    const { write, audit } = this.#core
     await write.batchIf([ownsProject(projectId, by)], {
       created: write.insert(keys).values(row),
       entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row), targetRef: row.id }),
@@ -159,7 +146,7 @@ export class Keys {
     clientAddress: () => string | null,
   ): Promise<Caller> {
     const row = this.#cached(kind, authorization) ?? (await this.#find(kind, authorization))
-    const now = this.#options.now()
+    const now = this.#core.now()
     if (row.expiresAt !== null && row.expiresAt <= now) {
       throw refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
     }
@@ -173,7 +160,7 @@ export class Keys {
 
   /** What the holder of a key may know of it. @throws unavailable if its project has just been deleted */
   async describe(projectId: number, id: string): Promise<OwnKey> {
-    const [row] = await this.#options.read
+    const [row] = await this.#core.read
       .select({
         id: keys.id,
         name: keys.name,
@@ -190,7 +177,7 @@ export class Keys {
   }
 
   async list(projectId: number): Promise<KeyRecord[]> {
-    const rows = await this.#options.read
+    const rows = await this.#core.read
       .select()
       .from(keys)
       .where(eq(keys.projectId, projectId))
@@ -203,7 +190,7 @@ export class Keys {
    * revoked key
    */
   async revoke(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; revoked: true }> {
-    const { read, write, audit, now } = this.#options
+    const { read, write, audit, now } = this.#core
     const isThisKey = and(eq(keys.id, id), eq(keys.projectId, projectId))
     const [key] = await read
       .select({ kind: keys.kind, scope: keys.scope, name: keys.name, hint: keys.hint })
@@ -238,7 +225,7 @@ export class Keys {
 
   /** The project that a key belongs to, even a revoked one. */
   async projectOf(id: string): Promise<number> {
-    const [row] = await this.#options.read
+    const [row] = await this.#core.read
       .select({ projectId: keys.projectId })
       .from(keys)
       .where(eq(keys.id, id))
@@ -249,7 +236,7 @@ export class Keys {
   /** The row of a header that was good, unless anything has been committed since it was read. */
   #cached(kind: KeyKind, authorization: string | null): KeyRow | undefined {
     // Read before the row: after a commit in between, the number differs the next time.
-    const version = this.#options.dataVersion()
+    const version = this.#core.dataVersion()
     if (version !== this.#rowsVersion) for (const rows of Object.values(this.#rows)) rows.clear()
     this.#rowsVersion = version
     return authorization === null ? undefined : this.#rows[kind].get(authorization)
@@ -260,7 +247,7 @@ export class Keys {
     if (authorization === null || token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind))
       throw refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
-    const row = await queries(this.#options.read).byHash.get({ hash: hashKey(token) })
+    const row = await queries(this.#core.read).byHash.get({ hash: hashKey(token) })
     if (!row || row.revokedAt !== null) {
       throw refused('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
     }
@@ -274,11 +261,11 @@ export class Keys {
     // A time in the future was written before the clock was corrected.
     if (recordedAt !== null && Math.abs(now - recordedAt) < lastUsedEveryMs) return
     this.#recordedAt.set(row.id, now)
-    this.#options.write
+    this.#core.write
       .update(keys)
       .set({ lastUsedAt: now, lastUsedIp: clientAddress() })
       .where(eq(keys.id, row.id))
-      .catch((error) => this.#options.log.warn({ error }, 'Could not record the last use of a key'))
+      .catch((error) => this.#core.log.warn({ error }, 'Could not record the last use of a key'))
   }
 }
 

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { SettingsOf } from '../../db/project-settings.ts'
+import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { type AppError, invalidRequest } from '../../errors.ts'
 import { clockOf } from '../../text/zone.ts'
 import { analysisPrefix, noValue } from '../filters.ts'
@@ -35,20 +34,18 @@ interface Groups {
   total: number
 }
 
-interface FiguresOptions {
-  store: StoreOf
-  settingsOf: SettingsOf
+interface FiguresParts {
   known?: KnownNumbers
 }
 
 /** Figures of the calls that filters find. */
 export class Figures {
-  readonly #options: FiguresOptions
+  readonly #parts: Core & FiguresParts
   readonly #known: KnownNumbers
 
-  constructor(options: FiguresOptions) {
-    this.#options = options
-    this.#known = options.known ?? new KnownNumbers()
+  constructor(core: Core, parts: FiguresParts) {
+    this.#parts = { ...core, ...parts }
+    this.#known = parts.known ?? new KnownNumbers()
   }
 
   /**
@@ -56,13 +53,13 @@ export class Figures {
    * @throws invalid_request for values that cannot be read, and for more hours, days or values than can be shown
    */
   read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
-    const db = this.#options.store(projectId).readInBackground
+    const db = this.#parts.store(projectId).readInBackground
     return this.#readOf(projectId, readFiguresRequest(query), db)
   }
 
   /** The same for the console, whose text may be a number or an id, as in its list of calls. */
   async readBox(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
-    const db = this.#options.store(projectId).readForConsole
+    const db = this.#parts.store(projectId).readForConsole
     const request = readFiguresRequest(query)
     const { search } = await readSearchBox(db, projectId, query)
     return await this.#readOf(
@@ -78,7 +75,7 @@ export class Figures {
     const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search), known }
     const isByTime = by === 'day' || by === 'hour'
     const { groups, total } = isByTime
-      ? await groupByTime(reading, by, (await this.#options.settingsOf(projectId)).timeZone)
+      ? await groupByTime(reading, by, (await this.#parts.settingsOf(projectId)).timeZone)
       : await groupByValue(reading)
     const data = groups.map(([key, tally]) => ({ key, value: shown(show, tally), calls: tally.calls }))
     return { of, show, by, data, total }

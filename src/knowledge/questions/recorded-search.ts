@@ -1,22 +1,21 @@
+import type { Core } from '../../core/core.ts'
 import { callIdPattern } from '../../ids.ts'
-import type { Metrics } from '../../observability/metrics.ts'
 import type { SearchRequest } from '../schemas.ts'
 import type { SearchResult } from '../search/explain.ts'
 import type { Search } from '../search/search.ts'
 import type { Questions } from './questions.ts'
 
-interface RecordedSearchOptions {
+interface RecordedSearchParts {
   search: Pick<Search, 'search'>
   questions: Pick<Questions, 'add' | 'addRead'>
-  metrics: Pick<Metrics, 'observeSearch'>
 }
 
 /** The search that agents use. It counts their questions, and keeps them if the project's settings say so. */
 export class RecordedSearch {
-  readonly #options: RecordedSearchOptions
+  readonly #parts: Core & RecordedSearchParts
 
-  constructor(options: RecordedSearchOptions) {
-    this.#options = options
+  constructor(core: Core, parts: RecordedSearchParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -24,7 +23,7 @@ export class RecordedSearch {
    * @throws unavailable when too many searches are under way
    */
   async search(projectId: number, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
-    const { search, questions, metrics } = this.#options
+    const { search, questions, metrics } = this.#parts
     const result = await search.search(projectId, request)
     metrics.observeSearch(result.answer)
     questions.add(projectId, request.query, result.answer, isCallId(callId) ? callId : null)
@@ -33,7 +32,7 @@ export class RecordedSearch {
 
   /** Says that the agent has read an item whole. @param callId as above */
   noteRead(projectId: number, itemId: string, callId: unknown): void {
-    if (isCallId(callId)) this.#options.questions.addRead({ projectId, itemId, callId })
+    if (isCallId(callId)) this.#parts.questions.addRead({ projectId, itemId, callId })
   }
 }
 

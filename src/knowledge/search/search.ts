@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { StoreOf } from '../../db/store.ts'
+import type { Core } from '../../core/core.ts'
 import { type AppError, unavailable } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorSearch } from '../indexing/index/indexes.ts'
@@ -35,11 +34,9 @@ const chunksPerPassage = 2
 const attemptsMax = 5
 const projectsMax = 10_000
 
-interface SearchOptions {
-  store: StoreOf
+interface SearchParts {
   embedder: Embedder
   index: VectorIndex
-  log: Pick<Log, 'debug'>
 }
 
 /** Milliseconds of a monotonic clock. */
@@ -47,17 +44,17 @@ const now = () => performance.now()
 
 /** Finds passages for an agent during a call, by meaning and by words, within a deadline. */
 export class Search {
-  readonly #options: SearchOptions
+  readonly #parts: Core & SearchParts
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
   /** By project: the last replacement of chunks that a search has seen. */
   readonly #replacedSeqs = new LRUCache<number, number>({ max: projectsMax })
   #underWay = 0
 
-  constructor(options: SearchOptions) {
-    this.#options = options
-    this.#keyword = new KeywordSearch({ store: options.store, now })
-    this.#queryVectors = new QueryVectors(options.embedder)
+  constructor(core: Core, parts: SearchParts) {
+    this.#parts = { ...core, ...parts }
+    this.#keyword = new KeywordSearch({ store: core.store, now })
+    this.#queryVectors = new QueryVectors(parts.embedder)
   }
 
   /** Whether the next search is refused. */
@@ -95,7 +92,7 @@ export class Search {
     request: SearchRequest,
     { startedAt, known }: { startedAt: number; known: number },
   ): Promise<SearchResult & { replacedSeq: number }> {
-    const { store } = this.#options
+    const { store } = this.#parts
     const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
     const wanted = request.mode ?? 'hybrid'
     const candidates = candidatesFor(limit)
@@ -180,7 +177,7 @@ export class Search {
 
   /** How many passages found by words make the vector index needless; 0 if it is always asked. */
   #wordsEnough(query: string, limit: number): number {
-    if (this.#options.embedder.isLexical) return limit
+    if (this.#parts.embedder.isLexical) return limit
     return isName(query.trim()) ? 1 : 0
   }
 
@@ -191,7 +188,7 @@ export class Search {
     candidates: number,
     options: VectorSearch,
   ): Promise<{ hits: VectorHit[]; embeddingMs: number; tookMs: number } | null> {
-    const { index, log } = this.#options
+    const { index, log } = this.#parts
     const startedAt = now()
     // All vectors are equally near to that of a query without meaning.
     if (!meaningPattern.test(query)) return { hits: [], embeddingMs: 0, tookMs: 0 }
@@ -224,7 +221,7 @@ export class Search {
     ranked: readonly Ranked[],
     limit: number,
   ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
-    const { readForSearch: read } = this.#options.store(projectId)
+    const { readForSearch: read } = this.#parts.store(projectId)
     const labels = ranked.map(({ label }) => label)
     // Read in one snapshot, so that a chunk and its replacement are never returned together.
     const { passages, replacedSeq } = await readPassages(read, projectId, labels)

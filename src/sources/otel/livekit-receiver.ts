@@ -1,3 +1,4 @@
+import type { Core } from '../../core/core.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { EventCounts } from '../event-counts.ts'
 import type { OpenSource, Sources } from '../sources.ts'
@@ -15,22 +16,21 @@ export type KeepRecording = (
   chunks: AsyncIterable<Uint8Array>,
 ) => Promise<void>
 
-interface ReceiverOptions {
+interface ReceiverParts {
   sources: Pick<Sources, 'openByApiKey'>
   callSessions: Pick<CallSessions, 'take'>
   counts: Pick<EventCounts, 'add'>
   /** Whether the project keeps recordings, and this one was not deleted before. */
   keepsRecording: (projectId: number, callId: string) => Promise<boolean>
   keepRecording: KeepRecording
-  now: () => number
 }
 
 /** Receives what LiveKit's agents observe of their sessions, as LiveKit's own receiver does. One job is one call. */
 export class LiveKitReceiver {
-  readonly #options: ReceiverOptions
+  readonly #parts: Core & ReceiverParts
 
-  constructor(options: ReceiverOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ReceiverParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -39,7 +39,7 @@ export class LiveKitReceiver {
    * @throws invalid_signature, and what `enter` throws
    */
   async sourceOf(headers: Headers, enter: (apiKey: string) => void): Promise<OpenSource> {
-    const { sources, now } = this.#options
+    const { sources, now } = this.#parts
     const token = readToken(headers, now())
     if (token) enter(token.apiKey)
     const found = token ? await sources.openByApiKey(token.apiKey) : []
@@ -56,7 +56,7 @@ export class LiveKitReceiver {
 
   /** Takes the spans of jobs, or the parts of their reports; committed when it returns. @throws unavailable */
   async take(source: OpenSource, spans: readonly Span[]): Promise<PartialSuccess> {
-    const { callSessions, counts, now } = this.#options
+    const { callSessions, counts, now } = this.#parts
     if (spans.length > 0) counts.add(source.id, now())
     return await callSessions.take(source.projectId, spans)
   }
@@ -90,7 +90,7 @@ export class LiveKitReceiver {
     { callId, isRedacted }: RecordingHeader,
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    const { keepsRecording, keepRecording } = this.#options
+    const { keepsRecording, keepRecording } = this.#parts
     if (isRedacted || !(await keepsRecording(projectId, callId))) return
     try {
       await keepRecording(projectId, callId, chunks)

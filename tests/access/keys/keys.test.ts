@@ -7,7 +7,8 @@ import { hashKey } from '../../../src/access/keys/token.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { AppError } from '../../../src/errors.ts'
 import { auditOf } from '../../support/audit.ts'
-import { logTo, noFailures } from '../../support/part-log.ts'
+import { coreWith } from '../../support/core.ts'
+import { logTo } from '../../support/part-log.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 
@@ -247,14 +248,9 @@ describe('the last use of a key', () => {
       const closed = await openDatabase(service.services.database.file)
       await closed.close()
       const failures: unknown[] = []
-      const keys = new Keys({
-        read: service.services.database.read,
-        write: closed.write,
-        dataVersion: service.services.database.dataVersion,
-        audit: service.services.console.audit,
-        now: () => clock.ms,
-        log: logTo((error) => failures.push(error)),
-      })
+      const { core } = service.services
+      const log = { ...core.log, ...logTo((error) => failures.push(error)) }
+      const keys = new Keys({ ...core, write: closed.write, now: () => clock.ms, log })
       const verify = () => keys.verify('live', `Bearer ${key}`, () => '127.0.0.1')
       expect((await verify()).projectId).toBe(project.projectId)
       await Bun.sleep(0)
@@ -284,12 +280,7 @@ describe('revoking a key', () => {
   test.skipIf(ofFilesOnly)('holds in another process on the same database', async () => {
     const { id, key } = await create()
     const other = await openDatabase(service.services.database.file)
-    const keys = new Keys({
-      ...other,
-      audit: auditOf(other),
-      now: () => clock.ms,
-      log: noFailures,
-    })
+    const keys = new Keys(coreWith({ ...other, audit: auditOf(other), now: () => clock.ms }))
     const use = () => project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
     expect((await use()).status).toBe(200)
     await keys.revoke(project.projectId, id)

@@ -11,9 +11,9 @@ import { evaluationOf, isListed, type KnownCall, shownOf } from '../rules.ts'
 
 setDefaultTimeout(240_000)
 const service = await startService()
-const { database, settingsOf } = service.services
+const { core } = service.services
 /** Keeps the numbers of the smallest projects, too. */
-const keeping = new Figures({ store: database.store, settingsOf, known: new KnownNumbers(0) })
+const keeping = new Figures(core, { known: new KnownNumbers(0) })
 afterAll(() => service.stop())
 
 type Query = Record<string, string[]>

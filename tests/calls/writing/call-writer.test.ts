@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { Ingest } from '../../../src/calls/writing/ingest.ts'
-import { createSettingsReader } from '../../../src/db/project-settings.ts'
-import { createRecordHash } from '../../../src/db/record-hash.ts'
+import type { Core } from '../../../src/core/core.ts'
 import type { StoreOf } from '../../../src/db/store.ts'
-import { auditOf } from '../../support/audit.ts'
+import { coreOver } from '../../support/core.ts'
 import { type FreshDatabase, openFreshDatabase } from '../../support/database.ts'
 import { failureOf } from '../../support/failure.ts'
 import { projectsOf } from '../../support/projects.ts'
 
 let fresh: FreshDatabase
+let core: Core
 beforeAll(async () => {
   fresh = await openFreshDatabase()
+  core = await coreOver(fresh.database, () => undefined)
 })
 afterAll(() => fresh.close())
 
@@ -55,16 +56,7 @@ async function twoProcesses(overtaking: CallChange) {
 }
 
 function ingestOn(store: StoreOf): Ingest {
-  return new Ingest({
-    store,
-    recordHash: createRecordHash('key'),
-    audit: auditOf(fresh.database),
-    settingsOf: createSettingsReader(fresh.database),
-    wordBacklog: { schedule: () => undefined },
-    config: { callBytesMax: 8_388_608 },
-    analysisDelayMs: null,
-    now: Date.now,
-  })
+  return new Ingest({ ...core, store }, { wordBacklog: { schedule: () => undefined }, analysisDelayMs: null })
 }
 
 /** The same store, where something happens before each batch. */

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { createRecordHash } from '../../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../../src/db/schema.ts'
 import type { StoreOf } from '../../../src/db/store.ts'
+import { ProjectStores } from '../../../src/db/store.ts'
 import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
 import { toChunkRows } from '../../../src/knowledge/chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
@@ -14,7 +14,6 @@ import { HuggingFaceEmbedder } from '../../../src/knowledge/embedding/huggingfac
 import { Indexer } from '../../../src/knowledge/indexing/indexer.ts'
 import { Knowledge } from '../../../src/knowledge/knowledge.ts'
 import { stemOf } from '../../../src/text/words.ts'
-import { auditOf } from '../../support/audit.ts'
 import { chunksWith } from '../../support/chunk-words.ts'
 import { coreLike, coreOver } from '../../support/core.ts'
 import { openFreshDatabase } from '../../support/database.ts'
@@ -554,32 +553,27 @@ async function build({
   const project = projectId ?? (await newProject())
   const failures: { attempt: number; error: Error }[] = []
   const added: number[][] = []
-  const indexer = new Indexer({
-    read: database.read,
-    stores: { of: store, isClosed: isGone },
+  const stores = Object.assign(new ProjectStores(database.store), { of: store, isClosed: isGone })
+  const log = logTo((_error, fields) => failures.push(fields as (typeof failures)[number]))
+  const own = coreLike(core, { store, stores, now: readClock, log: { ...core.log, ...log } })
+  const indexer = new Indexer(own, {
     embedder,
     index: {
       add: async (_project, labels) => void added.push([...labels]),
       eraseDeleted: async () => undefined,
     },
     ...(leaseMs ? { leaseMs } : {}),
-    now: readClock,
     random,
-    jobs: coreLike(core, {}).jobs,
-    log: logTo((_error, fields) => failures.push(fields as (typeof failures)[number])),
   })
-  const knowledge = new Knowledge({
-    audit: auditOf(database),
-    store,
-    recordHash: createRecordHash('key'),
-    config: { indexWaitMs: 10_000, knowledgeTextBytesMax: 1_048_576 },
-    textThreads: { toChunkRows: async (text, name) => toChunkRows(text, name) },
-    indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
-    index: { remove: async () => undefined },
-    erasure: { schedule: () => undefined },
-    now: readClock,
-    log: noFailures,
-  })
+  const knowledge = new Knowledge(
+    { ...own, log: { ...core.log, ...noFailures } },
+    {
+      textThreads: { toChunkRows: async (text, name) => toChunkRows(text, name) },
+      indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
+      index: { remove: async () => undefined },
+      erasure: { schedule: () => undefined },
+    },
+  )
   return {
     projectId: project,
     indexer,

@@ -4,7 +4,6 @@ import { labelsOfItems } from '../../../src/knowledge/search/passages.ts'
 import { Search } from '../../../src/knowledge/search/search.ts'
 import { failureOf } from '../../support/failure.ts'
 import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
-import { noFailures } from '../../support/part-log.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
 interface Hit {
@@ -507,7 +506,7 @@ describe('two projects with the same texts', () => {
 test('a text that is changed between finding and reading is searched for again', async () => {
   const own = await service.mintProject()
   const id = await create(own, { name: 'Hours', text: 'Open until five.' })
-  const { index, database, embedder } = service.services
+  const { core, index, database, embedder } = service.services
   let searches = 0
   const overtaken: VectorIndex = Object.assign(Object.create(index), {
     search: async () => {
@@ -516,7 +515,7 @@ test('a text that is changed between finding and reading is searched for again',
       return labels.map((label) => ({ label, similarity: 1 }))
     },
   })
-  const search = new Search({ store: database.store, embedder, index: overtaken, log: noFailures })
+  const search = new Search(core, { embedder, index: overtaken })
   const request = { query: 'How long are you open?', mode: 'vector', timeoutMs: 10_000 } as const
   const { answer } = await search.search(own.projectId, request)
   expect(answer.data.map(({ text }) => text)).toEqual(['Open until six.'])

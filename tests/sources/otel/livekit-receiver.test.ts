@@ -468,14 +468,13 @@ test.each([
 describe('a recording', () => {
   /** The service with something that keeps recordings. */
   function keeping(keepRecording: KeepRecording, keeps = true) {
-    const { sources, callSessions, eventCounts } = service.services
-    const livekitReceiver = new LiveKitReceiver({
+    const { core, sources, callSessions, eventCounts } = service.services
+    const livekitReceiver = new LiveKitReceiver(core, {
       sources,
       callSessions,
       counts: eventCounts,
       keepsRecording: async () => keeps,
       keepRecording,
-      now: Date.now,
     })
     const app = createServer({ ...service.services, livekitReceiver }, () => null)
     return (sent: Sent, token: string, body: BodyInit = sent.body) =>
