@@ -25,8 +25,7 @@ export function openAccess(core: Core) {
 function openPeople(core: Core) {
   const { config, log, database, sessionSecret } = core
   const { oidc, publicUrl } = config
-  const common = { ...core, oidc }
-  const limits = new SignInLimits({ ...common, networkOf })
+  const limits = new SignInLimits(core, { networkOf })
   let loading: Promise<Auth> | undefined
   // Loaded only when it is used: better-auth takes 17 MB of memory.
   const auth = () => {
@@ -40,18 +39,18 @@ function openPeople(core: Core) {
     )
     return loading
   }
-  const sessions = new Sessions({ ...common, auth, limits })
-  const people = new People(common)
+  const sessions = new Sessions(core, { auth, limits })
+  const people = new People(core)
   const provider = oidc && new Provider(oidc, log)
   return {
     sessions,
     people,
-    openSessions: new OpenSessions(common),
-    twoFactor: new TwoFactor({ ...common, auth, limits }),
-    twoFactorRule: new TwoFactorRule(common),
-    members: new Members(common),
-    links: new Links({ ...common, auth, sessions, limits }),
-    providerSignIn: new ProviderSignIn({ ...common, auth, sessions, limits, provider, publicUrl }),
-    invitations: new Invitations({ ...common, people }),
+    openSessions: new OpenSessions(core),
+    twoFactor: new TwoFactor(core, { auth, limits }),
+    twoFactorRule: new TwoFactorRule(core),
+    members: new Members(core),
+    links: new Links(core, { auth, sessions, limits }),
+    providerSignIn: new ProviderSignIn(core, { auth, sessions, limits, provider }),
+    invitations: new Invitations(core, { people }),
   }
 }

@@ -1,5 +1,5 @@
+import type { Core } from '../core/core.ts'
 import { AppError } from '../errors.ts'
-import type { Log } from '../observability/log.ts'
 import { compileCheck } from '../validation.ts'
 import { faultsSentence } from './error-sentence.ts'
 import { answerTool, asObject, type LookUpOptions } from './tool.ts'
@@ -9,15 +9,11 @@ import { VapiKnowledgeRequest, VapiToolRequest } from './vapi-schemas.ts'
 const checkKnowledge = compileCheck(VapiKnowledgeRequest)
 const checkTool = compileCheck(VapiToolRequest)
 
-interface LookUpsOptions extends Pick<LookUpOptions, 'search'> {
-  log: Pick<Log, 'error'>
-}
-
 /** Answers questions that platforms' agents send to a source during a call, signed like its events. */
 export class LookUps {
   readonly #options: LookUpOptions
 
-  constructor({ search, log }: LookUpsOptions) {
+  constructor({ log }: Core, { search }: Pick<LookUpOptions, 'search'>) {
     const onFailure = (error: unknown) => log.error({ error }, 'A search during a call failed')
     this.#options = { search, onFailure }
   }

@@ -63,7 +63,7 @@ export function openKnowledge(core: Core, { embedder, textThreads, index, erasur
   core.onClose(() => questions.close())
   core.jobs.addExpiry('questions', () => questions.expire())
   const knowledge = new Knowledge(core, { textThreads, indexer, index, erasure })
-  const earlyEmbedder = new EarlyEmbedder({ ...core, embedder })
+  const earlyEmbedder = new EarlyEmbedder(core, { embedder })
   core.onClose(() => earlyEmbedder.close())
   const groups = new QuestionGroups(core)
   const golden = new GoldenQuestions(core, { erasure, questions })

@@ -54,7 +54,7 @@ export function openSources(core: Core, { erasure, ingest, recordings, fetchQueu
       counts,
       ingest,
       recordings: fetchQueue,
-      lookUps: new LookUps({ ...core, search: recordedSearch }),
+      lookUps: new LookUps(core, { search: recordedSearch }),
     }),
   }
 }

@@ -4,7 +4,7 @@ import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { addressHeader } from './client.ts'
 import { passwordCharsMax, passwordCharsMin } from './credentials.ts'
-import { sessionRenewedAfterMs } from './options.ts'
+import { sessionRenewedAfterMs } from './open-sessions.ts'
 import { providerPlugin } from './provider-plugin.ts'
 
 /** Never resolved: better-auth only gets calls from this process. */

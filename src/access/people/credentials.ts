@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { accounts, invitations, people, sessions, twoFactors, verifications } from '../../db/schema.ts'
 import { forbidden, refuseFields } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
-import type { ProviderConfig } from './options.ts'
+import type { ProviderConfig } from './provider-config.ts'
 
 export interface Person {
   id: string

@@ -3,7 +3,7 @@ import { type AuditTrail, personLabelSql } from '../../audit/audit-trail.ts'
 import { isConsoleOwner } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import type { ActedBy } from '../../identity.ts'
-import type { GroupRole } from './options.ts'
+import type { GroupRole } from './provider-config.ts'
 
 /**
  * The statements that give a person the roles of their groups, and take those that earlier groups gave, the last owner's

@@ -1,11 +1,11 @@
 import { and, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { isConsoleOwner, ownsProject, personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { type AppError, forbidden, invalidRequest, notFound } from '../../errors.ts'
 import { type ActedBy, personLabel, type Role } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import { type Person, refusePasswords } from './credentials.ts'
-import type { PeopleOptions } from './options.ts'
 import type { People } from './people.ts'
 import { findConsoleOwner } from './set-up.ts'
 import { createLinkToken, hashToken } from './token.ts'
@@ -29,7 +29,7 @@ export interface CreatedInvitation extends InvitationRow {
   link: string
 }
 
-interface InvitationsOptions extends PeopleOptions {
+interface InvitationsParts {
   people: Pick<People, 'find'>
 }
 
@@ -45,18 +45,18 @@ const columns = {
 
 /** Creates and revokes one-time links. A link is shown once; only the hash of its token is stored. */
 export class Invitations {
-  readonly #options: InvitationsOptions
+  readonly #parts: Core & InvitationsParts
 
-  constructor(options: InvitationsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: InvitationsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Open invitations, newest first. */
   async list(projectId: number): Promise<InvitationRow[]> {
-    const rows = await this.#options.read
+    const rows = await this.#parts.read
       .select(columns)
       .from(invitations)
-      .where(and(eq(invitations.projectId, projectId), gt(invitations.expiresAt, this.#options.now())))
+      .where(and(eq(invitations.projectId, projectId), gt(invitations.expiresAt, this.#parts.now())))
       .orderBy(desc(invitations.createdAt), desc(invitations.id))
     return rows.map(toRow)
   }
@@ -66,7 +66,7 @@ export class Invitations {
    * @throws forbidden unless `by` owns the project; invalid_request when too many are open
    */
   async create(projectId: number, role: Role, baseUrl: string, by?: ActedBy): Promise<CreatedInvitation> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     const token = createLinkToken()
     const [id, createdAt, expiresAt] = [newId('inv'), now(), now() + invitationMs]
     const values = {
@@ -95,7 +95,7 @@ export class Invitations {
 
   /** @throws forbidden unless `by` owns the project; not_found */
   async revoke(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; revoked: true }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#parts
     const { revoked } = await write.batchIf([ownsProject(projectId, by)], {
       revoked: write
         .delete(invitations)
@@ -112,7 +112,7 @@ export class Invitations {
    * not accepted, unless the person owns the console
    */
   async createPasswordLink(email: string, baseUrl: string): Promise<PasswordLink> {
-    const person = await this.#options.people.find(email)
+    const person = await this.#parts.people.find(email)
     // The command line has no identity; as the person's own event it appears in their projects' trails.
     const by = { actor: { id: person.id, name: null }, address: null }
     return await this.#createPasswordLink(person, baseUrl, { by, projectId: null, requirements: [] })
@@ -129,7 +129,7 @@ export class Invitations {
     baseUrl: string,
     by: ActedBy,
   ): Promise<PasswordLink> {
-    const [person] = await this.#options.read
+    const [person] = await this.#parts.read
       .select({ id: people.id, name: people.name, email: people.email })
       .from(members)
       .innerJoin(people, eq(people.id, members.personId))
@@ -148,10 +148,10 @@ export class Invitations {
     baseUrl: string,
     { by, projectId, requirements }: { by: ActedBy; projectId: number | null; requirements: Requirement[] },
   ): Promise<PasswordLink> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     // Null for the command line.
     const createdBy = projectId === null ? null : personIdOf(by)
-    await refuseLinks(this.#options, person.id, createdBy)
+    await refuseLinks(this.#parts, person.id, createdBy)
     const token = createLinkToken()
     const [createdAt, expiresAt] = [now(), now() + passwordLinkMs]
     const target = personLabel(person)
@@ -177,11 +177,11 @@ export class Invitations {
 
 /** @throws forbidden where passwords are not accepted, except for what the command line does for the console's owner */
 export async function refuseLinks(
-  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  { read, config }: Pick<Core, 'read' | 'config'>,
   personId: string,
   createdBy: string | null,
 ): Promise<void> {
-  if (createdBy !== null || personId !== (await findConsoleOwner(read))) refusePasswords(oidc)
+  if (createdBy !== null || personId !== (await findConsoleOwner(read))) refusePasswords(config.oidc)
 }
 
 /** Whether the creator owns the console, or owns every project of the person, who does not own the console. */

@@ -1,5 +1,6 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditTrail } from '../../audit/audit-trail.ts'
+import type { Core } from '../../core/core.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { readMeta } from '../../db/meta.ts'
 import { consoleOwnerName } from '../../db/requirements.ts'
@@ -23,7 +24,6 @@ import {
 } from './credentials.ts'
 import { rankOf } from './group-roles.ts'
 import { inviterName, isStillAllowed, refuseLinks } from './invitations.ts'
-import type { PeopleOptions } from './options.ts'
 import type { AcceptInvitation, ResetPassword, SetUp } from './schemas.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
@@ -37,7 +37,7 @@ export type LinkAnswer =
   | { kind: 'invitation'; projectName: string; role: Role; invitedBy: string | null }
   | { kind: 'password'; email: string }
 
-interface LinksOptions extends PeopleOptions {
+interface LinksParts {
   limits: Pick<SignInLimits, 'countLink'>
   auth: () => Promise<Auth>
   sessions: Pick<Sessions, 'open'>
@@ -45,10 +45,10 @@ interface LinksOptions extends PeopleOptions {
 
 /** Checks and uses one-time links. Of two concurrent uses, one fails with `not_found`. */
 export class Links {
-  readonly #options: LinksOptions
+  readonly #parts: Core & LinksParts
 
-  constructor(options: LinksOptions) {
-    this.#options = options
+  constructor(core: Core, parts: LinksParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws not_found for a link that was used, was revoked, has expired or never existed */
@@ -67,7 +67,7 @@ export class Links {
   /** Creates the first person, who owns the console and every project without an owner. */
   async setUp({ token, ...input }: typeof SetUp.static, client: Client): Promise<SessionAnswer> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     const isGood = sql`exists (
       select 1 from ${meta} where name = ${setupHashName} and value = ${hashToken(token)})`
     return await this.#asNewPerson({ token, input, path: '', client }, async (person) => {
@@ -101,7 +101,7 @@ export class Links {
     signedIn: SignedIn,
     client: Client,
   ): Promise<SessionAnswer> {
-    const { oidc } = this.#options
+    const { oidc } = this.#parts.config
     const link = await this.#find(token)
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
@@ -116,7 +116,7 @@ export class Links {
     const { personId: id, name, email } = signedIn
     const person = { id, name, email }
     await this.#join(link.tokenHash, person, client)
-    return await describeSession(this.#options, person, { sessionId: signedIn.sessionId })
+    return await describeSession(this.#parts, person, { sessionId: signedIn.sessionId })
   }
 
   /** Sets a new password, ends all of the person's sessions and signs them in. */
@@ -127,10 +127,10 @@ export class Links {
     const { personId, personName: name, email } = await this.#find(token)
     if (personId === null || name === null || email === null) throw deadLink()
     refuseFields({ password: passwordProblem(password) })
-    const { write, audit, now, auth, sessions, oidc } = this.#options
+    const { write, audit, now, auth, sessions, config } = this.#parts
     const passwordHash = await (await (await auth()).$context).password.hash(password)
     const by = byPerson({ personId, name, email }, client.address)
-    const action = oidc?.isOnly ? 'signed_in_past_provider' : 'password_reset'
+    const action = config.oidc?.isOnly ? 'signed_in_past_provider' : 'password_reset'
     const entry = audit.entry({ by, projectId: null, action, target: null })
     const condition = sql`exists (select 1 from ${invitations}
       where token_hash = ${hashToken(token)} and expires_at > ${now()} and ${isStillAllowed})`
@@ -146,12 +146,12 @@ export class Links {
   }
 
   async #isSetupToken(token: string): Promise<boolean> {
-    const hash = (await readMeta(this.#options.read, setupHashName)).get(setupHashName)
+    const hash = (await readMeta(this.#parts.read, setupHashName)).get(setupHashName)
     return hash === hashToken(token)
   }
 
   async #find(token: string) {
-    const [link] = await this.#options.read
+    const [link] = await this.#parts.read
       .select({
         tokenHash: invitations.tokenHash,
         projectId: invitations.projectId,
@@ -169,13 +169,13 @@ export class Links {
       .where(
         and(
           eq(invitations.tokenHash, hashToken(token)),
-          gt(invitations.expiresAt, this.#options.now()),
+          gt(invitations.expiresAt, this.#parts.now()),
           or(sql`${projects.id} is not null`, sql`${people.id} is not null`),
           isStillAllowed,
         ),
       )
     if (!link) throw deadLink()
-    if (link.personId !== null) await refuseLinks(this.#options, link.personId, link.createdBy)
+    if (link.personId !== null) await refuseLinks(this.#parts, link.personId, link.createdBy)
     return link
   }
 
@@ -189,7 +189,7 @@ export class Links {
     create: (person: NewPersonRow) => Promise<void>,
   ): Promise<SessionAnswer> {
     const { name, email, password } = checkNewPerson(input, path)
-    const { read, limits, auth, sessions, now } = this.#options
+    const { read, limits, auth, sessions, now } = this.#parts
     await limits.countLink(hashToken(token))
     // Before the hash, which costs much more.
     if (await findPerson(read, email)) throw emailInUse(`${path}email`)
@@ -201,7 +201,7 @@ export class Links {
   }
 
   async #join(tokenHash: string, person: Person, client: Client, newPerson?: NewPersonRow): Promise<void> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     const isGood = sql`exists (select 1 from ${invitations} where ${isOpenInvitation(tokenHash, now())})`
     const by = byPerson({ ...person, personId: person.id }, client.address)
     const { accepted } = await write.batch({

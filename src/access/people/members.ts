@@ -1,25 +1,25 @@
 import { and, asc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
+import type { Core } from '../../core/core.ts'
 import { ownsProject } from '../../db/requirements.ts'
 import { invitations, members, people, projects } from '../../db/schema.ts'
 import { type AppError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy, Membership, Role } from '../../identity.ts'
-import type { PeopleOptions } from './options.ts'
 
 /** A member of a project. Times are ISO 8601, UTC, here and in every answer of the console. */
 export type MemberRow = Awaited<ReturnType<Members['list']>>[number]
 
 /** The members of a project and their roles. A change takes effect with the next request. */
 export class Members {
-  readonly #options: Omit<PeopleOptions, 'now'>
+  readonly #core: Core
 
-  constructor(options: Omit<PeopleOptions, 'now'>) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
-    const [found] = await this.#options.read
+    const [found] = await this.#core.read
       .select({
         projectId: members.projectId,
         publicId: projects.publicId,
@@ -34,7 +34,7 @@ export class Members {
 
   /** In the order they joined. */
   async list(projectId: number) {
-    const rows = await this.#options.read
+    const rows = await this.#core.read
       .select({
         personId: members.personId,
         name: people.name,
@@ -51,7 +51,7 @@ export class Members {
 
   /** The names of those who may review calls. */
   async reviewers(projectId: number): Promise<{ names: string[] }> {
-    const rows = await this.#options.read
+    const rows = await this.#core.read
       .selectDistinct({ name: people.name })
       .from(members)
       .innerJoin(people, eq(people.id, members.personId))
@@ -62,7 +62,7 @@ export class Members {
 
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async changeRole(projectId: number, personId: string, role: Role, by: ActedBy): Promise<{ id: string }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#core
     const isThisMember = sql`project_id = ${projectId} and person_id = ${personId}`
     const target = sql`${personLabelSql(personId)} || ${` → ${role}`}`
     const { changed } = await write.batchIf([ownsProject(projectId, by)], {
@@ -79,7 +79,7 @@ export class Members {
 
   /** @throws forbidden unless `by` owns the project; not_found; invalid_request for the last owner */
   async remove(projectId: number, personId: string, by: ActedBy): Promise<{ id: string; removed: true }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#core
     const { removed } = await write.batchIf([ownsProject(projectId, by)], {
       removed: sql`
           delete from ${members} where project_id = ${projectId} and person_id = ${personId}
@@ -99,7 +99,7 @@ export class Members {
   }
 
   async #roleOf(projectId: number, personId: string): Promise<Role> {
-    const [row] = await this.#options.read
+    const [row] = await this.#core.read
       .select({ role: members.role })
       .from(members)
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))

@@ -1,16 +1,13 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import type { Core } from '../../core/core.ts'
 import { members, projects, sessions } from '../../db/schema.ts'
 import { signInRequired } from '../../errors.ts'
-import type { PeopleOptions } from './options.ts'
 import { owesTwoFactor } from './two-factor-rule.ts'
 
+/** A session that is used is renewed at most this often. */
+export const sessionRenewedAfterMs = 600_000
 const projectsMax = 100
-
-interface OpenSessionsOptions extends Pick<PeopleOptions, 'read' | 'oidc' | 'now'> {
-  /** See Reader.dataVersion. */
-  dataVersion: () => number
-}
 
 /** Milliseconds since 1970 at which each session ends, by its id. */
 type Ends = ReadonlyMap<string, number>
@@ -20,16 +17,16 @@ type Ends = ReadonlyMap<string, number>
  * they need. Reads the sessions of all members at once, once per commit, because many open pages check after each change.
  */
 export class OpenSessions {
-  readonly #options: OpenSessionsOptions
+  readonly #core: Core
   readonly #read = new LRUCache<number, { version: number; ends: Promise<Ends> }>({ max: projectsMax })
 
-  constructor(options: OpenSessionsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** @param sessionId of a session that was valid when the stream began @throws not_signed_in if it no longer is */
   async check(projectId: number, sessionId: string): Promise<void> {
-    const { dataVersion, now } = this.#options
+    const { dataVersion, now } = this.#core
     const version = dataVersion()
     let known = this.#read.get(projectId)
     if (known?.version !== version) {
@@ -41,8 +38,8 @@ export class OpenSessions {
   }
 
   async #endsOf(projectId: number): Promise<Ends> {
-    const { read, oidc } = this.#options
-    const owes = oidc?.isOnly ? sql`false` : owesTwoFactor(members.personId, sessions.endsAt)
+    const { read, config } = this.#core
+    const owes = config.oidc?.isOnly ? sql`false` : owesTwoFactor(members.personId, sessions.endsAt)
     const rows = await read
       .select({ id: sessions.id, endsAt: sql<number>`${sessions.expiresAt}` })
       .from(members)

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
+import type { Core } from '../../core/core.ts'
 import { readMeta, setMetaOnce } from '../../db/meta.ts'
 import { consoleOwnerName, isConsoleOwner, personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
@@ -8,7 +9,6 @@ import type { ActedBy, Role, SignedIn } from '../../identity.ts'
 import { nameProblem } from '../../validation.ts'
 import { findPerson, type Person } from './credentials.ts'
 import { hasOtherOwner } from './members.ts'
-import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner, setupHashName } from './set-up.ts'
 import { createLinkToken, hashToken } from './token.ts'
 
@@ -25,15 +25,15 @@ interface PersonOverall extends Account {
 
 /** Everybody who can sign in, in any project or none. */
 export class People {
-  readonly #options: PeopleOptions
+  readonly #core: Core
 
-  constructor(options: PeopleOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** @throws invalid_request when the name is blank or too long */
   async rename(person: SignedIn, name: string, by: ActedBy): Promise<Person> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#core
     refuseFields({ name: nameProblem(name) })
     const renamed = { name: name.trim(), updatedAt: new Date(now()) }
     await write.batch({
@@ -45,7 +45,7 @@ export class People {
 
   /** Oldest account first. */
   async list(): Promise<PersonOverall[]> {
-    const rows = await this.#options.read
+    const rows = await this.#core.read
       .select({
         id: people.id,
         name: people.name,
@@ -85,7 +85,7 @@ export class People {
       const message = 'is your own. Only whoever runs Callbook can delete it, on the command line'
       throw invalidRequest([{ field: 'id', message }])
     }
-    const { write, audit } = this.#options
+    const { write, audit } = this.#core
     const target = personLabelSql(personId)
     const { deleted } = await write.batchIf([ownsConsole(by), ownsNothingAlone(personId)], {
       entries: audit.entriesAbout(personId, { by, action: 'person_deleted', target }),
@@ -100,15 +100,15 @@ export class People {
 
   /** @throws not_found when nobody has the email address */
   async find(email: string): Promise<Person> {
-    const person = await findPerson(this.#options.read, email)
+    const person = await findPerson(this.#core.read, email)
     if (person) return person
     throw notFound(`No one has the email address ${email}.`)
   }
 
   /** The token of the first set-up link; null if there already is a link or an owner. */
   async createSetUpLink(): Promise<string | null> {
-    const { write } = this.#options
-    if ((await readMeta(this.#options.read, 'console_')).size > 0) return null
+    const { write } = this.#core
+    if ((await readMeta(this.#core.read, 'console_')).size > 0) return null
     const token = createLinkToken()
     return (await setMetaOnce(write, setupHashName, hashToken(token))) ? token : null
   }
@@ -116,7 +116,7 @@ export class People {
   /** The token of a new set-up link, which replaces the previous one. @throws invalid_request when the console has an owner */
   async replaceSetUpLink(): Promise<string> {
     const token = createLinkToken()
-    const made = await this.#options.write.run(sql`
+    const made = await this.#core.write.run(sql`
       insert into ${meta} (name, value) select ${setupHashName}, ${hashToken(token)}
       where not exists (select 1 from ${meta} where name = ${consoleOwnerName})
       on conflict do update set value = excluded.value`)
@@ -129,7 +129,7 @@ export class People {
 
   /** The id of the person who set the console up; null before that. */
   consoleOwner(): Promise<string | null> {
-    return findConsoleOwner(this.#options.read)
+    return findConsoleOwner(this.#core.read)
   }
 }
 

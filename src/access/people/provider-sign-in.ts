@@ -1,4 +1,5 @@
 import { and, eq, or, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { isTaken } from '../../db/constraint.ts'
 import { isConsoleOwner } from '../../db/requirements.ts'
 import { accounts, invitations, people } from '../../db/schema.ts'
@@ -11,8 +12,8 @@ import { dropPassword, insertPerson, type Person } from './credentials.ts'
 import { changeGroupRoles, giveSomething, isLetIn } from './group-roles.ts'
 import type { Identity } from './identity-claims.ts'
 import { acceptInvitation, isOpenInvitation } from './links.ts'
-import type { PeopleOptions, ProviderConfig } from './options.ts'
 import { type Provider, signInOver } from './provider.ts'
+import type { ProviderConfig } from './provider-config.ts'
 import type { FinishedSignIn } from './schemas.ts'
 import type { SessionAnswer } from './session-answer.ts'
 import type { Sessions } from './sessions.ts'
@@ -22,14 +23,13 @@ import { hashToken } from './token.ts'
 /** Where the provider sends the browser back to, below the console's address. */
 const returnPath = '/console/sign-in/oidc'
 
-interface ProviderSignInOptions extends PeopleOptions {
+interface ProviderSignInParts {
   auth: () => Promise<Auth>
   /** Null without one. */
   provider: Provider | null
   sessions: Pick<Sessions, 'openIdentified' | 'signedIn'>
   limits: Pick<SignInLimits, 'countProvider'>
   /** PUBLIC_URL; null for the origin at which the browser has the console open. */
-  publicUrl: string | null
 }
 
 /** A verified person at the provider. */
@@ -43,10 +43,10 @@ type Known = Person & { linked: string | null }
  * else nothing is stored. Both steps throw not_found without a provider; rate_limited; unavailable.
  */
 export class ProviderSignIn {
-  readonly #options: ProviderSignInOptions
+  readonly #parts: Core & ProviderSignInParts
 
-  constructor(options: ProviderSignInOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ProviderSignInParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Where the browser signs in. The answer is good for this browser only. */
@@ -71,15 +71,15 @@ export class ProviderSignIn {
     const { config } = provider
     const identity = verified(await provider.identify(secret, returned), config)
     const person = await this.#admit(identity, config, { invitation, client })
-    return await this.#options.sessions.openIdentified(person, config, client)
+    return await this.#parts.sessions.openIdentified(person, config, client)
   }
 
   async #open(client: Client) {
-    const { provider, auth, limits, publicUrl } = this.#options
+    const { provider, auth, limits, config } = this.#parts
     if (!provider) throw notFound('There is no provider to sign in with here.')
     await limits.countProvider(client.address)
     const { api } = await auth()
-    return { provider, api, returnUrl: (publicUrl ?? client.origin) + returnPath }
+    return { provider, api, returnUrl: (config.publicUrl ?? client.origin) + returnPath }
   }
 
   /** The person, with the roles that their groups give now. @throws forbidden when that leaves them in no project */
@@ -88,7 +88,7 @@ export class ProviderSignIn {
     config: ProviderConfig,
     { invitation, client }: { invitation: string | undefined; client: Client },
   ): Promise<Person> {
-    const { write, audit, now: readClock } = this.#options
+    const { write, audit, now: readClock } = this.#parts
     const now = readClock()
     const { issuer, name, groupRoles } = config
     const known = await this.#find(identity, config)
@@ -129,7 +129,7 @@ export class ProviderSignIn {
   /** By the provider's id of the person, or at their first sign-in there by the email address. */
   async #find({ subject, email }: Verified, { issuer, name }: ProviderConfig): Promise<Known | null> {
     const isOfIssuer = and(eq(accounts.userId, people.id), eq(accounts.providerId, issuer))
-    const found = await this.#options.read
+    const found = await this.#parts.read
       .select({ id: people.id, name: people.name, email: people.email, linked: accounts.accountId })
       .from(people)
       .leftJoin(accounts, isOfIssuer)
@@ -146,7 +146,7 @@ export class ProviderSignIn {
    */
   async #isUnproved({ id, linked }: Known, { cookies }: Client): Promise<boolean> {
     if (linked !== null) return false
-    return (await this.#options.sessions.signedIn(cookies))?.personId !== id
+    return (await this.#parts.sessions.signedIn(cookies))?.personId !== id
   }
 }
 

@@ -3,7 +3,7 @@ import type { ClientAuth, Configuration } from 'openid-client'
 import { AppError, forbidden, signInRequired, unavailable } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Claims, type Identity, readIdentity, withUserInfo } from './identity-claims.ts'
-import type { ProviderConfig } from './options.ts'
+import type { ProviderConfig } from './provider-config.ts'
 
 type Library = typeof import('openid-client')
 

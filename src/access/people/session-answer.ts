@@ -1,8 +1,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { callViews, members, people, projects } from '../../db/schema.ts'
 import { findPasswordHash, type Person } from './credentials.ts'
-import type { PeopleOptions } from './options.ts'
 import { findConsoleOwner } from './set-up.ts'
 import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 
@@ -37,10 +37,11 @@ interface SessionFacts {
 }
 
 export async function describeSession(
-  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  { read, config }: Pick<Core, 'read' | 'config'>,
   person: Person | null,
   { needsCode = false, sessionId = null, isIdentified = false }: SessionFacts = {},
 ): Promise<SessionAnswer> {
+  const { oidc } = config
   const provider = oidc && { name: oidc.name, isOnly: oidc.isOnly }
   const nobody = { person: null, projects: [], ownsConsole: false, hasPassword: false, provider }
   if (!person) return { ...nobody, needsCode, mustSetUpTwoFactor: false, isSetUp: await hasPeople(read) }
@@ -53,7 +54,7 @@ export async function describeSession(
     hasPassword: (await findPasswordHash(read, email)) !== null,
     needsCode: false,
     mustSetUpTwoFactor:
-      !isIdentified && (await mustSetUpTwoFactor({ read, oidc }, { personId: id, sessionId })),
+      !isIdentified && (await mustSetUpTwoFactor({ read, config }, { personId: id, sessionId })),
     provider,
   }
 }

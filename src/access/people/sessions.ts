@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, lt, not } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { people, sessions, verifications } from '../../db/schema.ts'
 import { AppError, invalidRequest, notFound, refuseFields } from '../../errors.ts'
 import { type ActedBy, byPerson, personLabel, type SignedIn } from '../../identity.ts'
-import type { Log } from '../../observability/log.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
 import {
@@ -15,8 +15,9 @@ import {
   passwordProblem,
   refusePasswords,
 } from './credentials.ts'
-import { type PeopleOptions, type ProviderConfig, sessionRenewedAfterMs } from './options.ts'
+import { sessionRenewedAfterMs } from './open-sessions.ts'
 import { signInOver } from './provider.ts'
+import type { ProviderConfig } from './provider-config.ts'
 import type { ChangePassword, SignIn } from './schemas.ts'
 import { describeSession, type SessionAnswer } from './session-answer.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
@@ -27,19 +28,18 @@ import { mustSetUpTwoFactor } from './two-factor-rule.ts'
 /** An open session, as its person sees it. */
 export type SessionRow = Awaited<ReturnType<Sessions['list']>>[number]
 
-interface SessionsOptions extends PeopleOptions {
+interface SessionsParts {
   /** Loads better-auth at the first call. */
   auth: () => Promise<Auth>
   limits: SignInLimits
-  log: Pick<Log, 'error'>
 }
 
 /** Signs people in and out. */
 export class Sessions {
-  readonly #options: SessionsOptions
+  readonly #parts: Core & SessionsParts
 
-  constructor(options: SessionsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SessionsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The person whom the cookies sign in. Writes nothing: the guard calls this for every request. */
@@ -54,7 +54,7 @@ export class Sessions {
 
   /** Whether the person has to set up a second factor before anything else. */
   mustSetUpTwoFactor(person: SignedIn): Promise<boolean> {
-    return mustSetUpTwoFactor(this.#options, person)
+    return mustSetUpTwoFactor(this.#parts, person)
   }
 
   /** What the page needs to know about its session. Extends the session and its cookie. */
@@ -63,12 +63,12 @@ export class Sessions {
     const found = await this.#ask(({ api }) => api.getSession({ ...asked, query: { disableRefresh: true } }))
     // better-auth would renew one that ends soon, as those of a provider's sign-in do, at each request.
     const renewedAt = found.response?.session.updatedAt.getTime() ?? Number.POSITIVE_INFINITY
-    const isDue = renewedAt + sessionRenewedAfterMs <= this.#options.now()
+    const isDue = renewedAt + sessionRenewedAfterMs <= this.#parts.now()
     const { response, headers } = isDue ? await this.#ask(({ api }) => api.getSession(asked)) : found
     const needsCode = !response && (await this.#challengedBy(client)) !== null
     client.keepCookies(headers)
     const sessionId = response?.session.id ?? null
-    return await describeSession(this.#options, response?.user ?? null, { needsCode, sessionId })
+    return await describeSession(this.#parts, response?.user ?? null, { needsCode, sessionId })
   }
 
   /**
@@ -77,9 +77,9 @@ export class Sessions {
    * where passwords are not accepted
    */
   async signIn(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
-    refusePasswords(this.#options.oidc)
+    refusePasswords(this.#parts.config.oidc)
     const email = normalizeEmail(credentials.email)
-    await this.#options.limits.countSignIn(email, client.address)
+    await this.#parts.limits.countSignIn(email, client.address)
     return await this.open({ ...credentials, email }, client).catch((error) => {
       if (!isAPIError(error)) throw error
       void this.#recordFailure(email, client)
@@ -90,13 +90,13 @@ export class Sessions {
   /** Signs in without counting towards the limits, for somebody who has just set this password through a link. */
   async open(credentials: typeof SignIn.static, client: Client): Promise<SessionAnswer> {
     const user = await this.#begin(credentials, client)
-    if (user === null) return await describeSession(this.#options, null, { needsCode: true })
+    if (user === null) return await describeSession(this.#parts, null, { needsCode: true })
     return await this.#answer(user, client)
   }
 
   /** Begins a session for a person whom the provider has identified, in place of this browser's own. */
   async openIdentified(person: Person, { name, sessionHours }: ProviderConfig, client: Client) {
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const before = await this.signedIn(client.cookies)
     const seconds = sessionHours * 3_600
     const body = { personId: person.id, endsAt: new Date(now() + seconds * 1_000), seconds }
@@ -117,7 +117,7 @@ export class Sessions {
    * @throws invalid_request for a wrong code; not_signed_in when no sign-in waits; rate_limited
    */
   async enterCode(code: string, client: Client): Promise<SessionAnswer> {
-    const { read, limits } = this.#options
+    const { read, limits } = this.#parts
     await limits.countCode(client.address)
     const challenge = await this.#challengedBy(client)
     if (!challenge) throw challengeOver()
@@ -138,10 +138,10 @@ export class Sessions {
 
   /** @param provider where the person signed in, unless it was here */
   async #answer(user: Person, client: Client, provider: string | null = null): Promise<SessionAnswer> {
-    const { audit } = this.#options
+    const { audit } = this.#parts
     const by = byPerson({ ...user, personId: user.id }, client.address)
     await audit.record({ by, projectId: null, action: 'signed_in', target: provider })
-    return await describeSession(this.#options, user, { isIdentified: provider !== null })
+    return await describeSession(this.#parts, user, { isIdentified: provider !== null })
   }
 
   /** @param scope `everywhere` ends every session of the person, including this one */
@@ -150,7 +150,7 @@ export class Sessions {
     client: Client,
     scope: 'here' | 'everywhere',
   ): Promise<{ signedOut: true }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#parts
     const [which, action] =
       scope === 'here'
         ? ([eq(sessions.id, person.sessionId), 'signed_out'] as const)
@@ -169,10 +169,10 @@ export class Sessions {
 
   /** Newest first. */
   async list({ personId, sessionId }: SignedIn) {
-    const rows = await this.#options.read
+    const rows = await this.#parts.read
       .select()
       .from(sessions)
-      .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, new Date(this.#options.now()))))
+      .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, new Date(this.#parts.now()))))
       .orderBy(desc(sessions.updatedAt), desc(sessions.id))
     return rows.map(({ id, createdAt, updatedAt, ipAddress, userAgent }) => ({
       id,
@@ -186,7 +186,7 @@ export class Sessions {
 
   /** @throws not_found for a session of somebody else */
   async end(person: SignedIn, id: string, by: ActedBy): Promise<{ signedOut: true }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#parts
     const { ended } = await write.batch({
       ended: write.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.userId, person.personId))),
       entry: audit.entry({ by, projectId: null, action: 'session_ended', target: null }),
@@ -205,8 +205,8 @@ export class Sessions {
     { currentPassword, newPassword }: typeof ChangePassword.static,
     client: Client,
   ): Promise<{ changed: true }> {
-    const { auth, limits, read, write, audit, now, oidc } = this.#options
-    refusePasswords(oidc)
+    const { auth, limits, read, write, audit, now, config } = this.#parts
+    refusePasswords(config.oidc)
     refuseFields({ newPassword: passwordProblem(newPassword) })
     await limits.countOwnPassword(person.personId)
     const { password } = await (await auth()).$context
@@ -233,7 +233,7 @@ export class Sessions {
    * for next.
    */
   async #begin(credentials: typeof SignIn.static, client: Client): Promise<Person | null> {
-    const { read, write } = this.#options
+    const { read, write } = this.#parts
     const passwordHash = await findPasswordHash(read, credentials.email)
     const { response, headers } = await this.#ask(({ api }) =>
       api.signInEmail({
@@ -266,7 +266,7 @@ export class Sessions {
     { user, token, passwordHash }: { user: Person; token: string; passwordHash: string | null },
     client: Client,
   ): Promise<void> {
-    const { write, limits, now } = this.#options
+    const { write, limits, now } = this.#parts
     const before = await this.signedIn(client.cookies)
     const isNew = eq(sessions.token, hashToken(token))
     const { kept } = await write.batch({
@@ -284,14 +284,14 @@ export class Sessions {
     const [cookie, identifier] =
       /(?:^|;\s*)((?:__Secure-)?callbook\.two_factor=([\w-]+)[^;]*)/.exec(cookies ?? '')?.slice(1) ?? []
     if (!cookie || !identifier) return null
-    const [person] = await this.#options.read
+    const [person] = await this.#parts.read
       .select({ id: people.id, name: people.name, email: people.email })
       .from(verifications)
       .innerJoin(people, eq(people.id, verifications.value))
       .where(
         and(
           eq(verifications.identifier, identifier),
-          gt(verifications.expiresAt, new Date(this.#options.now())),
+          gt(verifications.expiresAt, new Date(this.#parts.now())),
         ),
       )
     return person ? { cookie, person } : null
@@ -300,7 +300,7 @@ export class Sessions {
   /** Calls better-auth, and rethrows the error that its own error wraps. */
   async #ask<Result>(question: (auth: Auth) => Promise<Result>): Promise<Result> {
     try {
-      return await question(await this.#options.auth())
+      return await question(await this.#parts.auth())
     } catch (error) {
       if (isAPIError(error) && error.cause instanceof Error) throw error.cause
       throw error
@@ -309,7 +309,7 @@ export class Sessions {
 
   /** Never fails. Not awaited: the response time must not reveal whether the email address is in use. */
   async #recordFailure(email: string, { address }: Client): Promise<void> {
-    const { read, audit, log } = this.#options
+    const { read, audit, log } = this.#parts
     try {
       const person = await findPerson(read, email)
       if (!person) return

@@ -1,7 +1,7 @@
 import { eq, lt, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { signInLimits } from '../../db/schema.ts'
 import { AppError } from '../../errors.ts'
-import type { PeopleOptions } from './options.ts'
 import { hashToken } from './token.ts'
 
 /** At most `attemptsMax` in `windowMs`. */
@@ -34,7 +34,7 @@ const perLink: LimitRule = { windowMs: 3_600_000, attemptsMax: 10 }
 /** At least as long as every window. */
 const keptMs = 3_600_000
 
-interface SignInLimitsOptions extends Omit<PeopleOptions, 'audit' | 'oidc'> {
+interface SignInLimitsParts {
   /** Groups addresses that one client may hold: an IPv6 client can use any address of its network. */
   networkOf: (address: string | null) => string
 }
@@ -49,21 +49,21 @@ interface Attempt {
  * limit is refused before anything is written. Each `count` method throws rate_limited.
  */
 export class SignInLimits {
-  readonly #options: SignInLimitsOptions
+  readonly #parts: Core & SignInLimitsParts
 
-  constructor(options: SignInLimitsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SignInLimitsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   async countSignIn(email: string, address: string | null): Promise<void> {
     await this.#count([
-      { key: `address:${this.#options.networkOf(address)}`, rule: perAddress },
+      { key: `address:${this.#parts.networkOf(address)}`, rule: perAddress },
       { key: keyOfEmail(email), rule: perEmail },
     ])
   }
 
   async countCode(address: string | null): Promise<void> {
-    await this.#count([{ key: `code:${this.#options.networkOf(address)}`, rule: perCodeAddress }])
+    await this.#count([{ key: `code:${this.#parts.networkOf(address)}`, rule: perCodeAddress }])
   }
 
   /** Whoever has seen a code of the app being entered cannot enter it again. */
@@ -72,7 +72,7 @@ export class SignInLimits {
   }
 
   async countProvider(address: string | null): Promise<void> {
-    await this.#count([{ key: `provider:${this.#options.networkOf(address)}`, rule: perProviderAddress }])
+    await this.#count([{ key: `provider:${this.#parts.networkOf(address)}`, rule: perProviderAddress }])
   }
 
   async countOwnPassword(personId: string): Promise<void> {
@@ -85,12 +85,12 @@ export class SignInLimits {
 
   /** The statement that resets the attempts for an email address. */
   resetting(email: string) {
-    return this.#options.write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
+    return this.#parts.write.delete(signInLimits).where(eq(signInLimits.key, keyOfEmail(email)))
   }
 
   /** In one statement, so that attempts at the same time, even in several processes, are all counted. */
   async #count(attempts: Attempt[]): Promise<void> {
-    const { read, write, now: readClock } = this.#options
+    const { read, write, now: readClock } = this.#parts
     const now = readClock()
     // The attempts with this one, and when their window began. A window may begin in the future: the clock was set back.
     const counted = sql`(

@@ -1,25 +1,25 @@
 import { type AnyColumn, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { readMeta } from '../../db/meta.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { isConsoleOwner } from '../../db/requirements.ts'
 import { accounts, meta, people, sessions } from '../../db/schema.ts'
 import { consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import { type ActedBy, actorIdOf } from '../../identity.ts'
-import type { PeopleOptions } from './options.ts'
 
 /** In `meta`, while the rule is in force. */
 const ruleName = 'requires_two_factor'
 
 /** Whether everybody who has a password must also have a second factor before they can use the console. */
 export class TwoFactorRule {
-  readonly #options: Pick<PeopleOptions, 'read' | 'write' | 'audit'>
+  readonly #core: Core
 
-  constructor(options: Pick<PeopleOptions, 'read' | 'write' | 'audit'>) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   isOn(): Promise<boolean> {
-    return isTwoFactorRequired(this.#options.read)
+    return isTwoFactorRequired(this.#core.read)
   }
 
   /**
@@ -27,7 +27,7 @@ export class TwoFactorRule {
    * @throws forbidden unless `by` owns the console; invalid_request if they have no second factor themselves
    */
   async change(isOn: boolean, by?: ActedBy): Promise<{ isOn: boolean }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#core
     const self = actorIdOf(by)
     const requirements = [
       { condition: by ? isConsoleOwner(self) : sql`true`, otherwise: consoleOwnerOnly },
@@ -57,11 +57,11 @@ export async function isTwoFactorRequired(read: ReadDatabase): Promise<boolean> 
  * provider, which alone has an end: whether a second factor was needed there is the provider's to say.
  */
 export async function mustSetUpTwoFactor(
-  { read, oidc }: Pick<PeopleOptions, 'read' | 'oidc'>,
+  { read, config }: Pick<Core, 'read' | 'config'>,
   { personId, sessionId }: { personId: string; sessionId: string | null },
 ): Promise<boolean> {
   // Where passwords are not accepted, nothing here would ask for it.
-  if (oidc?.isOnly) return false
+  if (config.oidc?.isOnly) return false
   const endsAt = sql`(select ends_at from ${sessions} where id = ${sessionId})`
   return (await read.all(sql`select 1 where ${owesTwoFactor(personId, endsAt)}`)).length > 0
 }

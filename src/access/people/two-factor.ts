@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { people, twoFactors, verifications } from '../../db/schema.ts'
 import { AppError, forbidden, invalidRequest, signInRequired } from '../../errors.ts'
@@ -6,7 +7,6 @@ import { byPerson, personLabel, type SignedIn } from '../../identity.ts'
 import type { Auth } from './auth.ts'
 import { type Client, headersOf } from './client.ts'
 import type { Person } from './credentials.ts'
-import type { PeopleOptions } from './options.ts'
 import type { PasswordAndCode } from './schemas.ts'
 import type { SignInLimits } from './sign-in-limits.ts'
 import { isTwoFactorRequired } from './two-factor-rule.ts'
@@ -24,27 +24,27 @@ export interface TwoFactorSetUp {
   backupCodes: string[]
 }
 
-interface TwoFactorOptions extends PeopleOptions {
+interface TwoFactorParts {
   auth: () => Promise<Auth>
   limits: Pick<SignInLimits, 'countOwnPassword' | 'countAppCode'>
 }
 
 /** A second factor at sign-in: codes of an authenticator app, and backup codes. better-auth keeps and encrypts them. */
 export class TwoFactor {
-  readonly #options: TwoFactorOptions
+  readonly #parts: Core & TwoFactorParts
 
-  constructor(options: TwoFactorOptions) {
-    this.#options = options
+  constructor(core: Core, parts: TwoFactorParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   async state({ personId }: SignedIn): Promise<{ isOn: boolean; isRequired: boolean }> {
-    const { read } = this.#options
+    const { read } = this.#parts
     return { isOn: await hasTwoFactor(read, personId), isRequired: await isTwoFactorRequired(read) }
   }
 
   /** Nothing changes at sign-in until `turnOn` is given a code. @throws invalid_request for a wrong password */
   async setUp(person: SignedIn, password: string, client: Client): Promise<TwoFactorSetUp> {
-    const { limits, auth } = this.#options
+    const { limits, auth } = this.#parts
     await limits.countOwnPassword(person.personId)
     const { api } = await auth()
     const made = await api
@@ -57,7 +57,7 @@ export class TwoFactor {
 
   /** Begins a new session in place of this one. @throws invalid_request for a wrong code */
   async turnOn(person: SignedIn, code: string, client: Client): Promise<{ isOn: true }> {
-    const { limits, read, auth } = this.#options
+    const { limits, read, auth } = this.#parts
     await limits.countOwnPassword(person.personId)
     if (await hasTwoFactor(read, person.personId)) throw tooLate('code')
     const { api } = await auth()
@@ -85,7 +85,7 @@ export class TwoFactor {
    * @throws forbidden where everybody needs a second factor; invalid_request for a wrong password or code
    */
   async turnOff(person: SignedIn, proof: Proof, client: Client): Promise<{ isOn: false }> {
-    if (await isTwoFactorRequired(this.#options.read))
+    if (await isTwoFactorRequired(this.#parts.read))
       throw forbidden('The owner of this console requires two-factor sign-in.')
     const { headers } = await this.#withProof(person, proof, client, (api, asked) =>
       api.disableTwoFactor({ ...asked, returnHeaders: true }),
@@ -97,7 +97,7 @@ export class TwoFactor {
 
   /** For somebody who has lost their app and their backup codes: their password is enough again. */
   async reset(person: Person): Promise<{ email: string; isOn: false }> {
-    const { write, audit } = this.#options
+    const { write, audit } = this.#parts
     // With the person's id, it appears in the trails of their projects.
     const by = { kind: 'commandLine', personId: person.id } as const
     await write.batch({
@@ -122,7 +122,7 @@ export class TwoFactor {
     client: Client,
     act: (api: Auth['api'], asked: { body: { password: string }; headers: Headers }) => Promise<Result>,
   ): Promise<Result> {
-    const { limits, read, auth } = this.#options
+    const { limits, read, auth } = this.#parts
     await limits.countOwnPassword(personId)
     if (!(await hasTwoFactor(read, personId))) throw tooLate('password')
     const { api } = await auth()
@@ -141,7 +141,7 @@ export class TwoFactor {
     action: 'two_factor_enabled' | 'two_factor_disabled' | 'backup_codes_renewed',
   ): Promise<void> {
     const by = byPerson(person, client.address)
-    await this.#options.audit.record({ by, projectId: null, action, target: null })
+    await this.#parts.audit.record({ by, projectId: null, action, target: null })
   }
 }
 

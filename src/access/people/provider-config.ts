@@ -1,20 +1,4 @@
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import type { Role } from '../../identity.ts'
-
-/** A session that is used is renewed at most this often. */
-export const sessionRenewedAfterMs = 600_000
-
-/** What every part that keeps people, their sessions and their links works with. */
-export interface PeopleOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
-  now: () => number
-  /** The provider at which people can sign in instead of with a password; null for none. */
-  oidc: ProviderConfig | null
-}
 
 /** A provider of OpenID Connect, at which people sign in. */
 export interface ProviderConfig {
