@@ -5,6 +5,7 @@ import type { Protocol } from '../http/surface.ts'
 import type { ItemHead } from '../knowledge/item-rows.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
+import type { Projects } from '../projects/projects.ts'
 import { bodyOf } from '../validation.ts'
 import { limitOf, toErrorBody, toRecords, UnknownKnowledge } from './dify.ts'
 import { itemFilterOf } from './dify-conditions.ts'
@@ -15,7 +16,7 @@ interface DifyRoutesOptions {
   search: Pick<RecordedSearch, 'search'>
   knowledge: Pick<Knowledge, 'head' | 'heads'>
   /** Gives the id and the name of the caller's project. */
-  projects: { get(projectId: number): Promise<{ id: string; name: string }> }
+  projects: Pick<Projects, 'get'>
 }
 
 const prefix = '/integrations/dify'

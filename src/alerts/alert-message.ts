@@ -19,10 +19,10 @@ export interface StoredAlert {
 
 /** Writes messages. */
 export class AlertMessages {
-  readonly #options: Core & { figures: WindowFigures }
+  readonly #parts: Core & { figures: WindowFigures }
 
   constructor(core: Core, parts: { figures: WindowFigures }) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
   }
 
   of(
@@ -30,7 +30,7 @@ export class AlertMessages {
     { state, value, limit, calls }: Pick<AlertMessage, 'state' | 'value' | 'limit' | 'calls'>,
     period: Period,
   ): AlertMessage {
-    const { figures, site } = this.#options
+    const { figures, site } = this.#parts
     const pairs = Object.entries(figures.queryOf(rule, period)).flatMap(([name, texts]) =>
       texts.map((text): [string, string] => [name, text]),
     )

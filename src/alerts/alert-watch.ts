@@ -44,14 +44,14 @@ interface KnownFigure {
 
 /** Evaluates each rule once a minute, in the process that owns the folder. */
 export class AlertWatch {
-  readonly #options: Core & AlertWatchParts
+  readonly #parts: Core & AlertWatchParts
   readonly #job: Job
   /** By the number of the rule. */
   readonly #known = new LRUCache<number, KnownFigure>({ max: figuresKnownMax })
   #lookedAt: number
 
   constructor(core: Core, parts: AlertWatchParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     // A start evaluates all rules, since no process may have run when they were due.
     this.#lookedAt = core.now() - minuteMs
     this.#job = core.jobs.add({
@@ -70,7 +70,7 @@ export class AlertWatch {
 
   /** Resolves to the time until the next look. */
   async #evaluateDue({ signal, isMine }: Turn): Promise<number> {
-    const { read, now, log } = this.#options
+    const { read, now, log } = this.#parts
     const time = now()
     const [any] = await read.all(sql`select 1 from ${alerts} limit 1`)
     if (any === undefined) {
@@ -102,7 +102,7 @@ export class AlertWatch {
   async #readDue(before: number, time: number): Promise<DueAlert[]> {
     const minutes = (at: number) =>
       sql`(${sql.raw(`${at}`)} - alerts.seq * ${sql.raw(`${slotMs}`)} % ${sql.raw(`${minuteMs}`)}) / ${sql.raw(`${minuteMs}`)}`
-    const rows = await this.#options.read.all<Omit<DueAlert, 'rule'> & { rule: string }>(sql`
+    const rows = await this.#parts.read.all<Omit<DueAlert, 'rule'> & { rule: string }>(sql`
       select alerts.seq as seq, alerts.id as id, alerts.project_id as projectId, public_id as project, rule,
         version, change_seq as changeSeq, state, value, alerts.calls as calls, sent_at as sentAt
       from ${alerts} cross join ${projects} on projects.id = alerts.project_id
@@ -112,7 +112,7 @@ export class AlertWatch {
 
   /** @returns the figure if it has to be written; a change of state is written with it */
   async #evaluate(alert: DueAlert, time: number): Promise<KnownFigure['figure'] | null> {
-    const { messages } = this.#options
+    const { messages } = this.#parts
     const period = windowOf(alert.rule, time)
     const figure = await this.#figureOf(alert, period)
     const { state, limit } = nextState(alert.rule, figure, alert.state)
@@ -130,7 +130,7 @@ export class AlertWatch {
     { seq, projectId, rule, version, changeSeq }: DueAlert,
     period: Period,
   ): Promise<KnownFigure['figure']> {
-    const { figures } = this.#options
+    const { figures } = this.#parts
     const known = this.#known.get(seq)
     if (known?.version === version && known.changeSeq === changeSeq && period.to <= known.until)
       return known.figure
@@ -156,7 +156,7 @@ export class AlertWatch {
     const { seq, version, sentAt } = alert
     const { of, show } = alert.rule
     const since = isChanged ? sql`${time}` : sql`since`
-    await this.#options.write.batch({
+    await this.#parts.write.batch({
       changed: sql`
         update ${alerts} set state = ${state}, since = ${since}, value = ${value}, calls = ${calls}, sent_at = ${time}
         where seq = ${seq} and version = ${version} and state = ${alert.state} and sent_at is ${sentAt} and not is_paused`,
@@ -172,7 +172,7 @@ export class AlertWatch {
 
   async #write(figures: readonly object[]): Promise<void> {
     if (figures.length === 0) return
-    await this.#options.write.run(sql`
+    await this.#parts.write.run(sql`
       update ${alerts} set value = figure.value ->> 'value', calls = figure.value ->> 'calls'
       from json_each(${JSON.stringify(figures)}) as figure
       where alerts.seq = figure.value ->> 'seq' and version = figure.value ->> 'version'`)

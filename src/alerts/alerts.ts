@@ -3,6 +3,7 @@ import type { WindowFigures } from '../calls/figures/window-figures.ts'
 import type { Core } from '../core/core.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { alertChanges, alerts, auditEvents, projects, webhookQueue } from '../db/schema.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -38,7 +39,7 @@ interface AlertsParts {
   figures: WindowFigures
   destinations: Destinations
   messages: AlertMessages
-  erasure: { schedule(projectId: number): void }
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /** A change of an alert's state, with the figure that the rule had then. */
@@ -60,17 +61,17 @@ const check = compileCheck(AlertChange, alertErrors)
 
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
-  readonly #options: Core & AlertsParts
+  readonly #parts: Core & AlertsParts
   readonly #previews = new FairQueue<Preview>(previewsWaitingMax)
 
   constructor(core: Core, parts: AlertsParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
   }
 
   /** In the order in which they were made. */
   async list(projectId: number): Promise<Alert[]> {
     const rows = await this.#rows(projectId)
-    const shown = await this.#options.destinations.shown(rows.flatMap(({ destinations }) => destinations))
+    const shown = await this.#parts.destinations.shown(rows.flatMap(({ destinations }) => destinations))
     return rows.map((row) =>
       toAlert(
         row,
@@ -88,12 +89,12 @@ export class Alerts {
 
   /** Where rules can be sent. */
   destinations(projectId: number): Promise<OfferedDestination[]> {
-    return this.#options.destinations.offered(projectId)
+    return this.#parts.destinations.offered(projectId)
   }
 
   /** @throws invalid_request naming each bad field */
   async create(projectId: number, change: unknown, by?: ActedBy): Promise<Alert> {
-    const { store, destinations, audit, now } = this.#options
+    const { store, destinations, audit, now } = this.#parts
     const { rule, to, isPaused } = this.#read(change)
     if ((await this.#rows(projectId)).length >= alertsMax)
       throw invalidRequest([
@@ -120,7 +121,7 @@ export class Alerts {
 
   /** Replaces the rule; the state stays until the next evaluation. @throws not_found; invalid_request naming each bad field */
   async put(projectId: number, id: string, change: unknown, by?: ActedBy): Promise<Alert> {
-    const { destinations } = this.#options
+    const { destinations } = this.#parts
     const { destinations: before } = await this.#find(projectId, id)
     const { rule, to, isPaused } = this.#read(change)
     const { ids, statements } = await destinations.resolve(projectId, to, before)
@@ -139,7 +140,7 @@ export class Alerts {
 
   /** What waits to be sent of it is not sent. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
-    const { store, destinations, audit, erasure } = this.#options
+    const { store, destinations, audit, erasure } = this.#parts
     const { seq, destinations: left } = toStored(await this.#find(projectId, id))
     const { writeWhenFull: write } = store(projectId)
     await write.batch({
@@ -159,7 +160,7 @@ export class Alerts {
    * @throws not_found; rate_limited while a test of the alert waits, and beyond ten an hour in the project
    */
   async test(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
-    const { store, messages, audit, now } = this.#options
+    const { store, messages, audit, now } = this.#parts
     const alert = toStored(await this.#find(projectId, id))
     const { rule, value, calls } = alert
     const limit = (rule.above ?? rule.below)?.alert ?? null
@@ -182,7 +183,7 @@ export class Alerts {
     projectId: number,
     { alert, before }: { alert?: string; before?: number } = {},
   ): Promise<AlertChanges> {
-    const rows = await this.#options.store(projectId).read.all<{
+    const rows = await this.#parts.store(projectId).read.all<{
       seq: number
       at: number
       until: number | null
@@ -209,7 +210,7 @@ export class Alerts {
    * @throws invalid_request naming each bad field; unavailable while too many others of the project wait
    */
   async preview(projectId: number, change: unknown): Promise<Preview> {
-    const { figures, now } = this.#options
+    const { figures, now } = this.#parts
     const { rule } = this.#read(change, { isPreview: true })
     const preview = () => previewOf({ figures, projectId, rule, now: now() })
     return await this.#previews.do(projectId, JSON.stringify(rule), preview)
@@ -217,7 +218,7 @@ export class Alerts {
 
   /** Deletes changes older than 90 days. */
   async expire(): Promise<void> {
-    const { read, write, now } = this.#options
+    const { read, write, now } = this.#parts
     const before = now() - keptDays * dayMs
     const old = sql`select seq from ${alertChanges} where at < ${before} limit ${changesPerDeletionMax}`
     // Read first, since a write needs the primary.
@@ -234,7 +235,7 @@ export class Alerts {
     const errors = alertErrors(isPreview ? { ...read, to: [], showOnly: true } : read)
     const rule = completeRule(read)
     try {
-      this.#options.figures.check(rule)
+      this.#parts.figures.check(rule)
     } catch (error) {
       if (!(error instanceof AppError) || !error.errors) throw error
       errors.push(...error.errors)
@@ -259,7 +260,7 @@ export class Alerts {
       left?: string[]
     },
   ): Promise<void> {
-    const { store, destinations, audit, erasure } = this.#options
+    const { store, destinations, audit, erasure } = this.#parts
     await store(projectId).write.batch({
       destinations: statements,
       changed: sql`update ${alerts} set ${changes}, version = version + 1 where id = ${id}`,
@@ -270,7 +271,7 @@ export class Alerts {
   }
 
   async #rows(projectId: number, id?: string): Promise<Row[]> {
-    const rows = await this.#options
+    const rows = await this.#parts
       .store(projectId)
       .read.select({ alert: alerts, project: projects.publicId })
       .from(alerts)

@@ -40,17 +40,17 @@ const nothing: Analysis = {
 
 /** What the analyses of a project's calls came to. */
 export class Analyses {
-  readonly #options: Core & AnalysesParts
+  readonly #parts: Core & AnalysesParts
   /** The project of each trial under way. */
   readonly #trials: number[] = []
 
   constructor(core: Core, parts: AnalysesParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
   }
 
   /** The state of a call's analysis. While it waits for another one, what the last one found out is there. @throws not_found */
   async get(projectId: number, id: string): Promise<Analysis> {
-    const { store, budget, calls, isRunning } = this.#options
+    const { store, budget, calls, isRunning } = this.#parts
     const found = await calls.lastAnalysis(projectId, id)
     if (!found) throw callNotFound()
     const { seq, analysis } = found
@@ -75,7 +75,7 @@ export class Analyses {
 
   /** What the console shows: the model, what was used this month, and why nothing happens if nothing does. */
   async status(projectId: number): Promise<AnalysisStatus> {
-    const { store, budget, model } = this.#options
+    const { store, budget, model } = this.#parts
     const [counted] = await store(projectId).read.all<{ waiting: number }>(sql`
       select count(*) as waiting from (select 1 from ${analysisQueue} where project_id = ${projectId} limit 10000)`)
     const pause = await budget.pauseOf(projectId)
@@ -99,7 +99,7 @@ export class Analyses {
    * not_found; call_is_live; invalid_request
    */
   async try(projectId: number, id: string, rubric: unknown, by?: ActedBy): Promise<Analysis> {
-    const { rubrics, budget, calls, judge, model, now } = this.#options
+    const { rubrics, budget, calls, judge, model, now } = this.#parts
     if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
     const isGiven = rubric !== undefined
     const asked = isGiven
@@ -138,7 +138,7 @@ export class Analyses {
   }
 
   async #noteSent(projectId: number, id: string, sent: Sent, by: ActedBy | undefined): Promise<void> {
-    const { store, budget } = this.#options
+    const { store, budget } = this.#parts
     const spent = budget.spending(projectId, id, sent, { action: 'rubric_tried', by })
     if (spent.length > 0) await store(projectId).write.batch({ spent })
   }

@@ -19,10 +19,10 @@ interface AnalysisRunsParts {
 
 /** Analyses of past calls. The calls of a run are those that match when it is accepted. */
 export class AnalysisRuns {
-  readonly #options: Core & AnalysisRunsParts
+  readonly #parts: Core & AnalysisRunsParts
 
   constructor(core: Core, parts: AnalysisRunsParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
   }
 
   /** Accepts a run, or only counts its calls for a dry run. @throws not_found without a rubric; invalid_request */
@@ -31,7 +31,7 @@ export class AnalysisRuns {
     { filters = {}, version, again = false, dryRun = false }: NewAnalysisRun,
     by?: ActedBy,
   ): Promise<PlannedRun | AcceptedRun> {
-    const { store, rubrics, calls, audit, now } = this.#options
+    const { store, rubrics, calls, audit, now } = this.#parts
     const rubric = await rubrics.get(projectId, version)
     const seqs: number[] = []
     let chars = 0
@@ -77,7 +77,7 @@ export class AnalysisRuns {
 
   /** Ends a run; analyses under way are not stored. @throws not_found */
   async stop(projectId: number, id: string, by?: ActedBy): Promise<AnalysisRun> {
-    const { store, audit, now } = this.#options
+    const { store, audit, now } = this.#parts
     await this.get(projectId, id)
     const isOpen = sql`(exists (select 1 from ${analysisSlices} where run_id = ${id})
       or exists (select 1 from ${analysisQueue} where run_id = ${id} and run_id <> ''))`
@@ -91,7 +91,7 @@ export class AnalysisRuns {
   }
 
   async #select(projectId: number, condition: SQL): Promise<AnalysisRun[]> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     const isOpen = sql<number>`exists (select 1 from analysis_slices where run_id = analysis_runs.id)
       or exists (select 1 from analysis_queue where run_id = analysis_runs.id and run_id <> '')`
     const rows = await read

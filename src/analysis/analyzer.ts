@@ -26,7 +26,7 @@ interface AnalyzerParts {
 
 /** Analyzes the calls of the queue, in the process that owns the folder: some at once, with the projects taking turns. */
 export class Analyzer {
-  readonly #options: Core & AnalyzerParts
+  readonly #parts: Core & AnalyzerParts
   readonly #job: Job<DueCall>
   /** The project that had the last turn: those with a larger id are next, then it begins again. */
   #lastProjectId = 0
@@ -36,7 +36,7 @@ export class Analyzer {
   #isModelAway = false
 
   constructor(core: Core, parts: AnalyzerParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add<DueCall>({
       name: 'analyses',
       run: (turn) => this.#begin(turn),
@@ -57,7 +57,7 @@ export class Analyzer {
 
   /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
   async #begin({ isMine }: Turn): Promise<number | null> {
-    const { queue, requestsAtOnce, now } = this.#options
+    const { queue, requestsAtOnce, now } = this.#parts
     // Some at a time, since the queue is read for each look.
     if (this.#job.underWay.length > 1.5 * requestsAtOnce) return lookEveryMs
     if (await queue.isEmpty()) return null
@@ -72,7 +72,7 @@ export class Analyzer {
 
   /** As many calls as there is room for, each project in its turn. */
   async #choose(waiting: Awaited<ReturnType<AnalysisQueue['waiting']>>): Promise<DueCall[]> {
-    const { queue, requestsAtOnce, now } = this.#options
+    const { queue, requestsAtOnce, now } = this.#parts
     const room = 2 * requestsAtOnce - this.#job.underWay.length
     const ready = waiting.filter(({ dueAt }) => dueAt <= now())
     if (room <= 0 || ready.length === 0) return []
@@ -95,7 +95,7 @@ export class Analyzer {
   }
 
   async #attemptOrPostpone(due: DueCall): Promise<void> {
-    const { queue, log, now } = this.#options
+    const { queue, log, now } = this.#parts
     try {
       await this.#attempt(due)
     } catch (error) {
@@ -109,7 +109,7 @@ export class Analyzer {
   }
 
   async #attempt(due: DueCall): Promise<void> {
-    const { judge, queue, budget, outcomes } = this.#options
+    const { judge, queue, budget, outcomes } = this.#parts
     const { signal } = this.#job
     const question = await judge.question(due)
     if (!question) return await queue.drop(due, 'skipped')
@@ -143,7 +143,7 @@ export class Analyzer {
 
   /** What follows when the model cannot be asked now. */
   async #wait(due: DueCall, question: Question, error: ModelUnavailable): Promise<void> {
-    const { queue, budget, outcomes, now } = this.#options
+    const { queue, budget, outcomes, now } = this.#parts
     const { reason, detail, retryAfterMs, isOfCall } = error
     await outcomes.spend(due.projectId, question.call.id, error)
     if (reason === 'busy') {
@@ -161,7 +161,7 @@ export class Analyzer {
   #noteModel(problem: ModelUnavailable | null): void {
     if (this.#isModelAway === (problem !== null)) return
     this.#isModelAway = problem !== null
-    const { log } = this.#options
+    const { log } = this.#parts
     if (problem === null) log.info('The analysis model can be used again')
     else log.warn({ problem: problem.detail }, 'The analysis model cannot be used, so calls wait for it')
   }

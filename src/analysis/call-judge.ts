@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Calls } from '../calls/calls.ts'
 import type { Core } from '../core/core.ts'
 import type { RedactionCounts } from '../redaction/kinds.ts'
 import { type RedactText, redactor } from '../redaction/settings.ts'
@@ -53,7 +54,7 @@ export type AskModel = (
 
 interface CallJudgeParts {
   rubrics: Rubrics
-  calls: { forAnalysis(projectId: number, seq: number, charsMax: number): Promise<ReadCall | null> }
+  calls: Pick<Calls, 'forAnalysis'>
   /** Null if no model is configured. */
   askModel: AskModel | null
   /** A longer document is in no case what the model can read at once. */
@@ -62,16 +63,16 @@ interface CallJudgeParts {
 
 /** Decides whether the model is asked about a call, asks it, and redacts what it says. */
 export class CallJudge {
-  readonly #options: Core & CallJudgeParts
+  readonly #parts: Core & CallJudgeParts
   readonly #slices = new TimeSlices()
 
   constructor(core: Core, parts: CallJudgeParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
   }
 
   /** What to ask about a call of the queue; null for nothing, since it is done, live or deleted. */
   async question({ projectId, seq, version, runId, isAgain }: DueCall): Promise<Question | null> {
-    const { rubrics } = this.#options
+    const { rubrics } = this.#parts
     const inForce = await rubrics.find(projectId)
     const rubric = version === null ? inForce : await rubrics.find(projectId, version)
     const call = await this.read(projectId, seq)
@@ -87,13 +88,13 @@ export class CallJudge {
 
   /** The call; null if it was deleted. */
   read(projectId: number, seq: number): Promise<ReadCall | null> {
-    const { calls, charsMax } = this.#options
+    const { calls, charsMax } = this.#parts
     return calls.forAnalysis(projectId, seq, charsMax)
   }
 
   /** @throws ModelUnavailable */
   async ask(projectId: number, { call, rubric }: Question, signal: AbortSignal): Promise<JudgedCall> {
-    const { askModel, settingsOf } = this.#options
+    const { askModel, settingsOf } = this.#parts
     if (!askModel) throw new Error('Nothing is analyzed without a model')
     const redact = await redactor(await settingsOf(projectId))
     // Redaction may have been switched on after the call was stored.

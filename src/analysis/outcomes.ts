@@ -30,15 +30,15 @@ interface OutcomesParts {
 
 /** Stores what comes of analyses: with the call, in one transaction with its place in the queue, its tokens and its audit entry. */
 export class Outcomes {
-  readonly #options: Core & OutcomesParts
+  readonly #parts: Core & OutcomesParts
 
   constructor(core: Core, parts: OutcomesParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
   }
 
   /** Ends an analysis. Nothing is stored if the call was deleted or has changed, or if the run was stopped. */
   async store(due: DueCall, judged: JudgedCall): Promise<void> {
-    const { queue, ingest, webhooks, write } = this.#options
+    const { queue, ingest, webhooks, write } = this.#parts
     const { call, judgement } = judged
     const { projectId, runId } = due
     const spent = this.#spent(projectId, call.id, judgement)
@@ -83,15 +83,15 @@ export class Outcomes {
   /** Notes what was sent of a call without an outcome. */
   async spend(projectId: number, id: string, sent: Sent): Promise<void> {
     const spent = this.#spent(projectId, id, sent)
-    if (spent.length > 0) await this.#options.write.batch({ spent })
+    if (spent.length > 0) await this.#parts.write.batch({ spent })
   }
 
   #spent(projectId: number, id: string, sent: Sent): SQL[] {
-    return this.#options.budget.spending(projectId, id, sent, { action: 'call_analyzed', by: byService })
+    return this.#parts.budget.spending(projectId, id, sent, { action: 'call_analyzed', by: byService })
   }
 
   #toGiven({ rubric, judgement, redacted }: JudgedCall): CallAnalysis {
-    const { model, now } = this.#options
+    const { model, now } = this.#parts
     const findings = judgement.state === 'done' ? judgement.findings : noFindings
     const verdicts = Object.fromEntries(findings.criteria.map(({ id, result }) => [id, result]))
     const found = findings.fields.flatMap(({ key, value }) => (value === null ? [] : [[key, value] as const]))

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { OpenSessions } from '../access/people/open-sessions.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
@@ -161,7 +162,7 @@ interface ConsoleExportOptions {
   buffers: ResponseBuffers
   reading: ReadingNotes
   /** Checks whether the session is still valid, since a download may outlast it. */
-  sessions: { check(projectId: number, sessionId: string): Promise<void> }
+  sessions: Pick<OpenSessions, 'check'>
 }
 
 /** /console/api/projects/:project/exports: the console's whole list as a file to download. */

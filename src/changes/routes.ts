@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { OpenSessions } from '../access/people/open-sessions.ts'
 import type { Admission } from '../http/admission.ts'
 import { callerContext } from '../http/caller.ts'
 import { consoleContext } from '../http/console-context.ts'
@@ -63,7 +64,7 @@ export function changeRoutes(options: ChangeRoutesOptions) {
 
 interface ConsoleChangeRoutesOptions extends StreamOptions {
   /** Checks whether the session is still valid, since a stream may outlast it. */
-  sessions: { check(projectId: number, sessionId: string): Promise<void> }
+  sessions: Pick<OpenSessions, 'check'>
 }
 
 /**

@@ -42,13 +42,13 @@ const isDeleted = sql`(${erasures.doneAt} is null
  * With a database on a server, only the vector index is on this machine; the rest is for the server to erase.
  */
 export class Erasure {
-  readonly #options: Core & ErasureParts
+  readonly #parts: Core & ErasureParts
   readonly #job: Job
   /** Projects in which this process has deleted records. */
   readonly #ownProjects = new Set<number>()
 
   constructor(core: Core, parts: ErasureParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     // A quarter of the time gathers deletions: a run costs as much for one as for many. The rest is for the work, which
     // may have to wait for a run to end.
     const delayMs = core.config.eraseWithinMs / 4
@@ -68,7 +68,7 @@ export class Erasure {
    * @param projectId where this process itself has deleted records
    */
   schedule(projectId?: number): void {
-    if (projectId !== undefined && this.#options.owner.isOwner) this.#ownProjects.add(projectId)
+    if (projectId !== undefined && this.#parts.owner.isOwner) this.#ownProjects.add(projectId)
     this.#job.soon()
   }
 
@@ -85,7 +85,7 @@ export class Erasure {
   async #eraseOpen(signal: AbortSignal): Promise<void> {
     const open = await this.#readOpen()
     if (open.length === 0) return
-    const { database, index, removedFiles } = this.#options
+    const { database, index, removedFiles } = this.#parts
     const projectsWith = (...kinds: OpenErasure['kind'][]) =>
       new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ projectId }) => projectId))
     for (const projectId of projectsWith('item', 'text')) {
@@ -101,7 +101,7 @@ export class Erasure {
 
   /** Whether any erasure is open, including those that another node should finish. */
   async isAnyOpen(): Promise<boolean> {
-    const rows = await this.#options.database.read.all(sql`
+    const rows = await this.#parts.database.read.all(sql`
       select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
       where ${isDeleted} and ${projects.deletedAt} is null limit 1`)
     return rows.length > 0
@@ -118,8 +118,8 @@ export class Erasure {
   }
 
   async #readOpenAfter(last: OpenErasure | undefined): Promise<OpenErasure[]> {
-    const { now, config } = this.#options
-    const { isLocal, read } = this.#options.database
+    const { now, config } = this.#parts
+    const { isLocal, read } = this.#parts.database
     const own = JSON.stringify([...this.#ownProjects])
     const isOurs = isLocal
       ? sql`true`
@@ -140,14 +140,14 @@ export class Erasure {
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {
-    const doneAt = this.#options.now()
+    const doneAt = this.#parts.now()
     for (let start = 0; start < open.length; start += rowsPerSlice) {
       const rows = JSON.stringify(
         open
           .slice(start, start + rowsPerSlice)
           .map(({ projectId, kind, idHash, changeSeq }) => [projectId, kind, idHash, changeSeq]),
       )
-      await this.#options.database.writeWhenFull.run(sql`
+      await this.#parts.database.writeWhenFull.run(sql`
         update ${erasures} set done_at = ${doneAt} where rowid in (
           select open.rowid from json_each(${rows}) cross join ${erasures} as open
             on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2

@@ -3,6 +3,7 @@ import type { Core } from '../core/core.ts'
 import type { Job, Turn } from '../core/jobs.ts'
 import { projectErasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
+import type { Erasure } from './erasure.ts'
 import { eraseWords } from './word-erasure.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
@@ -13,7 +14,7 @@ const rowsPerSliceMax = 200
 const delayMs = 1_000
 
 export interface ProjectErasureParts {
-  erasure: { idle(): Promise<void> }
+  erasure: Pick<Erasure, 'idle'>
   index: { drop(projectId: number): Promise<void> }
   /** Removes the files of recordings that were deleted. */
   removedFiles: { erase(): Promise<void> }
@@ -32,11 +33,11 @@ interface Contents {
  * in slices, which leave half of the writer's time to other writes. After an interruption, the next run does the rest.
  */
 export class ProjectErasure {
-  readonly #options: Core & ProjectErasureParts
+  readonly #parts: Core & ProjectErasureParts
   readonly #job: Job
 
   constructor(core: Core, parts: ProjectErasureParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'erasure of projects',
       run: async (turn) => {
@@ -53,7 +54,7 @@ export class ProjectErasure {
    * @param projectId a project that this process has deleted: requests in progress lose access to its data
    */
   schedule(projectId?: number): void {
-    if (projectId !== undefined) this.#options.stores.close(projectId)
+    if (projectId !== undefined) this.#parts.stores.close(projectId)
     this.#job.soon()
   }
 
@@ -66,7 +67,7 @@ export class ProjectErasure {
     const open = await this.#readOpen()
     for (const projectId of open) await this.#deleteProject(projectId, turn)
     if (open.length === 0) return
-    const { database, removedFiles } = this.#options
+    const { database, removedFiles } = this.#parts
     await eraseWords(database, turn.signal)
     if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, turn.signal)
     // Last, since a bucket may not answer.
@@ -75,7 +76,7 @@ export class ProjectErasure {
   }
 
   async #readOpen(): Promise<number[]> {
-    const rows = await this.#options.database.read
+    const rows = await this.#parts.database.read
       .select({ projectId: projectErasures.projectId })
       .from(projectErasures)
       .where(isNull(projectErasures.doneAt))
@@ -83,7 +84,7 @@ export class ProjectErasure {
   }
 
   async #deleteProject(projectId: number, turn: Turn): Promise<void> {
-    const { database, stores, erasure, index } = this.#options
+    const { database, stores, erasure, index } = this.#parts
     stores.close(projectId)
     // A running erasure may still write to the project.
     await erasure.idle()
@@ -94,7 +95,7 @@ export class ProjectErasure {
   }
 
   async #empty({ table, key, rows: selected }: Contents, turn: Turn): Promise<void> {
-    const { read, writeWhenFull: write } = this.#options.database
+    const { read, writeWhenFull: write } = this.#parts.database
     for (;;) {
       turn.signal.throwIfAborted()
       const rows = await read.all<{ key: number; bytes: number }>(sql`${selected} limit ${rowsPerSliceMax}`)
@@ -111,8 +112,8 @@ export class ProjectErasure {
   }
 
   async #markDone(open: number[]): Promise<void> {
-    await this.#options.database.writeWhenFull.run(sql`
-      update ${projectErasures} set done_at = ${this.#options.now()}
+    await this.#parts.database.writeWhenFull.run(sql`
+      update ${projectErasures} set done_at = ${this.#parts.now()}
       where project_id in (select value from json_each(${JSON.stringify(open)}))`)
   }
 }

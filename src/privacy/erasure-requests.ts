@@ -51,11 +51,11 @@ interface OpenRequest {
  * is deleted in one transaction, with its row, so that the next owner of the folder can continue from there.
  */
 export class ErasureRequests {
-  readonly #options: Core & ErasureRequestsParts
+  readonly #parts: Core & ErasureRequestsParts
   readonly #job: Job
 
   constructor(core: Core, parts: ErasureRequestsParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'erasures',
       run: (turn) => this.#run(turn),
@@ -74,7 +74,7 @@ export class ErasureRequests {
     asked: ErasureRequest,
     by?: ActedBy,
   ): Promise<CountedCalls | AcceptedErasure> {
-    const { database, store, selections, alerts, audit, now } = this.#options
+    const { database, store, selections, alerts, audit, now } = this.#parts
     const { readInBackground, writeWhenFull: write } = store(projectId)
     // A replica may not have all of the calls yet.
     const db = database.isLocal ? readInBackground : write
@@ -129,7 +129,7 @@ export class ErasureRequests {
 
   /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
   async #cut(db: ReadDatabase, projectId: number, selection: SQL) {
-    const { seqs: held } = await this.#options.holds.among(db, projectId, selection)
+    const { seqs: held } = await this.#parts.holds.among(db, projectId, selection)
     const bytes = sql`max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
       (select octet_length(details) from call_details where call_details.seq = calls.seq), 0))`
     const rows = await db
@@ -152,7 +152,7 @@ export class ErasureRequests {
   async #run(turn: Turn): Promise<number | null> {
     // A quick local check first, since the rest asks a server.
     const isAnyOpen = sql`select 1 from ${erasureRequests} where not is_done limit 1`
-    if ((await this.#options.read.all(isAnyOpen)).length === 0) return null
+    if ((await this.#parts.read.all(isAnyOpen)).length === 0) return null
     for (;;) {
       turn.signal.throwIfAborted()
       const open = await this.#next()
@@ -173,7 +173,7 @@ export class ErasureRequests {
    */
   async #next(): Promise<OpenRequest | undefined> {
     // Read through the writer, since a replica may lag.
-    const [open] = await this.#options.database.writeWhenFull.all<OpenRequest>(sql`
+    const [open] = await this.#parts.database.writeWhenFull.all<OpenRequest>(sql`
       select request.id as id, request.project_id as projectId, slice.number as number, seqs
       from ${erasureRequests} as request
         cross join ${erasures} as receipt
@@ -186,7 +186,7 @@ export class ErasureRequests {
   }
 
   async #deleteSlice({ id, projectId, number }: OpenRequest, seqs: number[]): Promise<void> {
-    const { database, holds, deletion, erasure } = this.#options
+    const { database, holds, deletion, erasure } = this.#parts
     const { writeWhenFull: write } = database
     const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
     const held = await holds.among(write, projectId, selection)
@@ -209,7 +209,7 @@ export class ErasureRequests {
 
   /** Erases what the slices have left in files, then reports it. */
   async #finish({ id, projectId }: OpenRequest): Promise<void> {
-    const { database, erasure, webhooks, audit } = this.#options
+    const { database, erasure, webhooks, audit } = this.#parts
     const { writeWhenFull: write } = database
     const read = async () =>
       (

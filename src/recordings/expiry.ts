@@ -21,11 +21,11 @@ interface ExpiryParts {
  * minute of a changed setting. The calls stay. Those on hold keep their recordings.
  */
 export class RecordingExpiry {
-  readonly #options: Core & ExpiryParts
+  readonly #parts: Core & ExpiryParts
   readonly #job: Job
 
   constructor(core: Core, parts: ExpiryParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     const daily = new Daily({ ...core, days: projects.recordingRetainDays })
     this.#job = core.jobs.add({
       name: 'recordings',
@@ -43,7 +43,7 @@ export class RecordingExpiry {
 
   /** @returns false if another node does the work */
   async #expireDue(projectId: number, days: number, { signal, isMine }: Turn): Promise<boolean> {
-    const { recordings, audit, now } = this.#options
+    const { recordings, audit, now } = this.#parts
     if (!(await isMine())) return false
     const before = now() - days * dayMs
     const words = ` of calls completed before ${new Date(before).toISOString().slice(0, 16)}Z`
@@ -63,7 +63,7 @@ export class RecordingExpiry {
 
   /** In the order of arrival. Looks through the project's recordings once a day. */
   async #readDue(projectId: number, before: number, after: number) {
-    return await this.#options
+    return await this.#parts
       .store(projectId)
       .readInBackground.select({ seq: recordings.seq, id: calls.id })
       .from(recordings)

@@ -21,14 +21,14 @@ interface PeaksBacklogParts {
 
 /** Computes what players draw, one recording at a time, once for each; projects take turns. */
 export class PeaksBacklog {
-  readonly #options: Core & PeaksBacklogParts
+  readonly #parts: Core & PeaksBacklogParts
   readonly #job: Job
   readonly #failed = new Set<string>()
   /** Whose turn it was last. */
   #lastProjectId = 0
 
   constructor(core: Core, parts: PeaksBacklogParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'peaks',
       run: (turn) => this.#run(turn),
@@ -50,7 +50,7 @@ export class PeaksBacklog {
   }
 
   async #run({ signal, isMine }: Turn): Promise<void> {
-    const { files, log } = this.#options
+    const { files, log } = this.#parts
     while (files && (await isMine())) {
       const row = (await this.#next(gt(recordings.projectId, this.#lastProjectId))) ?? (await this.#next())
       if (!row) return
@@ -67,7 +67,7 @@ export class PeaksBacklog {
 
   async #next(isTurn?: SQL): Promise<Row | undefined> {
     const isLeft = notInArray(recordings.file, [...this.#failed])
-    const [row] = await this.#options.read
+    const [row] = await this.#parts.read
       .select()
       .from(recordings)
       .where(and(isNull(recordings.peaks), isTurn, isLeft))
@@ -77,7 +77,7 @@ export class PeaksBacklog {
   }
 
   async #compute(row: Row, files: RecordingFiles): Promise<void> {
-    const { write, audio, onMeasured } = this.#options
+    const { write, audio, onMeasured } = this.#parts
     const { seq, projectId, file, key, bytes, contentType } = row
     const local = await files.local(file)
     // Deleted meanwhile, or lost: an empty waveform, so that it is not tried for ever.

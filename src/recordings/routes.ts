@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { OpenSessions } from '../access/people/open-sessions.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Admission } from '../http/admission.ts'
 import type { LimitRate } from '../http/authenticate.ts'
@@ -106,7 +107,7 @@ interface ConsoleRecordingOptions {
   reading: ReadingNotes
   contexts: RequestContexts
   /** Checks whether the session is still valid, since a download may outlast it. */
-  sessions: { check(projectId: number, sessionId: string): Promise<void> }
+  sessions: Pick<OpenSessions, 'check'>
 }
 
 /** /console/api/projects/:project/calls/:id/recording: what the console plays and draws. */

@@ -1,6 +1,9 @@
+import type { LookUps } from '../agents/look-ups.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import { AppError, unavailable } from '../errors.ts'
-import type { Fault, NamedRecording, SignedRequest } from './event.ts'
+import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
+import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
 import { answerTo, hasSecret, isSigned, platforms, readEvent, recordingIn } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
@@ -14,16 +17,11 @@ interface SourceEventsParts {
   failures: SourceFailures
   counts: EventCounts
   /** Creates or merges calls. */
-  ingest: { putEvent(projectId: number, id: string, event: object, source: string): Promise<void> }
+  ingest: Pick<Ingest, 'putEvent'>
   /** Queues recordings to be fetched, if the project keeps them. */
-  recordings: {
-    named(projectId: number, id: string, recording: NamedRecording & { sourceId: string }): Promise<void>
-  }
+  recordings: Pick<FetchQueue, 'named'>
   /** Answers questions from a platform's agent during a call. */
-  lookUps: {
-    /** Null for a body that is not a question. A failed search has an answer, too. */
-    answer(platform: string, projectId: number, body: unknown): Promise<object | null>
-  }
+  lookUps: Pick<LookUps, 'answer'>
 }
 
 /** Reads a body as JSON. @throws invalid_request */

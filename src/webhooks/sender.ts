@@ -7,6 +7,7 @@ import type { Message, Messages } from './message.ts'
 import { isSuccess, Poster } from './post.ts'
 import type { Endpoint, Outcome, QueuedEvent, WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
+import type { Webhooks } from './webhooks.ts'
 
 const retryMsMax = 30_000
 const lookEveryMs = 1_000
@@ -32,7 +33,7 @@ interface SenderParts {
   queue: WebhookQueue
   messages: Messages
   addresses: Addresses
-  webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
+  webhooks: Pick<Webhooks, 'switchOff'>
   timeoutMs?: number
 }
 
@@ -68,7 +69,7 @@ class Lane {
 
 /** Sends the queued events, in the process that owns the folder. A slow endpoint does not delay the others. */
 export class WebhookSender {
-  readonly #options: Core & SenderParts
+  readonly #parts: Core & SenderParts
   readonly #poster: Poster
   readonly #lanes = new Map<string, Lane>()
   readonly #job: Job<QueuedEvent>
@@ -78,7 +79,7 @@ export class WebhookSender {
   #prunedAt = 0
 
   constructor(core: Core, parts: SenderParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#poster = new Poster(parts)
     this.#job = core.jobs.add<QueuedEvent>({
       name: 'webhooks',
@@ -110,7 +111,7 @@ export class WebhookSender {
   async #recordOutcomes(): Promise<void> {
     const outcomes = this.#outcomes.slice(0, outcomesPerBatchMax)
     if (outcomes.length === 0) return
-    const { queue, webhooks, now } = this.#options
+    const { queue, webhooks, now } = this.#parts
     await queue.record(outcomes)
     // More may have been added meanwhile.
     this.#outcomes.splice(0, outcomes.length)
@@ -126,7 +127,7 @@ export class WebhookSender {
 
   /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
   async #sendDue({ signal, isMine }: Turn): Promise<number | null> {
-    const { queue, now } = this.#options
+    const { queue, now } = this.#parts
     const time = now()
     const endpoints = await queue.endpoints()
     const isAnyDue = endpoints.some(({ dueAt }) => dueAt !== null && dueAt <= time)
@@ -156,7 +157,7 @@ export class WebhookSender {
     if (lane.refs.size >= unrecordedMax) return time + lookEveryMs
     // Taken before the query: an outcome may be recorded while it runs, and its row must not be sent again.
     const known = new Set(lane.refs.keys())
-    const rows = await this.#options.queue.due(endpoint.id, time, known.size + rowsPerRead)
+    const rows = await this.#parts.queue.due(endpoint.id, time, known.size + rowsPerRead)
     lane.due = rows.filter(({ id }) => !known.has(id))
     await this.#sendNext(endpoint, lane)
     await setImmediate()
@@ -166,7 +167,7 @@ export class WebhookSender {
 
   /** Sends the next rows of the lane, as many as it takes at once. */
   async #sendNext(endpoint: Endpoint, lane: Lane): Promise<void> {
-    const { now } = this.#options
+    const { now } = this.#parts
     for (let row = lane.take(now()); row; row = lane.take(now())) {
       try {
         await this.#send(endpoint, lane, row)
@@ -179,7 +180,7 @@ export class WebhookSender {
   }
 
   async #send(endpoint: Endpoint, lane: Lane, row: QueuedEvent): Promise<void> {
-    const { queue, messages, now } = this.#options
+    const { queue, messages, now } = this.#parts
     // A sent row only delays the next change of its call, and is done now.
     const message = row.isSent ? null : await messages.of(endpoint, row)
     if (!message) return this.#unsent(endpoint, lane, row, null)
@@ -208,7 +209,7 @@ export class WebhookSender {
   }
 
   async #attempt(endpoint: Endpoint, lane: Lane, row: QueuedEvent, message: Message): Promise<void> {
-    const { now, log } = this.#options
+    const { now, log } = this.#parts
     const { id: messageId, body } = message
     const at = now()
     const { secret, previousSecret, previousSecretUntil } = endpoint

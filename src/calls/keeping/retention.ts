@@ -4,6 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { Daily, isOfToday } from '../../core/daily.ts'
 import type { Job, Turn } from '../../core/jobs.ts'
 import { calls, projects } from '../../db/schema.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import type { CallDeletion } from './call-deletion.ts'
 import { dueCallsMax, writeDueCalls } from './due-calls.ts'
 import type { Holds } from './holds.ts'
@@ -15,7 +16,7 @@ const checkMs = 60_000
 interface RetentionParts {
   holds: Holds
   deletion: CallDeletion
-  erasure: { schedule(projectId: number): void }
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /** A call to delete, with its place in their order. */
@@ -32,13 +33,13 @@ interface DueCall {
  * or when that arrived; an imported call at its end, `createdAt` plus `duration`.
  */
 export class Retention {
-  readonly #options: Core & RetentionParts
+  readonly #parts: Core & RetentionParts
   readonly #job: Job
   readonly #daily: Daily
   #auditDoneAt = Number.NEGATIVE_INFINITY
 
   constructor(core: Core, parts: RetentionParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#daily = new Daily({ ...core, days: projects.retainDays })
     this.#job = core.jobs.add({
       name: 'retention',
@@ -56,12 +57,12 @@ export class Retention {
 
   /** Deletes what is due, unless it was done today. */
   async run(): Promise<void> {
-    if (this.#options.owner.isOwner) await this.#job.now()
+    if (this.#parts.owner.isOwner) await this.#job.now()
   }
 
   /** How many calls would be deleted if calls were kept for so many days. */
   async countDue(projectId: number, retainDays: number): Promise<number> {
-    const { store, holds } = this.#options
+    const { store, holds } = this.#parts
     const { readInBackground } = store(projectId)
     const due = isDue(projectId, this.#dueBefore(retainDays))
     const [row] = await readInBackground.select({ calls: count() }).from(calls).where(due)
@@ -70,7 +71,7 @@ export class Retention {
   }
 
   async #run(turn: Turn): Promise<void> {
-    const { audit, now } = this.#options
+    const { audit, now } = this.#parts
     if (!(await turn.isMine())) return
     await this.#daily.run((projectId, retainDays) => this.#deleteDue(projectId, retainDays, turn))
     if (isOfToday(this.#auditDoneAt, now())) return
@@ -79,12 +80,12 @@ export class Retention {
   }
 
   #dueBefore(retainDays: number): number {
-    return this.#options.now() - retainDays * dayMs
+    return this.#parts.now() - retainDays * dayMs
   }
 
   /** @returns false if it stopped because the setting changed or another node does the work */
   async #deleteDue(projectId: number, retainDays: number, turn: Turn): Promise<boolean> {
-    const { erasure } = this.#options
+    const { erasure } = this.#parts
     const before = this.#dueBefore(retainDays)
     let deleted = 0
     try {
@@ -104,7 +105,7 @@ export class Retention {
 
   /** Whether the setting is unchanged. Reads the database, since cached settings may be older. */
   async #isAsked(projectId: number, retainDays: number): Promise<boolean> {
-    const [project] = await this.#options.read
+    const [project] = await this.#parts.read
       .select({ retainDays: projects.retainDays })
       .from(projects)
       .where(eq(projects.id, projectId))
@@ -117,7 +118,7 @@ export class Retention {
     slice: readonly DueCall[],
     { before, deleted }: { before: number; deleted: number },
   ): Promise<number> {
-    const { store, holds, deletion, audit } = this.#options
+    const { store, holds, deletion, audit } = this.#parts
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
     const held = await holds.among(store(projectId).writeWhenFull, projectId, selection)
     const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
@@ -128,7 +129,7 @@ export class Retention {
   /** The next calls that are due, oldest first, after the previous ones. */
   async #readDue(projectId: number, before: number, last: DueCall | undefined): Promise<DueCall[]> {
     const { createdAt, id } = last ?? { createdAt: -1, id: '' }
-    return await this.#options
+    return await this.#parts
       .store(projectId)
       .readInBackground.select({
         seq: calls.seq,

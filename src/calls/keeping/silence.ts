@@ -23,11 +23,11 @@ interface SilentCall {
 
 /** Completes live calls of which nothing was heard for as long as their project waits. Checks every minute. */
 export class Silence {
-  readonly #options: Core & SilenceParts
+  readonly #parts: Core & SilenceParts
   readonly #job: Job
 
   constructor(core: Core, parts: SilenceParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'silence',
       run: (turn) => this.#run(turn),
@@ -43,7 +43,7 @@ export class Silence {
   }
 
   async #run(turn: Turn): Promise<void> {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     if (!(await turn.isMine())) return
     const settings = await read
       .selectDistinct({ after: sql<string>`${projects.endSilentAfter}` })
@@ -58,7 +58,7 @@ export class Silence {
   }
 
   async #endSilent(projectId: number, after: string, before: number, turn: Turn): Promise<void> {
-    const { store, ingest, audit } = this.#options
+    const { store, ingest, audit } = this.#parts
     let ended = 0
     try {
       await writeDueCalls<SilentCall>({

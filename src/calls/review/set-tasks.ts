@@ -66,13 +66,13 @@ interface DueSlice {
  * ten seconds, in which it can be taken back; nothing is written before. A restart goes on with the slice that was under way.
  */
 export class SetTasks {
-  readonly #options: Core & SetTasksParts
+  readonly #parts: Core & SetTasksParts
   readonly #job: Job
   /** The sets whose last slice failed, and until when the others go first. */
   readonly #putOff = new Map<string, number>()
 
   constructor(core: Core, parts: SetTasksParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'call sets',
       run: (turn) => this.#run(turn),
@@ -99,7 +99,7 @@ export class SetTasks {
 
   /** Takes back a change that has not begun. @throws not_found; invalid_request once it has */
   async undo(projectId: number, personId: string, id: string): Promise<TaskState> {
-    const { store, now } = this.#options
+    const { store, now } = this.#parts
     const { write } = store(projectId)
     const { rowsAffected } = await write
       .update(callSets)
@@ -112,15 +112,15 @@ export class SetTasks {
 
   /** @throws not_found unless the set is the person's */
   async state(projectId: number, personId: string, id: string): Promise<TaskState> {
-    const [row] = await this.#options
+    const [row] = await this.#parts
       .store(projectId)
       .read.select()
       .from(callSets)
       .where(isOwn(projectId, personId, id))
     // Once its time is over it is deleted, unless its calls are being changed.
-    if (!row || (row.dueAt === null && row.keptUntil < this.#options.now())) throw noSuchSet()
+    if (!row || (row.dueAt === null && row.keptUntil < this.#parts.now())) throw noSuchSet()
     const { calls, changed, held, failed, dueAt, slicesDone } = row
-    const isWaiting = slicesDone === 0 && dueAt !== null && dueAt > this.#options.now()
+    const isWaiting = slicesDone === 0 && dueAt !== null && dueAt > this.#parts.now()
     return {
       state: dueAt === null ? 'done' : isWaiting ? 'waiting' : 'running',
       calls,
@@ -136,7 +136,7 @@ export class SetTasks {
     change: ReviewChange | null,
     { person: { personId, name }, by }: AskedBy,
   ): Promise<TaskState> {
-    const { store, now } = this.#options
+    const { store, now } = this.#parts
     const delayMs = change ? undoMs : 0
     const { rowsAffected } = await store(projectId)
       .write.update(callSets)
@@ -156,7 +156,7 @@ export class SetTasks {
   }
 
   async #run(turn: Turn): Promise<number> {
-    const { read, now, log } = this.#options
+    const { read, now, log } = this.#parts
     for (;;) {
       for (const [id, until] of this.#putOff) if (until <= now()) this.#putOff.delete(id)
       const putOff = JSON.stringify([...this.#putOff.keys()])
@@ -179,7 +179,7 @@ export class SetTasks {
 
   /** Read through the writer, since a replica may lag. */
   async #due(isOpen: SQL): Promise<DueSlice | undefined> {
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const [due] = await write.all<DueSlice>(sql`
       select call_sets.id as id, call_sets.project_id as projectId, slices_done as slicesDone, task, seqs,
         role, members_may_delete as membersMayDelete
@@ -191,7 +191,7 @@ export class SetTasks {
 
   async #doSlice(due: DueSlice, turn: Turn): Promise<void> {
     const { id, projectId, slicesDone, seqs } = due
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const isThis = sql`id = ${id} and slices_done = ${slicesDone} and task is not null`
     const task: SetTask = JSON.parse(due.task)
     if (seqs === null || !isStillAllowed(task, due))
@@ -204,7 +204,7 @@ export class SetTasks {
   }
 
   async #do(projectId: number, ids: readonly string[], { change, by, name }: SetTask) {
-    const { reviews, calls } = this.#options
+    const { reviews, calls } = this.#parts
     if (!change) {
       const { deleted, held } = await calls.deleteAll(projectId, ids, by)
       return { changed: deleted.length, held: held.length, failed: 0 }
@@ -215,7 +215,7 @@ export class SetTasks {
 
   /** Without those deleted meanwhile. */
   async #idsOf(projectId: number, seqs: string): Promise<string[]> {
-    const rows = await this.#options.store(projectId).write.all<{ id: string }>(sql`
+    const rows = await this.#parts.store(projectId).write.all<{ id: string }>(sql`
       select calls.id as id from json_each(${seqs}) cross join calls on calls.seq = value and project_id = ${projectId}`)
     return rows.map(({ id }) => id)
   }

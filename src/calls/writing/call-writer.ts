@@ -8,6 +8,7 @@ import type { ActedBy } from '../../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
 import { isLong } from '../document.ts'
 import type { CallWords } from '../finding/call-words.ts'
+import type { WordBacklog } from '../finding/word-backlog.ts'
 import type { Call, Turn } from '../schemas.ts'
 
 const cutAtOnceCharsMax = 65_536
@@ -49,7 +50,7 @@ interface Batch {
 
 interface CallWriterParts {
   words: CallWords
-  wordBacklog: { schedule(): void }
+  wordBacklog: Pick<WordBacklog, 'schedule'>
   analysisDelayMs: number | null
 }
 

@@ -18,6 +18,7 @@ import { compileCheck } from '../../validation.ts'
 import type { StoredCall } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
+import type { WordBacklog } from '../finding/word-backlog.ts'
 import {
   type CallChange,
   type CallRecording,
@@ -45,7 +46,7 @@ const gatherAnalysesMs = 20
 
 interface IngestParts {
   /** Indexes the words of what is written. */
-  wordBacklog: { schedule(): void }
+  wordBacklog: Pick<WordBacklog, 'schedule'>
   /** How long after its completion a call is analyzed, for the platform to say more; null analyzes none. */
   analysisDelayMs: number | null
 }

@@ -3,7 +3,10 @@ import { sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
 import type { Job, JobOfEach } from '../../core/jobs.ts'
 import { deleteMeta, readMeta } from '../../db/meta.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
+import type { ProjectErasure } from '../../erasure/project-erasure.ts'
 import { sha256 } from '../chunking/chunk.ts'
+import type { QuestionChecks } from '../questions/question-checks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import { type Indexer, readPendingProjects } from './indexer.ts'
 
@@ -21,11 +24,11 @@ export function rebuildRequestName(folder: string, projectId: number | string = 
 interface FollowerParts {
   indexer: Pick<Indexer, 'wake'>
   index: Pick<VectorIndex, 'follow' | 'rebuild' | 'drop'>
-  erasure: { schedule(): void }
-  projectErasure: { schedule(): void }
+  erasure: Pick<Erasure, 'schedule'>
+  projectErasure: Pick<ProjectErasure, 'schedule'>
   erasureRequests: { schedule(): void }
   /** Asks questions again after a change of a project's knowledge. */
-  questionChecks: { schedule(projectId: number): void }
+  questionChecks: Pick<QuestionChecks, 'schedule'>
   delayMs?: number
 }
 

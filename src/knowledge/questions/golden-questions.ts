@@ -7,6 +7,7 @@ import type { Erasure } from '../../erasure/erasure.ts'
 import { AppError, forbidden, notFound } from '../../errors.ts'
 import { redactor } from '../../redaction/settings.ts'
 import { TimeSlices } from '../../threads/time-slices.ts'
+import type { Questions } from './questions.ts'
 import { wordingOf } from './wording.ts'
 
 /** Each of them is asked after every change of knowledge. */
@@ -40,7 +41,7 @@ export interface GoldenQuestion {
 interface GoldenParts {
   erasure: Pick<Erasure, 'schedule'>
   /** Questions that wait to be written are among those that a text is compared with. */
-  questions: { flush(): Promise<void> }
+  questions: Pick<Questions, 'flush'>
 }
 
 /** Questions that people saved with the item that answers them. */

@@ -29,13 +29,13 @@ interface QuestionChecksParts {
  * now closes, and golden questions show what the change did.
  */
 export class QuestionChecks {
-  readonly #options: Core & QuestionChecksParts
+  readonly #parts: Core & QuestionChecksParts
   readonly #job: Job
   /** Projects whose knowledge has changed. */
   readonly #changed = new Set<number>()
 
   constructor(core: Core, parts: QuestionChecksParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'questions',
       run: (turn) => this.#run(turn),
@@ -56,7 +56,7 @@ export class QuestionChecks {
 
   /** Call it after each change of a project's knowledge. */
   schedule(projectId: number): void {
-    if (!this.#options.owner.isOwner) return
+    if (!this.#parts.owner.isOwner) return
     this.#changed.add(projectId)
     this.#job.soon()
   }
@@ -75,7 +75,7 @@ export class QuestionChecks {
       this.#changed.delete(projectId)
       try {
         await this.#askGaps(projectId, pause)
-        await this.#options.goldenRuns.run(projectId, pause)
+        await this.#parts.goldenRuns.run(projectId, pause)
       } catch (error) {
         if (error instanceof ProjectWasDeleted) continue
         this.#changed.add(projectId)
@@ -85,7 +85,7 @@ export class QuestionChecks {
   }
 
   async #askGaps(projectId: number, pause: () => Promise<void>): Promise<void> {
-    const { search, groups, store, settingsOf, now } = this.#options
+    const { search, groups, store, settingsOf, now } = this.#parts
     const { gapCoverage } = await settingsOf(projectId)
     const found: unknown[] = []
     for (const { id, query } of await groups.toAsk(projectId, questionsMax)) {

@@ -1,9 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { countOf } from '../../audit/audit-trail.ts'
+import type { Holds } from '../../calls/keeping/holds.ts'
 import type { Core } from '../../core/core.ts'
 import { erasing } from '../../db/erasing.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
-import type { Requirement } from '../../db/requirements.ts'
 import { calls, erasures, knowledgeItems, projects, questions } from '../../db/schema.ts'
 import type { Erasure } from '../../erasure/erasure.ts'
 import { ProjectWasDeleted } from '../../errors.ts'
@@ -44,13 +43,7 @@ interface Read {
 
 interface QuestionsParts {
   /** Tells which of the selected calls are on hold: see calls/keeping/holds.ts. */
-  holds: {
-    among(
-      db: ReadDatabase,
-      projectId: number,
-      selection: SQL,
-    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
-  }
+  holds: Pick<Holds, 'among'>
   erasure: Pick<Erasure, 'schedule'>
 }
 

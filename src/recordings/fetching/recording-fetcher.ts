@@ -42,13 +42,13 @@ export interface FetcherParts {
 
 /** Fetches what is queued, in the process that owns the folder: a few at once, with the projects taking turns. */
 export class RecordingFetcher {
-  readonly #options: Core & FetcherParts
+  readonly #parts: Core & FetcherParts
   readonly #job: Job<Due>
   /** By `performance.now()`, when the next bytes may be taken. */
   #readyAt = 0
 
   constructor(core: Core, parts: FetcherParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add<Due>({
       name: 'fetches',
       run: (turn) => this.#fetchDue(turn),
@@ -62,7 +62,7 @@ export class RecordingFetcher {
 
   /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
   async #fetchDue({ isMine }: Turn): Promise<number | null> {
-    const { queue, now } = this.#options
+    const { queue, now } = this.#parts
     const dueAt = await queue.nextDueAt()
     if (dueAt === null) return null
     if (dueAt <= now() && (await isMine())) {
@@ -78,7 +78,7 @@ export class RecordingFetcher {
 
   /** One attempt, and what follows from it. */
   async #attempt(due: Due): Promise<void> {
-    const { queue, now } = this.#options
+    const { queue, now } = this.#parts
     const failure = await this.#fetch(due).then(
       () => null,
       (error) => toFailure(error),
@@ -91,7 +91,7 @@ export class RecordingFetcher {
 
   /** Tries the address in the event, then the platform's API. @throws the last failure */
   async #fetch(due: Due): Promise<void> {
-    const { settingsOf, platforms } = this.#options
+    const { settingsOf, platforms } = this.#parts
     if ((await settingsOf(due.projectId)).recordings === 'off')
       throw new FetchFailure('none', 'The project does not keep recordings any more.')
     const { address, sourceId } = due
@@ -116,7 +116,7 @@ export class RecordingFetcher {
 
   /** @throws FetchFailure or AppError */
   async #keep(due: Due, open: () => Promise<Answer>): Promise<void> {
-    const { recordings, queue, config } = this.#options
+    const { recordings, queue, config } = this.#parts
     const answer = await open()
     try {
       const { who, bytes, parts } = answer
@@ -140,7 +140,7 @@ export class RecordingFetcher {
   }
 
   async #open(wanted: Download): Promise<Answer> {
-    const { guard, now, idleMs = idleMsDefault } = this.#options
+    const { guard, now, idleMs = idleMsDefault } = this.#parts
     const signal = AbortSignal.any([this.#job.signal, AbortSignal.timeout(fetchMsMax)])
     return await download(wanted, { guard, signal, idleMs, now })
   }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
+import type { Ingest } from '../../calls/writing/ingest.ts'
 import type { Core } from '../../core/core.ts'
 import type { Job } from '../../core/jobs.ts'
 import { erasing } from '../../db/erasing.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import { AppError } from '../../errors.ts'
 import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
@@ -54,9 +56,9 @@ interface Input {
 }
 
 interface SessionsParts {
-  erasure: { schedule(projectId: number): void }
+  erasure: Pick<Erasure, 'schedule'>
   /** Writes calls in one transaction. The result of a call that cannot be written is an error. */
-  ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
+  ingest: Pick<Ingest, 'putAll'>
 }
 
 /** A session as it is stored, with what a request adds. */
@@ -93,7 +95,7 @@ const noRow = { framework: '', spans: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INT
  * so that each request can write everything known about the call.
  */
 export class CallSessions {
-  readonly #options: Core & SessionsParts
+  readonly #parts: Core & SessionsParts
   readonly #mutex = new KeyedMutex()
   /** What requests add to each session that no write has begun with. */
   readonly #waiting = new Map<string, readonly Session[]>()
@@ -101,7 +103,7 @@ export class CallSessions {
   readonly #job: Job
 
   constructor(core: Core, parts: SessionsParts) {
-    this.#options = { ...core, ...parts }
+    this.#parts = { ...core, ...parts }
     this.#job = core.jobs.add({
       name: 'sessions',
       run: ({ signal }) => this.#completeSilent(signal),
@@ -130,7 +132,7 @@ export class CallSessions {
   async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
     const sessions = await this.#slices.run(sessionsIn(spans))
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
-    const settings = await this.#options.settingsOf(projectId)
+    const settings = await this.#parts.settingsOf(projectId)
     if (isRedacting(settings)) {
       const redact = await interimRedactor(settings)
       for (const session of sessions.values())
@@ -177,13 +179,13 @@ export class CallSessions {
     for (const part of parts) addTo(sessions, part)
     const rows = new Map((await this.#read(projectId, [...sessions.keys()])).map((row) => [row.traceId, row]))
     for (const session of sessions.values())
-      continueFrom(session, rows.get(session.traceId) ?? noRow, this.#options.now())
+      continueFrom(session, rows.get(session.traceId) ?? noRow, this.#parts.now())
     return await this.#write(projectId, [...sessions.values()])
   }
 
   /** The size of what is stored of each session. */
   async #bytesOf(projectId: number, traceIds: string[]): Promise<Map<string, number>> {
-    const rows = await this.#options.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
+    const rows = await this.#parts.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
       select trace_id as traceId, octet_length(spans) as bytes
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
@@ -191,7 +193,7 @@ export class CallSessions {
   }
 
   async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     return await read.all<Row>(sql`
       select trace_id as traceId, framework, spans, octet_length(spans) as bytes, due_at as dueAt
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
@@ -200,7 +202,7 @@ export class CallSessions {
 
   /** Writes calls first, since spans that their call rejects are not stored. Throws if the request must be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
-    const { config, ingest } = this.#options
+    const { config, ingest } = this.#parts
     const isTooLarge = ({ storedBytes, added }: Session) =>
       storedBytes + Buffer.byteLength(JSON.stringify(added)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
@@ -233,7 +235,7 @@ export class CallSessions {
 
   /** Stores spans, except those of deleted calls. The database merges them, since other nodes may add to a session. */
   async #keep(projectId: number, sessions: Session[]): Promise<void> {
-    const { store, recordHash, now } = this.#options
+    const { store, recordHash, now } = this.#parts
     const rows = sessions.map((session) => ({
       traceId: session.traceId,
       framework: session.framework,
@@ -262,22 +264,22 @@ export class CallSessions {
           framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`,
       ...this.#deleting(projectId, areOfDeleted),
     })
-    if (deleted.length > 0) this.#options.erasure.schedule(projectId)
+    if (deleted.length > 0) this.#parts.erasure.schedule(projectId)
   }
 
   /** Deletes sessions that no deletion of a call erases. Their words are erased like a call's. */
   #deleting(projectId: number, condition: SQL) {
-    const { write } = this.#options.store(projectId)
+    const { write } = this.#parts.store(projectId)
     const erased = { projectId, kind: 'sessions', id: '' } as const
     const isAny = sql`exists (select 1 from ${callSessions} where ${condition})`
     return {
-      ledger: erasing(this.#options, erased, isAny),
+      ledger: erasing(this.#parts, erased, isAny),
       deleted: write.all(sql`delete from ${callSessions} where ${condition} returning 1`),
     }
   }
 
   async #completeSilent(signal: AbortSignal): Promise<void> {
-    const { read, write, now } = this.#options
+    const { read, write, now } = this.#parts
     const isDue = sql`due_at <= ${now()}`
     // On a replica, even a write that changes nothing goes to the primary.
     if ((await read.all(sql`select 1 from ${callSessions} where ${isDue} limit 1`)).length === 0) return
@@ -298,7 +300,7 @@ export class CallSessions {
   }
 
   async #complete(projectId: number, traceId: string): Promise<void> {
-    const { now, ingest, store, erasure } = this.#options
+    const { now, ingest, store, erasure } = this.#parts
     await this.#mutex.run(namesOf(projectId, [traceId]), async () => {
       const [row] = await this.#read(projectId, [traceId])
       // Spans have arrived meanwhile.
