@@ -6,13 +6,13 @@ import type { ErasureRequests } from './erasure-requests.ts'
 import type { ErasureReceipts } from './receipts.ts'
 import { ErasureRequest } from './schemas.ts'
 
-interface ErasureRoutesOptions {
+interface ErasureParts {
   erasureRequests: ErasureRequests
   erasureReceipts: ErasureReceipts
 }
 
 /** /v1/erasures: erases many calls, and tells whether deleted records are erased. */
-export function erasureRoutes({ erasureRequests, erasureReceipts }: ErasureRoutesOptions) {
+export function erasureRoutes({ erasureRequests, erasureReceipts }: ErasureParts) {
   return (
     new Elysia({ prefix: '/v1/erasures' })
       .use(callerContext())

@@ -1,24 +1,19 @@
 import { Elysia } from 'elysia'
-import type { Admission } from '../http/admission.ts'
-import type { LimitRate } from '../http/authenticate.ts'
+import type { Http } from '../http/http.ts'
 import { checkMembers, parseJson, readUncompressed } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
-import type { RequestContexts } from '../http/request-context.ts'
 import { limits } from '../limits.ts'
 import * as docs from './docs.ts'
 import type { SourceEvents } from './source-events.ts'
 import type { Sources } from './sources.ts'
 
-interface SourceRoutesOptions {
+interface Events {
   sources: Sources
   sourceEvents: SourceEvents
-  admission: Admission
-  contexts: RequestContexts
-  limitRate: LimitRate
 }
 
 /** /ingest/from: the webhooks of platforms. Requests are signed instead of carrying a key. */
-export function sourceRoutes({ sources, sourceEvents, admission, contexts, limitRate }: SourceRoutesOptions) {
+export function sourceRoutes({ admission, contexts, limitRate }: Http, { sources, sourceEvents }: Events) {
   return new Elysia({ prefix: '/ingest/from' }).post(
     '/:id',
     async ({ params, request }) => {

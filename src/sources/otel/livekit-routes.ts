@@ -1,8 +1,6 @@
 import { Elysia } from 'elysia'
-import type { Admission } from '../../http/admission.ts'
-import type { LimitRate } from '../../http/authenticate.ts'
+import type { Http } from '../../http/http.ts'
 import { checkMembers, readBody, readParts } from '../../http/json-body.ts'
-import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { limits } from '../../limits.ts'
 import { type FormPart, formParts } from './form-parts.ts'
@@ -38,12 +36,9 @@ export const livekitProtocol: Protocol = {
   },
 }
 
-interface LiveKitRoutesOptions {
+interface Received {
   livekitReceiver: LiveKitReceiver
   callSessions: Pick<CallSessions, 'read'>
-  admission: Admission
-  contexts: RequestContexts
-  limitRate: LimitRate
   config: { readonly callBytesMax: number }
 }
 
@@ -51,14 +46,10 @@ interface LiveKitRoutesOptions {
  * /observability: what agents of LiveKit send to LIVEKIT_OBSERVABILITY_URL. Not in the OpenAPI document, since it is
  * LiveKit's own protocol, in protobuf.
  */
-export function livekitRoutes({
-  livekitReceiver: receiver,
-  callSessions,
-  admission,
-  contexts,
-  limitRate,
-  config,
-}: LiveKitRoutesOptions) {
+export function livekitRoutes(
+  { admission, contexts, limitRate }: Http,
+  { livekitReceiver: receiver, callSessions, config }: Received,
+) {
   const open = async (request: Request) => {
     const source = await receiver.sourceOf(request.headers, (apiKey) =>
       admission.enterUnverified(request, 'sources', `livekit ${apiKey}`),

@@ -2,8 +2,8 @@ import { promisify } from 'node:util'
 import { gunzip, inflate, constants as zlib } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '../../errors.ts'
-import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
+import type { Http } from '../../http/http.ts'
 import {
   type BodyLimits,
   parseBody,
@@ -11,7 +11,6 @@ import {
   readBody,
   unsupportedMediaType,
 } from '../../http/json-body.ts'
-import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
 import { limits } from '../../limits.ts'
 import { FieldFault } from '../fields.ts'
@@ -44,14 +43,8 @@ export const otlpProtocol: Protocol = {
   },
 }
 
-interface OtlpRoutesOptions {
-  callSessions: Pick<CallSessions, 'read' | 'take'>
-  admission: Admission
-  contexts: RequestContexts
-}
-
 /** POST /ingest/otlp/v1/traces: the spans of voice sessions. The handler reads and parses the body. */
-export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOptions) {
+export function otlpRoutes({ admission, contexts }: Http, callSessions: Pick<CallSessions, 'read' | 'take'>) {
   return new Elysia().use(callerContext()).post(
     '/ingest/otlp/v1/traces',
     async ({ caller, request }) => {
