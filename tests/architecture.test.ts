@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { importsOf, partOf, resolveImport } from '../scripts/imports.ts'
+import { coreOver } from './support/core.ts'
+import { openFreshDatabase } from './support/database.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** The floors of the house, from the ground: a feature may know those below it, at run time their schemas only. */
@@ -159,6 +161,47 @@ describe('who may import whom', () => {
     const loops = linesLike(/\bnew Background\(/, inFeatures).map((line) => line.split(':')[0] ?? '')
     expect(loops.sort()).toEqual(left)
     expect(breaches(inFeatures, (target) => target === 'src/core/lease.ts')).toEqual([])
+    // Both watch one piece of work, and end with it.
+    const intervals = linesLike(/\bsetInterval\(/, inFeatures).map((line) => line.split(':')[0])
+    expect(intervals).toEqual(['src/knowledge/files/file-reader.ts', 'src/knowledge/indexing/leases.ts'])
+  })
+
+  test('a part takes the core whole: no class of a feature lists again what the core has', async () => {
+    const { database, close } = await openFreshDatabase()
+    const ofCore = Object.keys(await coreOver(database, () => undefined))
+    await close()
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
+    const repeated = inFeatures.flatMap(({ path }) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      return [...text.matchAll(/interface (\w+) (?:extends [^{]+)?\{\n(.*?)\n\}/gs)]
+        .filter(([, name]) => new RegExp(`constructor\\([^)]*\\b${name}\\b`).test(text))
+        .flatMap(([, name, body = '']) =>
+          [...body.matchAll(/^ {2}(\w+)\??[:(]/gm)].map(([, member = '']) => ({ name, member })),
+        )
+        .filter(({ member }) => ofCore.includes(member))
+        .map(({ name, member }) => `${path}: ${name}.${member}`)
+    })
+    expect(repeated.sort()).toEqual([
+      // Is opened before the core.
+      'src/analysis/chat-model.ts: ChatModelOptions.now',
+      // Is a part of the core.
+      ...['log', 'now', 'read', 'recordHash', 'store', 'write'].map(
+        (member) => `src/audit/audit-trail.ts: AuditTrailOptions.${member}`,
+      ),
+      // Work on fakes, and with files.
+      ...['database', 'log', 'owner'].map((member) => `src/erasure/sweeper.ts: SweeperOptions.${member}`),
+      'src/knowledge/indexing/index/project-index.ts: ProjectIndexOptions.log',
+      'src/recordings/bucket-files.ts: BucketOptions.generation',
+    ])
+  })
+
+  test('the page of the services fits on a page, and the core stands on the ground alone', () => {
+    const page = readFileSync(join(root, 'src/services/services.ts'), 'utf8')
+    expect(page.split('\n').length).toBeLessThanOrEqual(200)
+    const ground = ['core', 'config', 'db', 'threads', 'observability', 'audit']
+    const ofCore = source.filter(({ path }) => partOf(path) === 'core')
+    const isAbove = (target: string) => !ground.includes(partOf(target) ?? 'core')
+    expect(breaches(ofCore, isAbove)).toEqual([])
   })
 
   test('the console is a leaf: only the server and the page that opens it import from it, types included', () => {
