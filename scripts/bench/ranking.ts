@@ -116,10 +116,7 @@ async function lookUp(
     const { query } = question
     const options = { labels: undefined, inHurry: false, atLeast: limit * 3 + 5 }
     const { terms, passages, forms, counts } = await keyword.candidates(projectId, query, options)
-    own.push({
-      evidence: gatherEvidence(terms, passages, forms, counts),
-      answers: answersOf(question),
-    })
+    own.push({ evidence: gatherEvidence(terms, passages, forms, counts), answers: answersOf(question) })
   }
   return own
 }

@@ -111,10 +111,7 @@ async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promis
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'))
     const isOver = (await page.getByRole('dialog').count()) > 0
-    await page.screenshot({
-      path: join(folder, `${name}.png`),
-      fullPage: folderOfAll !== null && !isOver,
-    })
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: folderOfAll !== null && !isOver })
     process.stdout.write(`${name}.png\n`)
   }
   await context.close()

@@ -106,9 +106,7 @@ describe('creating a key', () => {
       expect((await create({ scope, allowedOrigins })).allowedOrigins).toEqual(allowedOrigins)
     }
     for (const input of [{ allowedOrigins }, { scope: 'full' as const, allowedOrigins }]) {
-      expect(await problemsOf(input)).toEqual({
-        allowedOrigins: 'needs the scope read or search',
-      })
+      expect(await problemsOf(input)).toEqual({ allowedOrigins: 'needs the scope read or search' })
     }
     expect(await problemsOf({ kind: 'ingest', allowedOrigins })).toHaveProperty('allowedOrigins')
     const bad = [
@@ -284,12 +282,7 @@ describe('revoking a key', () => {
   test.skipIf(ofFilesOnly)('holds in another process on the same database', async () => {
     const { id, key } = await create()
     const other = await openDatabase(service.services.database.file)
-    const keys = new Keys({
-      ...other,
-      audit: auditOf(other),
-      now: () => clock.ms,
-      log: noFailures,
-    })
+    const keys = new Keys({ ...other, audit: auditOf(other), now: () => clock.ms, log: noFailures })
     const use = () => project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
     expect((await use()).status).toBe(200)
     await keys.revoke(project.projectId, id)

@@ -187,12 +187,7 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('heading', { name: 'At least one call', level: 1 }).waitFor()
     expect(await rulesOf(project)).toMatchObject([
-      {
-        name: 'At least one call',
-        filters: { minDuration: '50' },
-        to: [{ slack: '…Wz4q' }],
-        paused: true,
-      },
+      { name: 'At least one call', filters: { minDuration: '50' }, to: [{ slack: '…Wz4q' }], paused: true },
     ])
 
     await page.getByRole('link', { name: 'All alerts' }).click()

@@ -296,10 +296,7 @@ describe('accounts', () => {
     atProvider({ email: person.email })
     const { browser, url } = await beginSignIn(service, person.cookie)
     const answer = await finishSignIn(browser, await visitProvider(url))
-    expect(await answer.clone().json()).toMatchObject({
-      person: { id: person.personId },
-      hasPassword: true,
-    })
+    expect(await answer.clone().json()).toMatchObject({ person: { id: person.personId }, hasPassword: true })
     const { email, password } = person
     expect((await set.nobody.send('POST', '/session', { email, password })).status).toBe(200)
 

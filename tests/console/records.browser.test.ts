@@ -135,11 +135,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page
       .locator('input[type=file]')
       .first()
-      .setInputFiles({
-        name: 'parcels.md',
-        mimeType: 'text/markdown',
-        buffer: Buffer.from(text),
-      })
+      .setInputFiles({ name: 'parcels.md', mimeType: 'text/markdown', buffer: Buffer.from(text) })
     await page.getByRole('article', { name: 'Chunk 1' }).waitFor()
     expect(await page.getByLabel('Name').inputValue()).toBe('Lost parcels')
     expect(await page.getByRole('textbox', { name: /^Text/ }).inputValue()).toBe(text)

@@ -77,10 +77,7 @@ describe.each(['removed', 'demoted'] as const)(
       const by = byPerson(person, null)
       expect(
         await failureOf(writes[name]?.(project, by, open, other.personId) ?? Promise.resolve()),
-      ).toMatchObject({
-        code: 'forbidden',
-        detail: 'Only an owner of the project can do this.',
-      })
+      ).toMatchObject({ code: 'forbidden', detail: 'Only an owner of the project can do this.' })
       expect(await stateOf(project)).toEqual(before)
     })
   },

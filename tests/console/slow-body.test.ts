@@ -58,11 +58,7 @@ describe('a body that arrives after its sender has lost the right to send it', (
       path: `/projects/${project.id}/keys`,
       body: { name: 'late', kind: 'live', allowedIps: [], expiresAt: null },
     },
-    {
-      method: 'PATCH',
-      path: `/projects/${project.id}/people/${other.personId}`,
-      body: { role: 'member' },
-    },
+    { method: 'PATCH', path: `/projects/${project.id}/people/${other.personId}`, body: { role: 'member' } },
     { method: 'PATCH', path: `/projects/${project.id}`, body: { name: `late ${project.id}` } },
     { method: 'POST', path: `/projects/${project.id}/knowledge`, body: { name: 'late', text: 'late' } },
     { method: 'DELETE', path: `/projects/${project.id}`, body: { confirm: project.name } },

@@ -66,12 +66,9 @@ function bytesUnder(folder: string): string {
     .join('\n')
 }
 
-async function backUpSome({ withRecording = false } = {}): Promise<{
-  dataDir: string
-  backup: string
-  project: TestProject
-  itemId: string
-}> {
+async function backUpSome({
+  withRecording = false,
+} = {}): Promise<{ dataDir: string; backup: string; project: TestProject; itemId: string }> {
   const dataDir = newFolder()
   const service = await startService({ dataDir })
   const project = await service.mintProject()

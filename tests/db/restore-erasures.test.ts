@@ -84,10 +84,7 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
         'old text',
         'removed text',
         'other summary',
-      ].map((text) => ({
-        name: text,
-        bytes: Buffer.from(text),
-      }))
+      ].map((text) => ({ name: text, bytes: Buffer.from(text) }))
       expect(await findTraces(restored, traces)).toEqual([])
     }
   })
@@ -156,10 +153,7 @@ async function twoBackups() {
     const model = { name: 'judge', destination: 'here' }
     const budget = new Budget({ ...database, audit: auditOf(database), recordHash, model, now: Date.now })
     const sent = { tokens: { prompt, completion: 0 }, requests: 1 }
-    const spent = budget.spending(project.projectId, 'kept', sent, {
-      action: 'call_analyzed',
-      by: byService,
-    })
+    const spent = budget.spending(project.projectId, 'kept', sent, { action: 'call_analyzed', by: byService })
     await database.write.batch({ spent })
   }
   await spend(10)

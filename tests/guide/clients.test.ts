@@ -126,9 +126,7 @@ describe.skipIf(python === null)('the Python client', () => {
     cpSync(
       join(generatedClient(await readDocument(service.url)), 'callbook'),
       join(dirname(file), 'callbook'),
-      {
-        recursive: true,
-      },
+      { recursive: true },
     )
   })
 

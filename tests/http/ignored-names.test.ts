@@ -49,9 +49,7 @@ describe('names that are not known', () => {
         const message = typeof nearest === 'string' ? `is not known; the nearest name is ${nearest}` : nearest
         expect(errors).toEqual([{ field: name ?? '', message }])
       }
-      const answer = await project.fetch(`${path}?_t=1&_t=2&t=3&page=4&test=1&next=a&top=3`, {
-        headers,
-      })
+      const answer = await project.fetch(`${path}?_t=1&_t=2&t=3&page=4&test=1&next=a&top=3`, { headers })
       expect([answer.status, answer.headers.get('callbook-ignored')]).toEqual([
         200,
         '_t, t, page, test, next, top',

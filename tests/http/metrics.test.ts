@@ -21,10 +21,7 @@ afterAll(async () => {
   await guarded.stop()
 })
 
-const ofFolder = {
-  callbook_database_bytes: 'gauge',
-  callbook_last_backup_timestamp_seconds: 'gauge',
-}
+const ofFolder = { callbook_database_bytes: 'gauge', callbook_last_backup_timestamp_seconds: 'gauge' }
 const ofReplicas = {
   callbook_replication_lag_seconds: 'gauge',
   callbook_replication_last_sync_timestamp_seconds: 'gauge',

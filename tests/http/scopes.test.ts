@@ -15,10 +15,7 @@ const keys: Record<KeyScope, string> = {
 }
 const document: OpenAPIV3.Document = await (await fetch(`${service.url}/docs/json`)).json()
 const described = Object.entries(document.paths).flatMap(([path, item = {}]) =>
-  Object.keys(item).map((method) => ({
-    method: method.toUpperCase(),
-    path: path.replace('{id}', 'no-id'),
-  })),
+  Object.keys(item).map((method) => ({ method: method.toUpperCase(), path: path.replace('{id}', 'no-id') })),
 )
 /** Every operation of the document that takes an API key, and /mcp. */
 const routes = [...described, { method: 'POST', path: '/mcp' }].filter(({ path }) =>

@@ -200,10 +200,7 @@ describe('the console', () => {
     others = await set.mintProject()
     othersOwner = await set.join(others, 'owner')
     const othersMember = await set.join(others, 'member')
-    roles = {
-      nobody: set.nobody,
-      owner: await set.join(ours, 'owner'),
-    }
+    roles = { nobody: set.nobody, owner: await set.join(ours, 'owner') }
     await others.send('PUT', '/ingest/calls/their-console-call', { summary: 'zanzibar' })
     const item = await others.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
     const send = {

@@ -146,11 +146,7 @@ describe('a create that is sent again under its Idempotency-Key', () => {
     const again = await project.fetch('/v1/knowledge', {
       method: 'POST',
       body: JSON.stringify(item),
-      headers: {
-        'content-type': 'application/json',
-        'idempotency-key': 'k',
-        authorization: `Bearer ${key}`,
-      },
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'k', authorization: `Bearer ${key}` },
     })
     expect((await again.json()).id).toBe(id)
     const elsewhere = await create(other, 'k', { ...item, name: 'Other' })

@@ -92,9 +92,7 @@ const queries = fc.oneof(
           'a&b',
         ),
       ),
-      {
-        maxLength: 3,
-      },
+      { maxLength: 3 },
     )
     .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}`),
 )
@@ -177,10 +175,7 @@ test('no request gets a 5xx, and every answer matches the OpenAPI document', asy
     })
     await fc.assert(
       fc.asyncProperty(fuzzed, async ({ id, query, contentType, authorization, body }) => {
-        const headers: Record<string, string> = {
-          Authorization: authorization,
-          'Content-Type': contentType,
-        }
+        const headers: Record<string, string> = { Authorization: authorization, 'Content-Type': contentType }
         const target = path.replace('{id}', id) + query
         const answer = await fetch(service.url + target, {
           method: method.toUpperCase(),

@@ -63,10 +63,7 @@ for (const [way, { leave, back, detail }] of Object.entries(ways)) {
       ]
       for (const answer of await Promise.all(writes)) {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
-        expect(await answer.json()).toMatchObject({
-          code: 'unavailable',
-          detail,
-        })
+        expect(await answer.json()).toMatchObject({ code: 'unavailable', detail })
       }
     })
 

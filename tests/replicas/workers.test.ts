@@ -92,10 +92,7 @@ test('a third SIGINT ends the supervisor and its workers at once', async () => {
 
 /** A connection stays with the worker that took it. */
 function onNewConnections({ fetch, send }: Reached): Reached {
-  return {
-    fetch: (path) => fetch(path, { headers: { connection: 'close' } }),
-    send,
-  }
+  return { fetch: (path) => fetch(path, { headers: { connection: 'close' } }), send }
 }
 
 async function create(project: Reached, name: string): Promise<number> {

@@ -601,11 +601,7 @@ const synthflow: Session = {
       createdAt: startedAt,
       occurredAt: '2023-11-14T22:14:22.000Z',
     },
-    details: {
-      agent: { id: 'm1' },
-      direction: 'inbound',
-      recordingUrl: 'https://rec.example.com/c1',
-    },
+    details: { agent: { id: 'm1' }, direction: 'inbound', recordingUrl: 'https://rec.example.com/c1' },
   },
 }
 

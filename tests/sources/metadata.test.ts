@@ -44,11 +44,7 @@ const events: [WebhookPlatform, object, Record<string, unknown>][] = [
       data: {
         conversation_id: 'c1',
         conversation_initiation_client_data: {
-          dynamic_variables: {
-            order: 7,
-            secret__key: 'never-store-this',
-            system__caller_id: '+15550100001',
-          },
+          dynamic_variables: { order: 7, secret__key: 'never-store-this', system__caller_id: '+15550100001' },
           custom_llm_extra_body: { key: 'never-store-this' },
         },
       },

@@ -32,14 +32,7 @@ export async function spawnService(
   const url = /Callbook +(http\S+)/.exec(banner)?.[1]
   if (!url) throw new Error(`The service printed no address:\n${banner}`)
   await untilReady(url)
-  return {
-    url,
-    banner,
-    dataDir,
-    pid: child.pid,
-    exited: child.exited,
-    kill: (signal) => child.kill(signal),
-  }
+  return { url, banner, dataDir, pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) }
 }
 
 /** The processes that it has started, the oldest first. */

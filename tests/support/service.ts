@@ -57,9 +57,7 @@ export async function startService({
     {
       level: 'trace',
       hooks: logHooks,
-      serializers: {
-        error: (error) => ({ ...Object(describeError(error)), cause: String(error?.cause) }),
-      },
+      serializers: { error: (error) => ({ ...Object(describeError(error)), cause: String(error?.cause) }) },
     },
     { write: (line) => logs.push(JSON.parse(line)) },
   )

@@ -195,9 +195,7 @@ describe('an endpoint that fails', () => {
       pending: 0,
       disabledReason: 'Every attempt has failed for five days.',
     })
-    expect(service.logs.find(({ msg }) => msg === 'A webhook was disabled')).toMatchObject({
-      webhook: id,
-    })
+    expect(service.logs.find(({ msg }) => msg === 'A webhook was disabled')).toMatchObject({ webhook: id })
     const { data } = await service.services.console.audit.list(project.projectId, { limit: 1 })
     expect(data).toMatchObject([{ action: 'webhook_switched_off', target: expect.stringContaining(id) }])
     await put(project, 'c', { status: 'completed' })

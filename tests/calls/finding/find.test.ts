@@ -623,10 +623,7 @@ describe('what was found', () => {
     })
     expect(
       await matchOf({ summary: 'Only here', transcript: change.transcript ?? [] }, 'only'),
-    ).toMatchObject({
-      where: 'summary',
-      marked: ['Only'],
-    })
+    ).toMatchObject({ where: 'summary', marked: ['Only'] })
     expect(await matchOf({ summary: 'one', ...said('two', 'three') }, 'one two three')).toMatchObject({
       where: 'user',
       text: 'two',

@@ -69,13 +69,9 @@ test('numbers are found without their calling code, ids without a digit, and cal
   expect((await find(projectId, 'lettersOn')).ids).toEqual([])
   expect(await find(projectId, 'book')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'words' })
   const traceId = '0af7651916cd43dd8448eb211c80319c'
-  await service.services.database.write.insert(callSessions).values({
-    projectId,
-    traceId,
-    framework: 'pipecat',
-    callId: 'other-one',
-    spans: '{}',
-  })
+  await service.services.database.write
+    .insert(callSessions)
+    .values({ projectId, traceId, framework: 'pipecat', callId: 'other-one', spans: '{}' })
   expect(await find(projectId, traceId.toUpperCase())).toEqual({
     ids: ['other-one'],
     total: 1,

@@ -182,10 +182,7 @@ test('a review is no word of the call', async () => {
     project.projectId,
     'reviewed',
     { note: 'Is it over?' },
-    {
-      person: { name: 'Ada' },
-      by,
-    },
+    { person: { name: 'Ada' }, by },
   )
   await pass(5)
   expect((await callOf('reviewed')).endedReason).toBe('silence')

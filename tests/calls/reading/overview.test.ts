@@ -166,10 +166,7 @@ describe('the days', () => {
       { id: 'before', createdAt: iso(start - 1), evaluation: 'success' },
     ])
     const none = { success: 0, fail: 0, other: 0, unevaluated: 0 }
-    const days = await readDays(service.services, projectId, {
-      from: iso(start),
-      to: iso(start + 4 * day),
-    })
+    const days = await readDays(service.services, projectId, { from: iso(start), to: iso(start + 4 * day) })
     expect(days).toEqual([
       { day: '2026-01-01', ...none, success: 1, fail: 1, other: 1 },
       { day: '2026-01-02', ...none },

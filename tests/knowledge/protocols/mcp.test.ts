@@ -215,10 +215,7 @@ describe('list_knowledge', () => {
     const { structuredContent, content } = await callTool('list_knowledge', {}, reader)
     const { data, nextCursor } = structuredContent as unknown as Page
     expect(data.length).toBe(20)
-    expect(content[1]).toEqual({
-      type: 'text',
-      text: `There are more. Call again with cursor ${nextCursor}`,
-    })
+    expect(content[1]).toEqual({ type: 'text', text: `There are more. Call again with cursor ${nextCursor}` })
     expect((await pageOf(reader, { limit: 1 })).data.length).toBe(1)
     expect((await pageOf(reader, { limit: 100 })).data.length).toBe(21)
     await reader.close()

@@ -114,10 +114,7 @@ export class World {
   /** The service's current answer for a call. */
   async read(id: string): Promise<KnownCall> {
     const path = `/v1/calls/${encodeURIComponent(id)}`
-    return {
-      call: await this.get<Call>(path),
-      details: await this.get<CallDetails>(`${path}/details`),
-    }
+    return { call: await this.get<Call>(path), details: await this.get<CallDetails>(`${path}/details`) }
   }
 
   /** Learns the new state of calls that have just changed. */

@@ -75,9 +75,7 @@ describe('callbook knowledge', () => {
     const none = join(folder, 'none.md')
     const ran = await callbook.json(
       ['knowledge', 'import', folder, other, none, newFolder(), '--project', 'Acme'],
-      {
-        env: { KNOWLEDGE_TEXT_MAX_BYTES: '1000' },
-      },
+      { env: { KNOWLEDGE_TEXT_MAX_BYTES: '1000' } },
     )
     expect(ran.code).toBe(1)
     expect(ran.value).toMatchObject({ imported: 1, failed: bad.length + 3 })

@@ -26,9 +26,7 @@ test('callbook rubric sets, shows and lists versions beside a running service', 
       version: 2,
       share: 0.5,
     })
-    expect((await callbook.json(['rubric', 'show', '1', ...of])).value).toMatchObject({
-      share: 1,
-    })
+    expect((await callbook.json(['rubric', 'show', '1', ...of])).value).toMatchObject({ share: 1 })
     const { value } = await callbook.json(['rubric', 'versions', ...of])
     expect(value).toMatchObject([{ version: 2, createdBy: null }, { version: 1 }])
     writeFileSync(file, JSON.stringify({ criteria: [{ id: 'A' }], evaluation: ['b'] }))

@@ -295,10 +295,7 @@ describe('a session of Pipecat', () => {
     const of = await service.mintProject()
     const spans = pipecatSession.map((span) => ({
       ...span,
-      attributes: {
-        ...span.attributes,
-        ...(span.name === 'turn' ? { 'turn.was_interrupted': true } : {}),
-      },
+      attributes: { ...span.attributes, ...(span.name === 'turn' ? { 'turn.was_interrupted': true } : {}) },
     }))
     const turnsOf = async () => {
       const { timeline } = await detailsOf('CA_1', of)

@@ -243,9 +243,7 @@ test('search among labels is exact, and never leaves the project', async () => {
   const other = await indexedProject(10)
   const among = project.labels.filter((label) => label % 7 === 0)
   const query = randomVector(seededRandom(3))
-  const hits = await index.search(project.id, query, 10, {
-    labels: [...among, ...other.labels],
-  })
+  const hits = await index.search(project.id, query, 10, { labels: [...among, ...other.labels] })
   expect(labelsOf(hits)).toEqual(project.nearest(query, 10, among))
   expect(await index.search(project.id, query, 10, { labels: [] })).toEqual([])
   expect(await index.search(project.id, query, 10, { labels: other.labels })).toEqual([])
