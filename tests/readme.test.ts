@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guidePages } from '../src/guide/guide.ts'
-import { repository, type ServiceProcess, spawnService } from './support/process.ts'
+import { repository, spawnService } from './support/process.ts'
 
-let service: ServiceProcess
-beforeAll(async () => {
-  service = await spawnService()
-})
-afterAll(async () => {
-  service.kill('SIGTERM')
-  await service.exited
-  rmSync(service.dataDir, { recursive: true, force: true })
-})
+const service = await spawnService()
 
 test.each(['first', 'second'])(
   "the README's tour and the guide's examples for agents run unchanged a %s time, and answer what they say",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import packageJson from '../package.json' with { type: 'json' }
 import { buildConsole } from '../scripts/build-console.ts'
+import { freshFolder } from './support/at-end.ts'
 import { formOf, makeDocx, makePdf, paragraph } from './support/files.ts'
 import { expectProblem } from './support/problem.ts'
 import { repository } from './support/process.ts'
@@ -15,18 +16,15 @@ import { head, rawRequest } from './support/raw-http.ts'
 import { madeWav } from './support/recordings.ts'
 import { everyRuntime } from './support/runtimes.ts'
 import { skipped } from './support/skipped.ts'
-import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
+import { printed, type SpawnedService, spawnService } from './support/spawned.ts'
 import { until } from './support/until.ts'
 
 // One contract, on every runtime: what each does by itself with HTTP must not show.
 
-setDefaultTimeout(60_000)
 const bodyBytesMax = 200_000
 const run = promisify(execFile)
 
-beforeAll(async () => {
-  await buildConsole()
-})
+await buildConsole()
 
 describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remove }) => {
   if (missing !== null) {
@@ -54,7 +52,6 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
   })
   afterAll(async () => {
     await service?.stop('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
     remove()
   })
 

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CreatedKey } from '../../src/auth/key-record.ts'
 import type { Keys } from '../../src/auth/keys.ts'
 import { failureOf } from '../support/failure.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const hourMs = 3_600_000
 const clock = { ms: Date.UTC(2026, 0, 31) }
-let service: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  service = await startService({ now: () => clock.ms })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => clock.ms })
+const project = await service.mintProject()
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 type NewKey = Parameters<Keys['create']>[1]

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -8,19 +8,14 @@ import { openDatabase } from '../../src/db/open.ts'
 import { AppError } from '../../src/errors.ts'
 import { auditOf } from '../support/audit.ts'
 import { logTo, noFailures } from '../support/part-log.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
 const startMs = Date.UTC(2026, 0, 31)
 const clock = { ms: startMs }
-let service: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  service = await startService({ now: () => clock.ms })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => clock.ms })
+const project = await service.mintProject()
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 type NewKey = Parameters<Keys['create']>[1]

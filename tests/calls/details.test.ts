@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { emptyDetails } from '../../src/calls/details.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import type { OwnDetails } from '../../src/calls/writing/merge-details.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
 const callBytesMax = 600_000
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
+const project = await service.mintProject()
 
 const nothing = {
   source: null,

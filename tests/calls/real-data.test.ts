@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
@@ -41,8 +41,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       }
     }
     lines.sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
-  }, 60_000)
-  afterAll(() => service.stop())
+  })
 
   async function expectListed(expected: Line[]): Promise<void> {
     for (let offset = 0; offset < expected.length; offset += callsPerPage) {
@@ -60,7 +59,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     }
   }
 
-  test('come back from the list field by field, in order', () => expectListed(lines), 60_000)
+  test('come back from the list field by field, in order', () => expectListed(lines))
 
   test('come back one by one as they are in the list', async () => {
     const page: { data: Call[] } = await (await project.fetch('/v1/calls?limit=50&offset=4000')).json()
@@ -75,7 +74,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     const results = await service.services.ingest.putAll(project.projectId, inputs)
     expect(results.every((result) => !(result instanceof Error) && !result.isNew)).toBe(true)
     expect((await (await project.fetch('/v1/calls?limit=1000')).text()) === before).toBe(true)
-  }, 60_000)
+  })
 
   test('are found by what was said in them, all of them and in order', async () => {
     const said = lines.map((line) => ({ id: line.id, said: wordsSaid(line) }))
@@ -110,7 +109,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
         ]).toEqual([text, true])
       }
     }
-  }, 60_000)
+  })
 
   test('add up in the overview', async () => {
     const { overview } = service.services
@@ -137,7 +136,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     const before = '2025-01-01T00:00:00Z'
     const { calls, medianDuration } = await overview.figures(project.projectId, { ...period, before })
     expect([calls.value, medianDuration.value]).toEqual([durations.length, median ?? -1])
-  }, 60_000)
+  })
 
   test('lose the third that is deleted and keep the rest as it was', async () => {
     const { calls } = service.services
@@ -152,7 +151,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     }
     await expectListed(lines.filter((_, i) => i % 3 !== 1))
     for (const { id } of gone.slice(-20)) expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
-  }, 60_000)
+  })
 })
 
 function compare(a: string, b: string): number {

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Right } from '../../src/identity.ts'
 import { createServer } from '../../src/server.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
 type Level = 'everyone' | 'signedIn' | 'consoleOwner' | Right
 
 /** Whom each route is for. A route that is missing here fails the first test. */
@@ -172,31 +171,18 @@ const routes = Object.entries(levels).map(([route, level]) => {
 const inProjects = routes.filter(({ path }) => path.startsWith('/projects/:project'))
 const changing = routes.filter(({ method }) => method !== 'GET')
 
-let service: TestService
-let set: TestConsole
-let project: TestProject
-let elsewhere: TestProject
+const service = await startService()
+const set = await startConsole(service)
+const project = await set.mintProject()
+const elsewhere = await set.mintProject()
+const member = await set.join(project, 'member')
+const viewer = await set.join(project, 'viewer')
 /** Whose members may not delete. */
-let strict: TestProject
-let member: TestPerson
-let viewer: TestPerson
-let strictMember: TestPerson
+const strict = await set.mintProject()
+const strictMember = await set.join(strict, 'member')
+await service.services.settings.change(strict.projectId, { membersMayDelete: false })
 /** Owns a project, but not this one. */
-let stranger: TestPerson
-
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-  project = await set.mintProject()
-  elsewhere = await set.mintProject()
-  member = await set.join(project, 'member')
-  viewer = await set.join(project, 'viewer')
-  strict = await set.mintProject()
-  strictMember = await set.join(strict, 'member')
-  await service.services.settings.change(strict.projectId, { membersMayDelete: false })
-  stranger = await set.join(elsewhere, 'owner')
-})
-afterAll(() => service.stop())
+const stranger = await set.join(elsewhere, 'owner')
 
 const placed = (path: string, id = project.id) => path.replace(':project', id).replace(':id', 'nothing')
 

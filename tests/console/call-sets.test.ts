@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { FrozenSet, ReviewQueue } from '../../src/calls/review/call-sets.ts'
 import { putCalls } from '../calls/put-calls.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-let service: TestService
-let people: TestConsole
 let sinceStartMs = 0
-beforeAll(async () => {
-  service = await startService({ now: () => Date.now() + sinceStartMs })
-  people = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => Date.now() + sinceStartMs })
+const people = await startConsole(service)
 
 /** A project with failed calls `f0`, `f1`, … and as many others, the newest first. */
 async function projectWith(failed: number): Promise<TestProject> {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-let service: TestService
-let people: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  people = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const people = await startConsole(service)
 
 const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
 const reads = [

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CreatedKey, KeyRecord } from '../../src/auth/key-record.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-  project = await set.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
+const project = await set.mintProject()
 
 const plain = { name: 'console', kind: 'live', allowedIps: [], expiresAt: null }
 const path = () => `/projects/${project.id}/keys`

@@ -1,33 +1,25 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { chunks } from '../../src/db/schema.ts'
 import type { IndexedItems, ItemDetails, KnowledgeRows } from '../../src/knowledge/indexed-items.ts'
 import type { ChangePreview } from '../../src/knowledge/schemas.ts'
 import type { ExplainedSearch } from '../../src/knowledge/search/explain.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
-import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
+import { startConsole } from '../support/console.ts'
+import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let console: TestConsole
 type StoredChunks = Awaited<ReturnType<IndexedItems['chunks']>>
-let embeddings: FakeEmbeddings
-let owner: TestPerson
 
-beforeAll(async () => {
-  embeddings = await startFakeEmbeddings()
-  service = await startService({
-    env: { EMBEDDING_ENDPOINT: embeddings.url, INDEX_WAIT_MS: '3000', KNOWLEDGE_TEXT_MAX_BYTES: '20000' },
-  })
-  console = await startConsole(service)
-  owner = console.owner
+const embeddings = await startFakeEmbeddings()
+const service = await startService({
+  env: { EMBEDDING_ENDPOINT: embeddings.url, INDEX_WAIT_MS: '3000', KNOWLEDGE_TEXT_MAX_BYTES: '20000' },
 })
+const console = await startConsole(service)
+const owner = console.owner
 afterAll(async () => {
   embeddings.always(null)
-  await service.stop()
-  await embeddings.stop()
 })
 
 const pathOf = (project: TestProject) => `/projects/${project.id}/knowledge`

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { invitations, people, projects } from '../../src/db/schema.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
@@ -14,7 +14,6 @@ import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
 const dayMs = 86_400_000
 const tokenOf = (link: string) => new URL(link).hash.slice(1)
 const isDead = async (answer: Response) => {
@@ -39,7 +38,6 @@ describe('the set-up link', () => {
   beforeAll(async () => {
     service = await startService()
   })
-  afterAll(() => service.stop())
 
   test('is made by the first start, once', async () => {
     expect((await session()).isSetUp).toBe(false)
@@ -153,7 +151,6 @@ describe('a link in a project', () => {
     set = await startConsole(service)
     project = await set.mintProject()
   })
-  afterAll(() => service.stop())
 
   const invite = async (role: 'owner' | 'member' = 'member', by: TestPerson = set.owner, at = project) => {
     const answer = await by.send('POST', `/projects/${at.id}/invitations`, { role })

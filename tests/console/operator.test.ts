@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { ServiceAnswer } from '../../src/console/operator/service-state.ts'
 import { backUp } from '../../src/db/backup.ts'
 import { version } from '../../src/version.ts'
-import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly, testMode } from '../support/test-mode.ts'
 import { totp } from '../support/totp.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-let project: TestProject
 let aheadMs = 0
 
-beforeAll(async () => {
-  service = await startService({ now: () => Date.now() + aheadMs })
-  set = await startConsole(service)
-  project = await set.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => Date.now() + aheadMs })
+const set = await startConsole(service)
+const project = await set.mintProject()
 
 /** What the service tells its owner, read anew. */
 async function read(): Promise<ServiceAnswer> {
@@ -88,7 +81,7 @@ describe('the state of the service', () => {
   })
 
   test.skipIf(ofFilesOnly)('says when the last backup was made', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const { dataDir } = service.services.config
     const { file } = service.services.database
     const target = join(folder, 'backup')
@@ -104,7 +97,6 @@ describe('the state of the service', () => {
       at: new Date(1_800_000_000_000).toISOString(),
       bytes: manifest.database.bytes,
     })
-    remove()
   })
 
   test('is read once a minute, however often it is asked for', async () => {

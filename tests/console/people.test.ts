@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { MemberRow } from '../../src/console/people/members.ts'
 import type { Role } from '../../src/identity.ts'
 import { byPerson } from '../../src/identity.ts'
-import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
 
 async function membersOf(project: TestProject, by: TestPerson = set.owner): Promise<MemberRow[]> {
   return (await (await by.fetch(`/projects/${project.id}/people`)).json()).members

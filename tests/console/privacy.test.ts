@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { describe, expect, test } from 'bun:test'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let console: TestConsole
-
-beforeAll(async () => {
-  service = await startService()
-  console = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const console = await startConsole(service)
 
 test('a change of settings changes nothing else of the project, whatever it names', async () => {
   const project = await console.mintProject()

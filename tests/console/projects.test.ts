@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { describe, expect, test } from 'bun:test'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let console: TestConsole
-
-beforeAll(async () => {
-  service = await startService()
-  console = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const console = await startConsole(service)
 
 test("nobody owns more than a hundred projects, but the console's owner", async () => {
   const [first] = [await console.mintProject()]

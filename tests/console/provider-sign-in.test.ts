@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { accounts, members, people, projectErasures, sessions } from '../../src/db/schema.ts'
 import { browserOf, cookieOf, startConsole, type TestConsole } from '../support/console.ts'
-import {
-  type IdentityProvider,
-  type ProviderAccount,
-  startIdentityProvider,
-} from '../support/identity-provider.ts'
+import { type ProviderAccount, startIdentityProvider } from '../support/identity-provider.ts'
 import { expectProblem } from '../support/problem.ts'
 import {
   beginSignIn,
@@ -19,38 +15,26 @@ import { startService, type TestProject, type TestService } from '../support/ser
 import { totp } from '../support/totp.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
-let provider: IdentityProvider
-let service: TestService
-let set: TestConsole
-let project: TestProject
-let returnUrl: string
 let made = 0
 
 const proxies = { TRUSTED_PROXIES: '127.0.0.1' }
 
-beforeAll(async () => {
-  provider = await startIdentityProvider()
-  service = await startService({
-    env: {
-      ...proxies,
-      ...provider.env,
-      OIDC_ALLOWED_DOMAINS: 'example.com',
-      // Of projects that the tests create.
-      OIDC_ROLES:
-        'staff=Support:member,leads=Support:owner,eyes=Support:viewer,all=*:viewer,a\\, b=Sales:member',
-    },
-  })
-  set = await startConsole(service)
-  project = await set.mintProject()
-  await service.services.projects.rename(project.projectId, 'Support')
-  returnUrl = service.url + returnPath
-  await provider.serve({ returnUrl })
+const provider = await startIdentityProvider()
+const service = await startService({
+  env: {
+    ...proxies,
+    ...provider.env,
+    OIDC_ALLOWED_DOMAINS: 'example.com',
+    // Of projects that the tests create.
+    OIDC_ROLES:
+      'staff=Support:member,leads=Support:owner,eyes=Support:viewer,all=*:viewer,a\\, b=Sales:member',
+  },
 })
-afterAll(async () => {
-  await service.stop()
-  await provider.stop()
-})
+const set = await startConsole(service)
+const project = await set.mintProject()
+await service.services.projects.rename(project.projectId, 'Support')
+const returnUrl = service.url + returnPath
+await provider.serve({ returnUrl })
 
 /** Somebody new at the provider, who signs in there next. */
 function atProvider(claims: Partial<ProviderAccount> = {}): ProviderAccount & { email: string } {
@@ -616,7 +600,6 @@ describe('where only the provider signs people in', () => {
     owner = onlySet.owner
     await provider.serve({ returnUrl: only.url + returnPath })
   })
-  afterAll(() => only.stop())
 
   const refused = async (answer: Response) => {
     const { detail } = await expectProblem(answer, 'forbidden', 'Forbidden')

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let people: TestConsole
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  people = await startConsole(service)
-  project = await people.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const people = await startConsole(service)
+const project = await people.mintProject()
 
 async function put(id: string, change: object = { evaluation: 'success', ...said('Hello') }) {
   await putCalls(service.services, project.projectId, [{ id, ...change }])

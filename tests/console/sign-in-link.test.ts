@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { browserOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { describe, expect, test } from 'bun:test'
+import { browserOf, startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
 
 const linkFor = (by: TestPerson, { id }: TestProject, { personId }: TestPerson) =>
   by.send('POST', `/projects/${id}/people/${personId}/sign-in-link`, {})

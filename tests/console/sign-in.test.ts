@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { sessions, signInLimits } from '../../src/db/schema.ts'
-import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { testMode } from '../support/test-mode.ts'
 
-setDefaultTimeout(60_000)
 const wrong = ['wrong_credentials', 'Email address or password is wrong'] as const
 const sessionCookie = /^callbook\.session_token=([^.;]{32})\.[^;]+$/
-let service: TestService
-let set: TestConsole
-let project: TestProject
-let clock: { ms: number }
 let hosts = 0
 
-beforeAll(async () => {
-  clock = { ms: Date.now() }
-  // Each sign-in comes from an address of its own, unless the test is about addresses.
-  service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, now: () => clock.ms })
-  set = await startConsole(service)
-  project = await set.mintProject()
-})
-afterAll(() => service.stop())
+const clock: { ms: number } = { ms: Date.now() }
+// Each sign-in comes from an address of its own, unless the test is about addresses.
+const service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1' }, now: () => clock.ms })
+const set = await startConsole(service)
+const project = await set.mintProject()
 
 const newAddress = () => `10.${++hosts >> 8}.${hosts & 255}.1`
 

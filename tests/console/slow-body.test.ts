@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { request } from 'node:http'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
 
 /** Sends all but the end of a body, then does `meanwhile` once the guard has let the request in. */
 async function sendSlowly(

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { browserOf, cookieOf, startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 // Sign-ins from one address are limited, so each test has an address of its own.
 const proxies = { TRUSTED_PROXIES: '127.0.0.1' }
-let service: TestService
-let set: TestConsole
-let project: TestProject
 let addresses = 0
-beforeAll(async () => {
-  service = await startService({ env: proxies })
-  set = await startConsole(service)
-  project = await set.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ env: proxies })
+const set = await startConsole(service)
+const project = await set.mintProject()
 
 const nobody = {
   person: null,

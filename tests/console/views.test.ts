@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expect, test } from 'bun:test'
+import { startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let people: TestConsole
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-  people = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
+const people = await startConsole(service)
 
 test('a person keeps views for themselves or for everybody, and deletes their own', async () => {
   const project = await people.mintProject()

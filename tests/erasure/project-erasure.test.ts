@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -14,6 +14,7 @@ import type { Store } from '../../src/db/store.ts'
 import type { WriteDatabase } from '../../src/db/write-database.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { auditOf } from '../support/audit.ts'
 import { asCommand } from '../support/command.ts'
 import { failureOf } from '../support/failure.ts'
@@ -21,17 +22,11 @@ import { noFailures } from '../support/part-log.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 describe('a deleted project', () => {
   test('is unreachable as soon as that is answered', async () => {
@@ -173,7 +168,7 @@ describe('a deleted project', () => {
     expect(statuses.get('gone')).toContain(401)
     for (const status of statuses.get('other') ?? []) expect([200, 201]).toContain(status)
     expect(service.logs.filter(({ msg }) => /failed/i.test(String(msg)))).toEqual([])
-  }, 60_000)
+  })
 
   test('is not touched by any background job', async () => {
     const project = await service.mintProject()
@@ -233,14 +228,14 @@ describe('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 })
 
 describe('erasing a deleted project', () => {
   test('that ends before any of its writes is finished by the next run, also on a new connection', async () => {
     let interruptions = 0
     for (let writesMax = 0; ; writesMax++) {
-      const { folder, remove } = freshFolder()
+      const folder = freshFolder()
       const file = join(folder, 'callbook.db')
       let database = await openDatabase(file)
       const { projectId } = await fillDatabase(database)
@@ -257,16 +252,15 @@ describe('erasing a deleted project', () => {
       expect(await rowsOf(projectId, database)).toEqual([])
       expect(await database.read.all(sql`select 1 from project_erasures where done_at is null`)).toEqual([])
       await database.close()
-      remove()
       if (!(failure instanceof Error)) break
       expect(failure.message).toBe('power cut')
       interruptions++
     }
     expect(interruptions).toBeGreaterThanOrEqual(6)
-  }, 60_000)
+  })
 
   test('that is closed during a read stays open without a failure, and the next run finishes it', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database)
     await projectsOf(database).delete(projectId)
@@ -284,11 +278,10 @@ describe('erasing a deleted project', () => {
     await erasureOf(database).finish()
     expect(await database.read.all(selectOpen)).toEqual([])
     await database.close()
-    remove()
   })
 
   test('deletes rows in small slices, however many there are', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database, 900)
     await projectsOf(database).delete(projectId)
@@ -310,7 +303,6 @@ describe('erasing a deleted project', () => {
     expect(await rowsOf(projectId, database)).toEqual([])
     expect(counts.size).toBeGreaterThan(3)
     await database.close()
-    remove()
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { erasures } from '../../src/db/schema.ts'
 import type { ErasureReceipt } from '../../src/erasure/schemas.ts'
@@ -8,10 +8,6 @@ import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 
 const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
 const patient = await startService({ env: { ERASE_WITHIN_MS: '600000' } })
-afterAll(async () => {
-  await service.stop()
-  await patient.stop()
-})
 
 async function receiptOf(project: TestProject, id: string): Promise<ErasureReceipt> {
   const answer = await project.fetch(`/v1/erasures/${id}`)

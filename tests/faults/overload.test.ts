@@ -1,24 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { expectProblem } from '../support/problem.ts'
 import { head, opened } from '../support/raw-http.ts'
 import { runScript } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(120_000)
 const slowMax = 1_200
 /** More than the service takes on at once. */
 const waitingMax = 1_100
 const bodyBytesMax = 1_000_000
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
-  project = await service.mintProject()
-  await project.send('PUT', '/ingest/calls/one', { summary: 'one' })
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
+const project = await service.mintProject()
+await project.send('PUT', '/ingest/calls/one', { summary: 'one' })
 
 function putHead(id: string, bytes: number, { ingestKey } = project): string {
   return head(`PUT /ingest/calls/${id} HTTP/1.1`, {

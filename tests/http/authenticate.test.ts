@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -16,7 +16,6 @@ const clock = { ms: startMs }
 
 const service = await startService({ now: () => clock.ms })
 const project = await service.mintProject()
-afterAll(() => service.stop())
 
 async function makeKey(kind: Kind, { allowedIps = [] as string[], expiresAt = null as number | null } = {}) {
   return service.services.keys.create(project.projectId, { name: 'made', kind, allowedIps, expiresAt })
@@ -226,7 +225,6 @@ describe('behind trusted proxies', () => {
     proxied = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' } })
     tenant = await proxied.mintProject()
   })
-  afterAll(() => proxied.stop())
 
   async function statusVia(forwardedFor: string | null, localAddress = '127.0.0.1'): Promise<number | null> {
     const { key } = await proxied.services.keys.create(tenant.projectId, {

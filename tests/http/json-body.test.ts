@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { AppError } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
 import { addSource } from '../sources/deliver.ts'
@@ -12,7 +12,6 @@ const bodyBytesMax = 4_000
 
 const service = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
 const project = await service.mintProject()
-afterAll(() => service.stop())
 
 const routes = [
   ['POST', '/v1/knowledge'],
@@ -125,7 +124,6 @@ describe('the members of a body', () => {
     large = await startService()
     owner = await large.mintProject()
   })
-  afterAll(() => large.stop())
   const put = (body: string, path = '/ingest/calls/many') =>
     owner.fetch(path, { method: 'PUT', body, headers: { 'content-type': 'application/json' } })
 

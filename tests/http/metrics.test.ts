@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import packageJson from '../../package.json' with { type: 'json' }
 import { backUp } from '../../src/db/backup.ts'
 import { createServer } from '../../src/server.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { expectProblem } from '../support/problem.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { testMode } from '../support/test-mode.ts'
 
-let service: TestService
-let guarded: TestService
-
-beforeAll(async () => {
-  service = await startService()
-  guarded = await startService({ env: { METRICS_TOKEN: 'a-metrics-token' } })
-})
-afterAll(async () => {
-  await service.stop()
-  await guarded.stop()
-})
+const service = await startService()
+const guarded = await startService({ env: { METRICS_TOKEN: 'a-metrics-token' } })
 
 const ofFolder = { callbook_database_bytes: 'gauge', callbook_last_backup_timestamp_seconds: 'gauge' }
 const ofReplicas = {
@@ -145,7 +136,7 @@ describe('/metrics', () => {
       const [folder, at] = [freshFolder(), Date.parse('2026-01-30T09:30:00Z')]
       const given = {
         dataDir: own.dataDir,
-        folder: join(folder.folder, 'backup'),
+        folder: join(folder, 'backup'),
         version: '1',
         now: () => at,
       }
@@ -156,7 +147,6 @@ describe('/metrics', () => {
       expect(values.has('callbook_database_bytes{part="log"}')).toBe(true)
       expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
       expect(values.get('process_cpu_seconds_total')).toBeGreaterThan(0)
-      folder.remove()
       await own.stop()
     },
   )

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, errorStatus } from '../../src/errors.ts'
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -6,7 +6,6 @@ import { startService } from '../support/service.ts'
 
 const service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1000', BODY_MAX_BYTES: '2000' } })
 const project = await service.mintProject()
-afterAll(() => service.stop())
 
 describe('every error is one problem document', () => {
   test('of the documented title, for every code that a client can provoke', async () => {

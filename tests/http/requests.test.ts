@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
 import { tokenOf } from '../sources/otel/livekit-requests.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -12,7 +12,6 @@ await project.send('PUT', '/ingest/calls/call-1', { summary: 'ünïcödé 📞' 
 const itemId: string = (
   await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'ünïcödé 📞' })).json()
 ).id
-afterAll(() => service.stop())
 
 describe('HEAD', () => {
   test('answers as GET does, without a body, on every route that takes GET', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { OpenAPIV3 } from 'openapi-types'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -21,7 +21,6 @@ const described = Object.entries(document.paths).flatMap(([path, item = {}]) =>
 const routes = [...described, { method: 'POST', path: '/mcp' }].filter(({ path }) =>
   /^\/(v1|integrations|mcp)\b/.test(path),
 )
-afterAll(() => service.stop())
 
 async function make(scope: KeyScope | undefined, rules: { allowedIps?: string[] } = {}): Promise<string> {
   const input = { name: `${scope}`, kind: 'live' as const, allowedIps: [], expiresAt: null, scope, ...rules }
@@ -188,23 +187,20 @@ describe('GET /v1/key', () => {
 
 test('requests that the scope refuses count against the limit', async () => {
   const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '2' } })
-  try {
-    const { projectId } = await limited.mintProject()
-    const input = {
-      name: 'k',
-      kind: 'live' as const,
-      scope: 'read' as const,
-      allowedIps: [],
-      expiresAt: null,
-    }
-    const { key } = await limited.services.keys.create(projectId, input)
-    const headers = { authorization: `Bearer ${key}` }
-    const statuses: number[] = []
-    for (let n = 0; n < 3; n++) {
-      statuses.push((await fetch(`${limited.url}/v1/calls/x`, { method: 'DELETE', headers })).status)
-    }
-    expect(statuses).toEqual([403, 403, 429])
-  } finally {
-    await limited.stop()
+
+  const { projectId } = await limited.mintProject()
+  const input = {
+    name: 'k',
+    kind: 'live' as const,
+    scope: 'read' as const,
+    allowedIps: [],
+    expiresAt: null,
   }
+  const { key } = await limited.services.keys.create(projectId, input)
+  const headers = { authorization: `Bearer ${key}` }
+  const statuses: number[] = []
+  for (let n = 0; n < 3; n++) {
+    statuses.push((await fetch(`${limited.url}/v1/calls/x`, { method: 'DELETE', headers })).status)
+  }
+  expect(statuses).toEqual([403, 403, 429])
 })

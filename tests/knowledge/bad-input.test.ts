@@ -7,7 +7,6 @@ const project = await service.mintProject()
 
 afterAll(async () => {
   expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
-  await service.stop()
 })
 
 /** Bodies that are refused, by what is wrong, with the fields that the answer names. */

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import { erasures, idempotentCreates } from '../../src/db/schema.ts'
 import { IdempotentCreates } from '../../src/knowledge/idempotent-creates.ts'
-import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 
 const dayMs = 86_400_000
@@ -14,20 +14,12 @@ const inUse = 'Request with this Idempotency-Key is still running'
 const reused = 'Idempotency-Key was used with another body'
 const item = { name: 'Refunds', text: 'We refund any order within thirty days.' }
 
-let service: TestService
-let embeddings: FakeEmbeddings
 let aheadMs = 0
 
-beforeAll(async () => {
-  embeddings = await startFakeEmbeddings()
-  service = await startService({
-    env: { EMBEDDING_ENDPOINT: embeddings.url, ERASE_WITHIN_MS: '500', KNOWLEDGE_TEXT_MAX_BYTES: '1000' },
-    now: () => Date.now() + aheadMs,
-  })
-})
-afterAll(async () => {
-  await service.stop()
-  await embeddings.stop()
+const embeddings = await startFakeEmbeddings()
+const service = await startService({
+  env: { EMBEDDING_ENDPOINT: embeddings.url, ERASE_WITHIN_MS: '500', KNOWLEDGE_TEXT_MAX_BYTES: '1000' },
+  now: () => Date.now() + aheadMs,
 })
 
 function create(project: TestProject, key: string, body: unknown = item): Promise<Response> {
@@ -168,7 +160,7 @@ describe('a create that is sent again under its Idempotency-Key', () => {
   })
 
   test('is answered after a restart as before it', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const first = await startService({ dataDir: folder })
     const project = await first.mintProject()
     const { id } = await (await create(project, 'k')).json()
@@ -185,7 +177,6 @@ describe('a create that is sent again under its Idempotency-Key', () => {
     })
     expect((await again.json()).id).toBe(id)
     await second.stop()
-    remove()
     rmSync(folder, { recursive: true, force: true })
   })
 })

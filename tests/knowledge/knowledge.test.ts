@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { chunks, knowledgeItems } from '../../src/db/schema.ts'
 import { passageText } from '../../src/knowledge/chunking/passage-text.ts'
@@ -17,8 +17,6 @@ interface Item {
 }
 
 const service = await startService()
-
-afterAll(() => service.stop())
 
 describe('POST /v1/knowledge', () => {
   test('is 201 with exactly the five fields, where the item is, and whether it is indexed', async () => {
@@ -132,7 +130,7 @@ describe('POST /v1/knowledge', () => {
       const read: Item = await project.fetch(`/v1/knowledge/${item.id}`).then((answer) => answer.json())
       expect(read.text === text).toBe(true)
     }
-  }, 60_000)
+  })
 
   test('takes text up to the limit in bytes, and is 413 above it, whatever its characters weigh', async () => {
     const project = await service.mintProject()

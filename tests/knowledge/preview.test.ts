@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 interface ChunkPreview {
   position: number
@@ -11,15 +11,8 @@ interface ChunkPreview {
   overlapCharacters: number
 }
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService({ env: { KNOWLEDGE_TEXT_MAX_BYTES: '200000' } })
-  project = await service.mintProject()
-})
-
-afterAll(() => service.stop())
+const service = await startService({ env: { KNOWLEDGE_TEXT_MAX_BYTES: '200000' } })
+const project = await service.mintProject()
 
 const texts: Record<string, string> = {
   'one sentence': 'We refund orders.',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -34,9 +34,7 @@ describe.skipIf(!isThere)('documents as people write them', () => {
       const { id }: { id: string } = await answer.json()
       ids.set(file, id)
     })
-  }, 60_000)
-
-  afterAll(() => service.stop())
+  })
 
   test('come back byte for byte', async () => {
     expect(ids.size).toBe(documents.length)
@@ -48,7 +46,7 @@ describe.skipIf(!isThere)('documents as people write them', () => {
     })
     const list: { id: string }[] = await project.fetch('/v1/knowledge').then((answer) => answer.json())
     expect(list.map(({ id }) => id).toSorted()).toEqual([...ids.values()].toSorted())
-  }, 60_000)
+  })
 
   test('are whole in their chunks', async () => {
     const rows = await chunkRows()
@@ -70,11 +68,11 @@ describe.skipIf(!isThere)('documents as people write them', () => {
       if ((await search(name)).slice(0, 5).includes(ids.get(file) ?? '')) found++
     }
     expect(found / titles.length).toBeGreaterThan(0.85)
-  }, 60_000)
+  })
 
   test('have an index of exactly the labels of their rows', async () => {
     await expectIndexOfRows()
-  }, 60_000)
+  })
 
   test('of which a third is deleted leave the rest as it was', async () => {
     const gone = documents.filter((_, n) => n % 3 === 0)
@@ -93,7 +91,7 @@ describe.skipIf(!isThere)('documents as people write them', () => {
       expect((await search(name)).filter((id) => goneIds.has(id))).toEqual([])
     }
     await expectIndexOfRows()
-  }, 60_000)
+  })
 
   async function search(query: string): Promise<string[]> {
     const request = { query: query.slice(0, 2_000), limit: 10, timeoutMs: 5_000 }

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { people } from '../../src/db/schema.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import { failureOf } from '../support/failure.ts'
 import { projectsOf } from '../support/projects.ts'
 
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 const projects = projectsOf(database)
 await projects.create('taken')
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,6 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
     })
     project = await service.mintProject()
   })
-  afterAll(() => service.stop())
 
   describe('an upload', () => {
     test('is 201 with what was sent, creates the call, and is told in its details', async () => {

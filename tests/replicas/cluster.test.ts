@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { freshFolder } from '../support/at-end.ts'
 import { mintBeside } from '../support/beside.ts'
 import { asCommand } from '../support/command.ts'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
 const seed = Number(process.env.CLUSTER_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -54,7 +54,6 @@ afterAll(async () => {
     await node.process.exited
   }
   await primary?.stop()
-  for (const { remove } of folders) remove()
 })
 
 test('three nodes and a primary lose nothing that was acknowledged, and converge, through kills and outages', async () => {
@@ -71,8 +70,8 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     folder,
     process: await spawnService({ ...env, DATA_DIR: folder }),
   })
-  cluster.push(...(await Promise.all(folders.map(({ folder }) => spawn(folder)))))
-  const projects = await createProjects(folders[0]?.folder ?? '', env)
+  cluster.push(...(await Promise.all(folders.map(spawn))))
+  const projects = await createProjects(folders[0] ?? '', env)
 
   const until14 = performance.now() + mixMs
   const mix = Array.from({ length: clients }, (_, client) =>
@@ -110,7 +109,7 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     expect(await node.process.exited).toBe(0)
   }
   for (const { folder } of cluster) await expectSoundFiles(folder, env, projects)
-}, 90_000)
+})
 
 /** One operation after the other, each at any of the nodes. */
 async function work(client: number, projects: Project[], goesOn: () => boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
@@ -7,16 +7,12 @@ import type { Call, CallChange } from '../../../src/calls/schemas.ts'
 import { escapeValue } from '../../../src/text/values.ts'
 import fc from '../../support/fast-check.ts'
 import { planOf, recording } from '../../support/query-plan.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { putCalls } from '../put-calls.ts'
 import { isListed, isFound as isSaid, type KnownCall, wordsSaid } from '../rules.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 type Query = Record<string, string[]>
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { readFirstWords } from '../../../src/calls/document.ts'
 import { callSessions } from '../../../src/db/schema.ts'
 import { failureOf } from '../../support/failure.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 async function project(): Promise<number> {
   const { projectId } = await service.mintProject()

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { startConsole, type TestConsole } from '../../support/console.ts'
+import { startConsole } from '../../support/console.ts'
 import { expectProblem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
 
-let service: TestService
-let console: TestConsole
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-  console = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
+const console = await startConsole(service)
 
 function remove(project: TestProject, id: string): Promise<Response> {
   return project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })

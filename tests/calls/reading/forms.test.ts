@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { expectProblem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { exportParts, putCalls, said } from '../put-calls.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString()
 

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { Overview } from '../../../src/calls/reading/overview.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { readDays } from '../../support/days.ts'
 import { planOf, recording } from '../../support/query-plan.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { putCalls } from '../put-calls.ts'
 
 const day = 86_400_000
 const start = Date.UTC(2026, 0, 1)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 type Input = CallChange & { id: string }
 

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Call } from '../../../src/calls/schemas.ts'
 import fc from '../../support/fast-check.ts'
 import { expectProblem, type Problem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 const time = '2026-01-31T09:30:00.000Z'
 const turn = { role: 'user', content: 'Hi' }

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { Ingest } from '../../../src/calls/writing/ingest.ts'
 import { createSettingsReader } from '../../../src/db/project-settings.ts'
 import { createRecordHash } from '../../../src/db/record-hash.ts'
 import type { StoreOf } from '../../../src/db/store.ts'
 import { auditOf } from '../../support/audit.ts'
-import { type FreshDatabase, openFreshDatabase } from '../../support/database.ts'
+import { openFreshDatabase } from '../../support/database.ts'
 import { failureOf } from '../../support/failure.ts'
 import { projectsOf } from '../../support/projects.ts'
 
-let fresh: FreshDatabase
-beforeAll(async () => {
-  fresh = await openFreshDatabase()
-})
-afterAll(() => fresh.close())
+const fresh = await openFreshDatabase()
 
 const hello: Turn = { role: 'user', content: 'Hello' }
 

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { expectProblem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const bodyBytesMax = 1_048_576
 const callBytesMax = 65_536
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({
-    env: { BODY_MAX_BYTES: String(bodyBytesMax), CALL_MAX_BYTES: String(callBytesMax) },
-  })
+const service = await startService({
+  env: { BODY_MAX_BYTES: String(bodyBytesMax), CALL_MAX_BYTES: String(callBytesMax) },
 })
-afterAll(() => service.stop())
 
 interface Answer {
   line?: number

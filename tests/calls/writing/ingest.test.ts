@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Call, CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { openCommand } from '../../support/command.ts'
@@ -8,11 +8,7 @@ import { head, opened } from '../../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { ofFilesOnly, testMode } from '../../support/test-mode.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 const fields = [
   'id',
@@ -691,7 +687,6 @@ describe('CALL_MAX_BYTES', () => {
   beforeAll(async () => {
     limited = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
   })
-  afterAll(() => limited.stop())
 
   const turn = (chars: number): Turn => ({ role: 'user', content: 'x'.repeat(chars) })
 
@@ -771,7 +766,7 @@ describe('long calls', () => {
     )
     expect(answers).toEqual(changes.map(({ key }) => [200, key]))
     expect(await metadataOf(project)).toHaveLength(2)
-  }, 60_000)
+  })
 
   test('whose answers nobody reads are refused in the end, and nothing is written of what is refused', async () => {
     const project = await service.mintProject()
@@ -792,7 +787,7 @@ describe('long calls', () => {
     const { detail } = await expectProblem(refused, 'unavailable', 'Service unavailable')
     expect(detail).toEndWith('Nothing was written.')
     for (const { socket } of unread) socket.destroy()
-  }, 60_000)
+  })
 })
 
 async function metadataOf(project: TestProject): Promise<string[]> {

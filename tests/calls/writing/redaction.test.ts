@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { redactionKinds } from '../../../src/redaction/kinds.ts'
 import { addSource } from '../../sources/deliver.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { findTraces } from '../../support/traces.ts'
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await redactingProject({})
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await redactingProject({})
 
 async function redactingProject(more: { keepNumbers?: 'last4' | 'none' }): Promise<TestProject> {
   const minted = await service.mintProject()

@@ -1,7 +1,5 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
 import { createRecordHash } from '../../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../../src/db/schema.ts'
@@ -14,6 +12,7 @@ import { HuggingFaceEmbedder } from '../../../src/knowledge/embedding/huggingfac
 import { Indexer } from '../../../src/knowledge/indexing/indexer.ts'
 import { Knowledge } from '../../../src/knowledge/knowledge.ts'
 import { stemOf } from '../../../src/text/words.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { auditOf } from '../../support/audit.ts'
 import { chunksWith } from '../../support/chunk-words.ts'
 import { openFreshDatabase } from '../../support/database.ts'
@@ -31,8 +30,7 @@ import { findTraces, tracesOfVector } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
 
 const text = paragraphs(3)
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 let fake: FakeEmbeddings
 
 beforeEach(async () => {
@@ -329,7 +327,7 @@ describe('the service', () => {
 
   test('stores and finds by keyword while the provider is down, and by vector after a restart', async () => {
     fake.always({ status: 500 })
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const dataDir = freshFolder()
     const env = { EMBEDDING_ENDPOINT: fake.url, INDEX_WAIT_MS: '3000' }
     let service = await startService({ env, dataDir })
     const project = await service.mintProject()
@@ -348,7 +346,7 @@ describe('the service', () => {
   test.skipIf(ofFilesOnly)(
     'drops the vectors of another embedding space, finds by keyword meanwhile, and embeds anew',
     async () => {
-      const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+      const dataDir = freshFolder()
       let service = await startService({ dataDir })
       const project = await service.mintProject()
       expect((await post(project, 'Moved')).headers.get('callbook-index')).toBe('ready')
@@ -374,7 +372,7 @@ describe('the service', () => {
   )
 
   test('learns the dimension of the vectors from its rows after a restart', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const dataDir = freshFolder()
     const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '2000' }
     fake.always({ dimensions: 48 })
     let service = await startService({ env, dataDir })
@@ -656,11 +654,9 @@ async function expectRightVectors(projectId: number): Promise<void> {
 
 async function withService(env: Record<string, string>, use: (service: TestService) => Promise<void>) {
   const service = await startService({ env: { EMBEDDING_ENDPOINT: fake.url, ...env } })
-  try {
-    await use(service)
-  } finally {
-    await service.stop()
-  }
+
+  await use(service)
+  await service.stop()
 }
 
 type Sender = Pick<TestProject, 'send'>

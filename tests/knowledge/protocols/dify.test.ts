@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/errors.ts'
 import { limitOf, toErrorBody, toRecords } from '../../../src/knowledge/protocols/dify.ts'
 import { comparisonOperators, itemFilterOf } from '../../../src/knowledge/protocols/dify-conditions.ts'
@@ -34,7 +34,6 @@ for (const item of items) {
   ids.push(...(await addItems(project, [item])))
   clock.ms += dayMs
 }
-afterAll(() => service.stop())
 
 function send(more: Record<string, unknown>, target = project): Promise<Response> {
   const retrieval_setting = { top_k: 50, score_threshold: 0 }

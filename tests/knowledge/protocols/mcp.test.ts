@@ -47,7 +47,6 @@ for (const document of documents) ids.push(await create(project, document))
 const client = await connect(project.key)
 afterAll(async () => {
   await client.close()
-  await service.stop()
 })
 
 describe('a client of the protocol', () => {
@@ -178,34 +177,31 @@ describe('list_knowledge', () => {
   test('pages through all items once, also through those of one millisecond and past one deleted meanwhile', async () => {
     let ms = Date.UTC(2026, 0, 31)
     const still = await startService({ now: () => ms })
-    try {
-      const own = await still.mintProject()
-      const made: string[] = []
-      for (let n = 0; n < 7; n++) {
-        if (n === 3) ms += 1
-        made.push(await create(own, { name: `Item ${n}`, text: 'ü'.repeat(n + 1) }))
-      }
-      const reader = await connect(own.key, undefined, still.url)
-      const first = await pageOf(reader, { limit: 3 })
-      expect(first.data.length).toBe(3)
-      await own.fetch(`/v1/knowledge/${first.data[2]?.id}`, { method: 'DELETE' })
-      const second = await pageOf(reader, { limit: 3, cursor: first.nextCursor })
-      const third = await pageOf(reader, { limit: 3, cursor: second.nextCursor })
-      const all = [...first.data, ...second.data, ...third.data]
-      expect(all.map(({ id }) => id).toSorted()).toEqual(made.toSorted())
-      expect(
-        all
-          .slice(0, 4)
-          .map(({ id }) => id)
-          .toSorted(),
-      ).toEqual(made.slice(3).toSorted())
-      expect([second.data.length, third.data.length, third.nextCursor]).toEqual([3, 1, null])
-      expect(all.find(({ name }) => name === 'Item 6')?.textBytes).toBe(14)
-      expect((await pageOf(reader, { limit: 7 })).nextCursor).toBeNull()
-      await reader.close()
-    } finally {
-      await still.stop()
+
+    const own = await still.mintProject()
+    const made: string[] = []
+    for (let n = 0; n < 7; n++) {
+      if (n === 3) ms += 1
+      made.push(await create(own, { name: `Item ${n}`, text: 'ü'.repeat(n + 1) }))
     }
+    const reader = await connect(own.key, undefined, still.url)
+    const first = await pageOf(reader, { limit: 3 })
+    expect(first.data.length).toBe(3)
+    await own.fetch(`/v1/knowledge/${first.data[2]?.id}`, { method: 'DELETE' })
+    const second = await pageOf(reader, { limit: 3, cursor: first.nextCursor })
+    const third = await pageOf(reader, { limit: 3, cursor: second.nextCursor })
+    const all = [...first.data, ...second.data, ...third.data]
+    expect(all.map(({ id }) => id).toSorted()).toEqual(made.toSorted())
+    expect(
+      all
+        .slice(0, 4)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(made.slice(3).toSorted())
+    expect([second.data.length, third.data.length, third.nextCursor]).toEqual([3, 1, null])
+    expect(all.find(({ name }) => name === 'Item 6')?.textBytes).toBe(14)
+    expect((await pageOf(reader, { limit: 7 })).nextCursor).toBeNull()
+    await reader.close()
   })
 
   test('answers twenty items unless asked for more or fewer, and tells a model how to go on', async () => {
@@ -254,22 +250,19 @@ describe('get_knowledge', () => {
 
   test('gives a long text in parts of 20,000 characters, which say where the next begins', async () => {
     const roomy = await startService()
-    try {
-      const own = await roomy.mintProject()
-      const text = 'All work and no play. '.repeat(2_000)
-      const id = await create(own, { name: 'Long', text })
-      const reader = await connect(own.key, undefined, roomy.url)
-      const { structuredContent, content } = await callTool('get_knowledge', { id }, reader)
-      const part = structuredContent as unknown as Part
-      expect(part).toMatchObject({ offset: 0, totalChars: 44_000, nextOffset: 20_000 })
-      expect(textOf(content)).toEndWith(
-        '(Characters 0 to 20000 of 44000; call again with offset 20000 for more)',
-      )
-      expect(await readAll(reader, id, {})).toEqual({ text, parts: 3 })
-      await reader.close()
-    } finally {
-      await roomy.stop()
-    }
+
+    const own = await roomy.mintProject()
+    const text = 'All work and no play. '.repeat(2_000)
+    const id = await create(own, { name: 'Long', text })
+    const reader = await connect(own.key, undefined, roomy.url)
+    const { structuredContent, content } = await callTool('get_knowledge', { id }, reader)
+    const part = structuredContent as unknown as Part
+    expect(part).toMatchObject({ offset: 0, totalChars: 44_000, nextOffset: 20_000 })
+    expect(textOf(content)).toEndWith(
+      '(Characters 0 to 20000 of 44000; call again with offset 20000 for more)',
+    )
+    expect(await readAll(reader, id, {})).toEqual({ text, parts: 3 })
+    await reader.close()
   })
 
   test('splits no character, wherever the parts end', async () => {
@@ -540,19 +533,16 @@ describe('a page of another origin', () => {
 
   test('is refused where no address is configured as well', async () => {
     const plain = await startService()
-    try {
-      const own = await plain.mintProject()
-      const call = (origin: string) =>
-        own.fetch('/mcp', {
-          method: 'POST',
-          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-          headers: { 'content-type': 'application/json', origin },
-        })
-      expect((await call('https://callbook.example')).status).toBe(403)
-      expect((await call('http://localhost:3000')).status).toBe(200)
-    } finally {
-      await plain.stop()
-    }
+
+    const own = await plain.mintProject()
+    const call = (origin: string) =>
+      own.fetch('/mcp', {
+        method: 'POST',
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+        headers: { 'content-type': 'application/json', origin },
+      })
+    expect((await call('https://callbook.example')).status).toBe(403)
+    expect((await call('http://localhost:3000')).status).toBe(200)
   })
 })
 

@@ -8,7 +8,6 @@ await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'We refund 
 
 afterAll(async () => {
   expect(service.logs.filter(({ level }) => Number(level) >= 50)).toEqual([])
-  await service.stop()
 })
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`

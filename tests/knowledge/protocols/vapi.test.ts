@@ -32,7 +32,6 @@ const clock = { ms: Date.UTC(2026, 0, 31) }
 const service = await startService({ now: () => clock.ms, env: { BODY_MAX_BYTES: '100000' } })
 const project = await service.mintProject()
 const ids = await addItems(project, items)
-afterAll(() => service.stop())
 
 async function ask(messages: unknown[], target = project): Promise<Answer> {
   const message = { type: 'knowledge-base-request', messages }
@@ -189,7 +188,6 @@ describe('a search that fails', () => {
   })
   afterAll(async () => {
     await broken.services.database.write.run('alter table lost rename to chunks')
-    await broken.stop()
   })
 
   function loggedOf(answer: Response) {

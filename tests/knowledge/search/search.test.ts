@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { VectorIndex } from '../../../src/knowledge/indexing/index/vector-index.ts'
 import { labelsOfItems } from '../../../src/knowledge/search/passages.ts'
 import { Search } from '../../../src/knowledge/search/search.ts'
@@ -35,18 +35,10 @@ const documents = [
   { name: 'Near and not', text: 'The shop is near the station and not far from the harbour.' },
 ]
 
-let service: TestService
-let project: TestProject
-let ids: string[]
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  ids = []
-  for (const document of documents) ids.push(await create(project, document))
-})
-
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+const ids: string[] = []
+for (const document of documents) ids.push(await create(project, document))
 
 describe('POST /v1/knowledge/search', () => {
   test('answers passages of exactly these fields, the mode, the time it took and how much of the question is covered', async () => {

@@ -1,17 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  fileOf,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { CommandLine, fileOf, withService } from '../../support/command-line.ts'
 
 describe('callbook index', () => {
   async function filled(): Promise<CommandLine> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { openReader } from '../../../../src/db/reader.ts'
 import { type LoadedAddon, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
@@ -20,14 +20,9 @@ const query = randomVector(seededRandom(3))
 /** More than are compared without a graph. */
 const many = 300
 
-let knowledge: Knowledge
 let now = 0
 
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
 
 test('no index is loaded before it is searched, and small projects need none', async () => {
   const projects: Project[] = []

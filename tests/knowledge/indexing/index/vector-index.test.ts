@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
@@ -9,15 +9,10 @@ import { failureOf } from '../../../support/failure.ts'
 import { until } from '../../../support/until.ts'
 import { bytesOf, Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
 
-let knowledge: Knowledge
 let index: VectorIndex
 
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-  index = knowledge.openIndex()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
+index = knowledge.openIndex()
 
 async function indexedProject(count: number): Promise<Project> {
   const project = await knowledge.addProject()
