@@ -124,10 +124,6 @@ describe('order of the checks', () => {
 })
 
 describe('a good key', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async (scheme) => {
-    expect((await request('/v1/calls', `${scheme} ${project.key}`)).status).toBe(200)
-  })
-
   test('holds until the millisecond of its expiry', async () => {
     const made = await makeKey('live', { expiresAt: clock.ms + 60_000 })
     clock.ms += 59_999

@@ -130,26 +130,6 @@ describe('PUT /ingest/calls/:id', () => {
     expect(exported.updatedAt).toBe('2026-01-31T09:31:01.000Z')
   })
 
-  test.each([
-    'status',
-    'duration',
-    'isEngaged',
-    'transcript',
-    'appendTranscript',
-    'createdAt',
-    'updatedAt',
-    'id',
-  ])('null for %s is 400', async (field) => {
-    const project = await service.mintProject()
-    const problem = await expectProblem(
-      await put(project, 'call-1', { [field]: null }),
-      'invalid_request',
-      'Invalid request',
-    )
-    expect(problem.errors?.map((error) => error.field)).toEqual([field])
-    expect(await rowsOf(project)).toBe(0)
-  })
-
   test('null clears each of the nullable fields', async () => {
     const project = await service.mintProject()
     const nullable = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber']
@@ -195,58 +175,10 @@ describe('PUT /ingest/calls/:id', () => {
     await put(project, 'call-1', { metadata: null })
     expect(await metadataOf(project)).toEqual([])
   })
-
-  test('projects do not share ids', async () => {
-    const [one, two] = [await service.mintProject(), await service.mintProject()]
-    await putCall(one, 'call-1', { summary: 'one' }, 201)
-    await putCall(two, 'call-1', { summary: 'two' }, 201)
-    expect((await getCall(one, 'call-1')).summary).toBe('one')
-    expect((await getCall(two, 'call-1')).summary).toBe('two')
-    await one.fetch('/v1/calls/call-1', { method: 'DELETE' })
-    await putCall(two, 'call-1', { duration: 1 }, 200)
-  })
 })
 
 describe('ids', () => {
   const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
-  const good = ['a', '0', '...', '.a', '-', ':', '_', 'null', '__proto__', 'A'.repeat(128), 'a:b-c_d.e']
-
-  test.each(good)('%s is an id', async (id) => {
-    const project = await service.mintProject()
-    const created = await put(project, encodeURIComponent(id), { id })
-    expect(created.status).toBe(201)
-    const location = created.headers.get('location') ?? ''
-    expect((await (await project.fetch(location)).json()).id).toBe(id)
-    expect((await getCall(project, encodeURIComponent(id))).id).toBe(id)
-    expect((await getCall(project, id)).id).toBe(id)
-  })
-
-  test.each([
-    'a'.repeat(129),
-    '%00',
-    'a%2Fb',
-    'a%20b',
-    'a%0A',
-    '%0A',
-    'caf%C3%A9',
-    '%F0%9F%93%9E',
-    'a*b',
-    'a@b',
-    'a%25',
-    '%FF',
-    '%',
-    '%zz',
-    '%C3',
-    'a%00b',
-  ])('%s is 400 under /ingest and the usual 404 under /v1', async (id) => {
-    const project = await service.mintProject()
-    const problem = await expectProblem(await put(project, id, {}), 'invalid_request', 'Invalid request')
-    expect(problem.errors).toEqual([{ field: 'id', message: idMessage }])
-    expect(await rowsOf(project)).toBe(0)
-    await expectProblem(await project.fetch(`/v1/calls/${id}`), 'not_found', 'Call not found')
-    const removed = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
-    await expectProblem(removed, 'not_found', 'Call not found')
-  })
 
   test.each(['.', '..'])(
     '%s is none: in a path it means another one, so the call could not be reached',
@@ -399,18 +331,6 @@ describe('callAnalysis comes back as the same JSON value', () => {
     expect(await roundTrip(project, '{"a":9007199254740993}')).toStrictEqual({ a: 2 ** 53 })
   })
 
-  test('nested 100 levels deep, and no deeper', async () => {
-    const project = await service.mintProject()
-    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-    expect(await roundTrip(project, nested(100))).toStrictEqual(JSON.parse(nested(100)))
-    const mixed = `{"a":${'['.repeat(99)}${']'.repeat(99)}}`
-    expect(await roundTrip(project, mixed)).toStrictEqual(JSON.parse(mixed))
-    for (const levels of [101, 5_000, 200_000]) {
-      const answer = await putText(project, 'call-2', `{"callAnalysis":${nested(levels)}}`)
-      await expectProblem(answer, 'invalid_request', 'Invalid request')
-    }
-  })
-
   test('with characters of every plane, in values and in keys', async () => {
     const project = await service.mintProject()
     const characters = Array.from({ length: 17 }, (_, plane) => {
@@ -488,23 +408,6 @@ describe.skipIf(ofFilesOnly)('a large body', () => {
     expect(call.transcript[0]?.content === change.transcript[0]?.content).toBe(true)
     const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
     expect(page.data[0]?.callAnalysis?.text === callAnalysis.text).toBe(true)
-  })
-
-  test('one byte over the limit is 413 and nothing is written', async () => {
-    const project = await service.mintProject()
-    const body = new Uint8Array(bytesMax + 1).fill(0x20)
-    body.set(new TextEncoder().encode('{}'))
-    await expectProblem(await putText(project, 'call-1', body), 'payload_too_large', 'Payload too large')
-    expect(await rowsOf(project)).toBe(0)
-    expect((await putText(project, 'call-1', body.subarray(1))).status).toBe(400)
-    expect((await putText(project, 'call-1', body.subarray(0, bytesMax))).status).toBe(201)
-  })
-
-  test('of hundreds of thousands of entries that are not turns is one sentence', async () => {
-    const project = await service.mintProject()
-    const answer = await putText(project, 'call-1', `{"transcript":[${'0,'.repeat(200_000)}0]}`)
-    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
-    expect(problem.errors).toEqual([{ field: 'transcript', message: 'must have at most 10000 entries' }])
   })
 })
 
