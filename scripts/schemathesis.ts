@@ -30,6 +30,7 @@ try {
     API_KEY: created('key', 'create', ...project, '--name', 'reader').key,
     INGEST_KEY: created('key', 'create', ...project, '--name', 'writer', '--kind', 'ingest').key,
     METRICS_TOKEN: metricsToken,
+    HOOKS: join(given, 'callbook_hooks.py'),
   }
   const template = readFileSync(join(given, 'schemathesis.toml'), 'utf8')
   writeFileSync(
@@ -50,7 +51,7 @@ try {
       '--continue-on-failure',
       ...process.argv.slice(2),
     ],
-    { stdio: 'inherit', cwd: folder, env: { ...process.env, PYTHONPATH: given } },
+    { stdio: 'inherit', cwd: folder },
   )
   process.exitCode = status ?? 1
 } finally {

@@ -209,20 +209,6 @@ describe('an external knowledge base of Dify', () => {
     expect(await retrieve({}, await service.mintProject())).toEqual([])
   })
 
-  test('of two projects never mixes what is asked at once', async () => {
-    const tenants = await Promise.all(Array.from({ length: 4 }, () => service.mintProject()))
-    for (const tenant of tenants) {
-      await addItems(tenant, [{ name: tenant.name, text: `The opening hours of ${tenant.name}.` }])
-    }
-    const rounds = Array.from({ length: 80 }, (_, round) => tenants[round % tenants.length] ?? project)
-    await Promise.all(
-      rounds.map(async (tenant) => {
-        const records = await retrieve({ query: 'opening hours' }, tenant)
-        expect(records.map(({ title }) => title)).toEqual([tenant.name])
-      }),
-    )
-  })
-
   test('when the search fails is 500 in the same form, and the log has the cause', async () => {
     const broken = await startService()
     const victim = await broken.mintProject()
