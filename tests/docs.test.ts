@@ -101,9 +101,8 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
     const shown = (await page.locator('body').textContent()) ?? ''
     expect(shown).not.toMatch(/Ask AI|Generate MCP|Developer Tools/)
     for (const item of Object.values(document.paths)) {
-      for (const operation of Object.values(item as Record<string, { summary: string }>)) {
+      for (const operation of Object.values(item as Record<string, { summary: string }>))
         expect(shown).toContain(operation.summary)
-      }
     }
   })
 

@@ -34,14 +34,8 @@ test.each(['first', 'second'])(
     expect(stdout).toContain('"heading":"Refunds"')
     expect(stdout).toContain('"heading":"Opening hours"')
     expect(stdout).not.toContain('No passage covers this question well')
-    for (const answer of [
-      '"structuredContent":',
-      '"documents":[{',
-      '"toolCallId":"abc123"',
-      '"records":[{',
-    ]) {
+    for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{'])
       expect(stdout).toContain(answer)
-    }
     expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
   },
 )

@@ -104,7 +104,7 @@ describe('a restart', () => {
     'of other bytes altogether': (path: string) => writeFileSync(path, 'x'.repeat(5_000)),
     empty: (path: string) => truncateSync(path, 0),
     missing: (path: string) => rmSync(path),
-  })) {
+  }))
     test(`with an index file that is ${name} rebuilds it`, async () => {
       let service = await startService({ dataDir })
       const project = await service.mintProject()
@@ -122,7 +122,6 @@ describe('a restart', () => {
       expect((await service.services.index.verify(project.projectId)).problem).toBeNull()
       await service.stop()
     })
-  }
 })
 
 describe('kill -9', () => {

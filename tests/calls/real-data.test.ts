@@ -63,9 +63,8 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
 
   test('come back one by one as they are in the list', async () => {
     const page: { data: Call[] } = await (await project.fetch('/v1/calls?limit=50&offset=4000')).json()
-    for (const call of page.data) {
+    for (const call of page.data)
       expect(await (await project.fetch(`/v1/calls/${call.id}`)).text()).toBe(JSON.stringify(call))
-    }
   })
 
   test('imported again are unchanged', async () => {
@@ -146,9 +145,8 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       const answer = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
       expect(await answer.json()).toEqual({ id, deleted: true })
     }
-    for (let i = 0; i < below.length; i += 25) {
+    for (let i = 0; i < below.length; i += 25)
       await Promise.all(below.slice(i, i + 25).map(({ id }) => calls.delete(project.projectId, id)))
-    }
     await expectListed(lines.filter((_, i) => i % 3 !== 1))
     for (const { id } of gone.slice(-20)) expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
   })

@@ -289,9 +289,8 @@ describe('an item', () => {
       ['GET', path],
       ['GET', `${path}/chunks`],
       ['DELETE', path],
-    ] as const) {
+    ] as const)
       await expectProblem(await owner.fetch(at, { method }), 'not_found', 'Knowledge item not found')
-    }
     await expectProblem(
       await project.fetch(`/v1/knowledge/${item.id}`),
       'not_found',
@@ -344,9 +343,8 @@ describe('an item', () => {
       expect(errors?.map((error) => error.field)).toEqual([field])
     }
     const long = { name: 'x', text: 'x'.repeat(20_001) }
-    for (const path of [pathOf(project), `${pathOf(project)}/preview`]) {
+    for (const path of [pathOf(project), `${pathOf(project)}/preview`])
       await expectProblem(await owner.send('POST', path, long), 'payload_too_large', 'Payload too large')
-    }
     expect((await list(project)).total).toBe(0)
   })
 

@@ -21,9 +21,8 @@ test('a change of settings changes nothing else of the project, whatever it name
     service.services.database.read.all(`select * from projects where id = ${project.projectId}`)
   const before = await rows()
   const path = `/projects/${project.id}/settings`
-  for (const [name, value] of Object.entries(other)) {
+  for (const [name, value] of Object.entries(other))
     expect([name, (await console.owner.send('PUT', path, { [name]: value })).status]).toEqual([name, 200])
-  }
   expect(await rows()).toEqual(before)
   const changed = await console.owner.send('PUT', path, { ...other, notesReading: true })
   expect(await changed.json()).toMatchObject({ notesReading: true })

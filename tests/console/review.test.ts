@@ -155,9 +155,8 @@ describe('the review of a call', () => {
       'No such turn',
     )
     expect(detail).toBe('flagTurns: the call has 2 turns, from 0 to 1.')
-    for (const label of ['\u200b', '\u3164', 'vip\u202e']) {
+    for (const label of ['\u200b', '\u3164', 'vip\u202e'])
       await expectProblem(await review('turns', { addLabels: [label] }), 'invalid_request', 'Invalid request')
-    }
     expect(await reviewed('turns', { unflagTurns: [1] })).toBeNull()
   })
 

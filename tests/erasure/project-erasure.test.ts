@@ -41,13 +41,11 @@ describe('a deleted project', () => {
       'Invalid API key',
     )
     expect((await projects.list()).some(({ id }) => id === project.id)).toBe(false)
-    for (const name of [project.id, project.name]) {
+    for (const name of [project.id, project.name])
       expect(await failureOf(projects.find(name))).toMatchObject({ code: 'not_found', title: 'Not found' })
-    }
     const { projectId } = project
-    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)]) {
+    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)])
       expect(await failureOf(attempt())).toMatchObject({ code: 'not_found', title: 'Not found' })
-    }
   })
 
   test('frees its name at once', async () => {
@@ -200,9 +198,8 @@ describe('kill -9', () => {
   test('during the erasure: the project stays gone, and nothing is left after the next start', async () => {
     let running = await spawnService()
     const { dataDir } = running
-    const read = (key: string) => {
-      return fetch(`${running.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
-    }
+    const read = (key: string) =>
+      fetch(`${running.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
     try {
       const kept = await fillByCommand(dataDir, 'kept')
       for (const waitMs of [0, 1_100]) {

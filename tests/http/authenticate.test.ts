@@ -52,9 +52,8 @@ describe('a key is judged before anything else about a request', () => {
       await expectProblem(await request(path, null), 'missing_authorization', missing[1])
       await expectProblem(await project.fetch(path), 'not_found', 'Not found')
     }
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])
       expect((await request('/v1/calls', null, { method })).status).toBe(401)
-    }
   })
 
   test('a body that is too large, of another type or not JSON is 401 without a key', async () => {

@@ -68,9 +68,8 @@ describe('a page of an origin that the key allows', () => {
       ['POST', '/v1/knowledge'],
       ['POST', '/integrations/dify/retrieval'],
       ['POST', '/mcp'],
-    ] as const) {
+    ] as const)
       expect([path, allowed(await ask(key, path, { method, body: {} }))]).toEqual([path, null])
-    }
   })
 
   test('reads the answer to a request beyond the limit', async () => {
@@ -110,9 +109,8 @@ describe('any other page', () => {
   })
 
   test('cannot with a key that names no origin, that changes things, or that is unknown', async () => {
-    for (const key of [await make('read', []), project.key, `ck_live_${'0'.repeat(60)}`]) {
+    for (const key of [await make('read', []), project.key, `ck_live_${'0'.repeat(60)}`])
       expect(allowed(await ask(key, '/v1/calls'))).toBeNull()
-    }
   })
 })
 

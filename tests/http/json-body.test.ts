@@ -203,19 +203,17 @@ describe('a body that is not JSON', () => {
       '"\n"',
       '[1,]',
       '{"a":"\0"}',
-    ]) {
+    ])
       expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
         body: body ? 'must be valid JSON' : 'is required, as JSON',
       })
-    }
   })
 
   test.each(routes)('%s %s: JSON that is no object is 400', async (method, path) => {
-    for (const body of ['null', '[]', '1', '"text"', 'true']) {
+    for (const body of ['null', '[]', '1', '"text"', 'true'])
       expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
         body: 'must be an object',
       })
-    }
   })
 
   test('a byte order mark in front is not part of it', async () => {

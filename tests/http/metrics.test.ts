@@ -191,9 +191,8 @@ describe('who may read /metrics', () => {
       { via: '1.1 proxy' },
       { 'cf-connecting-ip': '192.0.2.1' },
     ]
-    for (const headers of forwardings) {
+    for (const headers of forwardings)
       await expectProblem(await ask(service.url, headers), 'forbidden', 'Forbidden')
-    }
   })
 
   test.each([
@@ -257,9 +256,8 @@ describe('who may read /metrics', () => {
       'Bearer a-metrics-token2',
       'Basic a-metrics-token',
       'a-metrics-token',
-    ]) {
+    ])
       await expectProblem(await ask(guarded.url, { authorization }), 'forbidden', 'Forbidden')
-    }
     await expectProblem(await ask(guarded.url), 'forbidden', 'Forbidden')
   })
 

@@ -59,9 +59,8 @@ describe('every error is one problem document', () => {
 
   test('its type leads to its row in the table of errors', async () => {
     const page = await (await fetch(`${service.url}/docs/errors`)).text()
-    for (const [code, status] of Object.entries(errorStatus)) {
+    for (const [code, status] of Object.entries(errorStatus))
       expect(page).toContain(`<tr id="${code}"><td><code>${code}</code></td><td>${status}</td>`)
-    }
   })
 
   test('a 503 says when to come back', async () => {
@@ -84,9 +83,8 @@ describe('404 and 405', () => {
     '/docs/nope',
     '/docs/guide/nope',
   ])('%s is 404 for every method', async (path) => {
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
       await expectProblem(await project.fetch(path, { method }), 'not_found', 'Not found')
-    }
   })
 
   test('one slash more at the end is the same path', async () => {

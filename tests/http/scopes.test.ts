@@ -87,9 +87,8 @@ describe('the scope of a key', () => {
       [keys.read, 'POST', '/v1/calls'],
       [keys.read, 'DELETE', '/v1/calls/x/'],
       [keys.read, 'PROPFIND', '/v1/calls'],
-    ] as const) {
+    ] as const)
       await expectProblem(await ask(key, method, path), 'insufficient_scope', notAllowed)
-    }
     await expectProblem(await ask(keys.read, 'GET', '/v1/nowhere'), 'not_found', 'Not found')
   })
 
@@ -199,8 +198,7 @@ test('requests that the scope refuses count against the limit', async () => {
   const { key } = await limited.services.keys.create(projectId, input)
   const headers = { authorization: `Bearer ${key}` }
   const statuses: number[] = []
-  for (let n = 0; n < 3; n++) {
+  for (let n = 0; n < 3; n++)
     statuses.push((await fetch(`${limited.url}/v1/calls/x`, { method: 'DELETE', headers })).status)
-  }
   expect(statuses).toEqual([403, 403, 429])
 })

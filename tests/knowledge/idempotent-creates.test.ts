@@ -65,9 +65,8 @@ describe('a create that is sent again under its Idempotency-Key', () => {
       { ...item, name: 'Other' },
       { ...item, text: `${item.text} ` },
       { ...item, description: 'x' },
-    ]) {
+    ])
       await expectProblem(await create(project, 'k', body), 'idempotency_key_reused', reused)
-    }
     expect(await countItems(project)).toBe(1)
   })
 

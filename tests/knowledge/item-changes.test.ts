@@ -519,7 +519,7 @@ async function expectWhole(project: TestProject, name: string, text: string): Pr
   const labels = rows.map(({ label }) => label).toSorted((a, b) => a - b)
   expect(words.map(({ id }) => id)).toEqual(labels)
   // A new index is complete once it was compared with the rows.
-  await until(async () => {
-    return (await service.services.index.reconcile(project.projectId)).vectors === labels.length
-  })
+  await until(
+    async () => (await service.services.index.reconcile(project.projectId)).vectors === labels.length,
+  )
 }

@@ -30,7 +30,7 @@ const texts: Record<string, string> = {
 }
 
 describe('POST /v1/knowledge/preview', () => {
-  for (const [name, text] of Object.entries(texts)) {
+  for (const [name, text] of Object.entries(texts))
     test(`shows exactly the chunks that are stored afterwards, and stores none: ${name}`, async () => {
       const before = await stored()
       const answer = await project.send('POST', '/v1/knowledge/preview', { text })
@@ -51,7 +51,6 @@ describe('POST /v1/knowledge/preview', () => {
       const own = data.map(({ text, overlapCharacters }) => [...text].slice(overlapCharacters).join(''))
       expect(own.join('')).toBe(text)
     })
-  }
 
   test('is 413 for a text that is too long to be stored, with the same words', async () => {
     const text = '語'.repeat(70_000)

@@ -51,9 +51,8 @@ describe.skipIf(!isThere)('documents as people write them', () => {
   test('are whole in their chunks', async () => {
     const rows = await chunkRows()
     const texts = new Map<number, string>()
-    for (const { itemSeq, text, overlapChars } of rows) {
+    for (const { itemSeq, text, overlapChars } of rows)
       texts.set(itemSeq, (texts.get(itemSeq) ?? '') + text.slice(overlapChars))
-    }
     expect(new Set(texts.values())).toEqual(new Set(documents.map(({ text }) => passageText(text))))
   })
 
@@ -87,9 +86,7 @@ describe.skipIf(!isThere)('documents as people write them', () => {
     const texts = new Map(list.map(({ id, text }) => [id, text]))
     expect(texts).toEqual(new Map(kept.map(({ file, text }) => [ids.get(file) ?? '', text])))
     const goneIds = new Set(gone.map(({ file }) => ids.get(file) ?? ''))
-    for (const { name } of documents) {
-      expect((await search(name)).filter((id) => goneIds.has(id))).toEqual([])
-    }
+    for (const { name } of documents) expect((await search(name)).filter((id) => goneIds.has(id))).toEqual([])
     await expectIndexOfRows()
   })
 

@@ -77,12 +77,11 @@ describe('a name that several projects have', () => {
 describe('removing a project', () => {
   test('needs its exact name where it must be confirmed', async () => {
     const project = await projects.create('Confirm me')
-    for (const confirm of ['', 'confirm me', 'Confirm me ', project.id]) {
+    for (const confirm of ['', 'confirm me', 'Confirm me ', project.id])
       expect(await failureOf(projects.delete(project.projectId, { confirm }))).toMatchObject({
         code: 'invalid_request',
         errors: [{ field: 'confirm', message: "must be the project's name" }],
       })
-    }
     expect(await projects.get(project.projectId)).toEqual(project)
     expect(await projects.delete(project.projectId, { confirm: 'Confirm me' })).toEqual({
       id: project.id,

@@ -95,9 +95,7 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     await expectNothingLost(project)
   }
   await untilIndexed()
-  for (const project of projects) {
-    await untilSearchesAlike(project)
-  }
+  for (const project of projects) await untilSearchesAlike(project)
   // A project with few vectors is searched by its rows, so after a kill its file waits for the next change.
   for (const project of projects) await createItem(project, reach(pick(cluster), project), 'The last item')
   for (const project of projects) await untilAlike(project)
@@ -188,7 +186,7 @@ async function killAndRestart(
 }
 
 async function untilAlike(project: Project): Promise<void> {
-  for (const path of ['/v1/calls?limit=1000', '/v1/knowledge']) {
+  for (const path of ['/v1/calls?limit=1000', '/v1/knowledge'])
     await until(async () => {
       const bodies = await Promise.all(
         cluster.map((node) =>
@@ -199,7 +197,6 @@ async function untilAlike(project: Project): Promise<void> {
       )
       return new Set(bodies).size === 1
     }, `${path} alike everywhere`)
-  }
 }
 
 async function expectNothingLost(project: Project): Promise<void> {
@@ -236,7 +233,7 @@ async function untilIndexed(): Promise<void> {
 
 async function untilSearchesAlike(project: Project): Promise<void> {
   for (const mode of ['keyword', 'vector', 'hybrid']) {
-    for (const query of words.slice(0, 5)) {
+    for (const query of words.slice(0, 5))
       await until(async () => {
         const answers = await Promise.all(
           cluster.map(async (node) => {
@@ -248,7 +245,6 @@ async function untilSearchesAlike(project: Project): Promise<void> {
         )
         return new Set(answers).size === 1 && answers[0]?.includes(`"used":"${mode}"`) === true
       }, `A ${mode} search for ${query} alike everywhere`)
-    }
   }
 }
 

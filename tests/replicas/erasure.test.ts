@@ -32,13 +32,12 @@ test('a record that one node deletes is unreachable there at once, soon at the o
   await until(async () => (await statusesAt(second, all)).every((status) => status === 200))
   for (const node of reached) await until(async () => (await foundAt(node, gone)).length === records)
   const vectors = tracesOf(gone).filter(({ name }) => name.includes('of the index'))
-  for (const node of nodes) {
+  for (const node of nodes)
     await until(async () => {
       await node.services.index.eraseDeleted(project.projectId)
       const found = await findTraces(indexesOf(node), vectors)
       return vectors.every(({ name }) => found.some((line) => line.startsWith(name)))
     }, 'Saving the vectors')
-  }
 
   for (const { path } of all) {
     expect((await first.fetch(path, { method: 'DELETE' })).status).toBe(200)

@@ -33,7 +33,7 @@ test('a call that is larger than the server takes is refused, and nothing of it 
   expect((await project.fetch('/v1/calls/large')).status).toBe(404)
 })
 
-for (const [way, { leave, back, detail }] of Object.entries(ways)) {
+for (const [way, { leave, back, detail }] of Object.entries(ways))
   describe(`a node whose primary is ${way}`, () => {
     beforeAll(() => primary.signal(leave))
 
@@ -73,7 +73,6 @@ for (const [way, { leave, back, detail }] of Object.entries(ways)) {
       await project.send('PUT', '/ingest/calls/call-1', { summary: 'Before' })
     })
   })
-}
 
 test('a node that starts without its primary serves what it has', async () => {
   const folder = freshFolder()

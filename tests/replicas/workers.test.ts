@@ -11,7 +11,7 @@ const workers = 3
 /** Requests that are spread over all workers, as good as certainly. */
 const spread = 24
 
-for (const mode of ['a file', 'a replica'] as const) {
+for (const mode of ['a file', 'a replica'] as const)
   describe(`several workers on ${mode}`, () => {
     test('serve one port, write, read their writes, and go on when the one that owns the folder is killed', async () => {
       const primary = mode === 'a replica' ? await startPrimary() : null
@@ -47,7 +47,6 @@ for (const mode of ['a file', 'a replica'] as const) {
       await primary?.stop()
     })
   })
-}
 
 test('workers that are stopped while the first is still starting end as they should, and none is left', async () => {
   const folder = freshFolder()

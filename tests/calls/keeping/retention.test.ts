@@ -113,9 +113,8 @@ test('what was interrupted is finished by the next run, and switching off stops 
 test('entries of the audit trail go after 400 days, with one entry for all', async () => {
   const { project } = await newProject()
   const { console, retention } = service.services
-  for (let n = 0; n < 230; n++) {
+  for (let n = 0; n < 230; n++)
     await console.audit.record({ projectId: project.projectId, action: 'signed_in', target: `${n}` })
-  }
   time += 399 * dayMs
   await retention.run()
   const list = () => console.audit.list(project.projectId, { limit: 500 })

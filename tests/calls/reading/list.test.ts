@@ -227,9 +227,8 @@ describe('paging', () => {
         }
         const size = (steps.length % 7) + 1
         const ids: string[] = []
-        for (let offset = 0; offset < calls.length; offset += size) {
+        for (let offset = 0; offset < calls.length; offset += size)
           ids.push(...idsOf(await pageOf(project, `?limit=${size}&offset=${offset}`)))
-        }
         expect(ids).toEqual(calls.map(({ id }) => id))
       }),
       { numRuns: 40 },
@@ -389,13 +388,12 @@ describe('a page of half a gigabyte', () => {
   /** Grown inside the database: sending that much through ingest takes half a minute. */
   async function fill({ database: { write } }: Services): Promise<void> {
     const text = sql`replace(hex(zeroblob(${docChars / 2})), '0', 'x')`
-    for (let part = 0; part < 10; part++) {
+    for (let part = 0; part < 10; part++)
       await write.batch({
         documents: sql`
           update call_documents set document = replace(document, 'FILL', ${text}) where seq % 10 = ${part}`,
         heads: sql`update calls set document_chars = document_chars + ${docChars} where seq % 10 = ${part}`,
       })
-    }
     await write.run(sql`pragma wal_checkpoint(truncate)`)
   }
 

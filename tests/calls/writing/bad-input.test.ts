@@ -135,9 +135,8 @@ describe('a value that a field cannot have is 400 and the field is named', () =>
     for (const body of [
       '{"summary":"lost","duration":-1}',
       '{"summary":"lost","createdAt":"2026-02-30T00:00:00Z"}',
-    ]) {
+    ])
       expect((await put(body, 'kept')).status).toBe(400)
-    }
     expect(await (await project.fetch('/v1/calls/kept')).text()).toBe(stored)
   })
 })

@@ -263,12 +263,11 @@ describe('POST /ingest/calls', () => {
     expect(JSON.parse(String(Buffer.from(first?.value ?? [])))).toMatchObject({ id: null, status: 503 })
     away.abort()
     await until(async () => (await send(project, `${start}"}}`))[0]?.status === 413)
-    for (let count = 0; count < 6; count++) {
+    for (let count = 0; count < 6; count++)
       expect((await send(project, `${start}"}}`, { id: 'good' })).map(({ status }) => status)).toEqual([
         413,
         count ? 200 : 201,
       ])
-    }
   })
 
   test('an empty body has no lines and no answers', async () => {

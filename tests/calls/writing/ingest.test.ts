@@ -284,9 +284,8 @@ describe('a deleted id', () => {
     const project = await service.mintProject()
     await putCall(project, 'call-1', { summary: 'x', metadata: { a: 1 } })
     expect((await project.fetch('/v1/calls/call-1', { method: 'DELETE' })).status).toBe(200)
-    for (const body of [{}, { metadata: { late: 1 } }, { appendTranscript: { at: 0, turns: numbered(1) } }]) {
+    for (const body of [{}, { metadata: { late: 1 } }, { appendTranscript: { at: 0, turns: numbered(1) } }])
       await expectProblem(await put(project, 'call-1', body), 'call_was_deleted', 'Call was deleted')
-    }
     expect(await rowsOf(project)).toBe(0)
     expect(await metadataOf(project)).toEqual([])
   })
@@ -573,9 +572,8 @@ describe('at once', () => {
         command.ingest.put(project.projectId, id, { metadata: { id } }),
       ])
       await Promise.all(work)
-      for (const id of ids) {
+      for (const id of ids)
         expect(await getCall(project, id)).toMatchObject({ summary: `s ${id}`, evaluation: `e ${id}` })
-      }
       const { pagination } = await (await project.fetch('/v1/calls?limit=0')).json()
       expect(pagination.total).toBe(20)
     } finally {

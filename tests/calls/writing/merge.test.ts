@@ -13,9 +13,8 @@ const turns = (count: number): Turn[] => Array.from({ length: count }, (_, i) =>
 /** The call after `changes`, one a minute, the first of which creates it. */
 function merged(...changes: CallChange[]): StoredCall {
   let stored: StoredCall | null = null
-  for (const [minute, change] of changes.entries()) {
+  for (const [minute, change] of changes.entries())
     stored = mergeCall(stored, 'call-1', change, day + minute * 60_000)
-  }
   if (!stored) throw new Error('merged() takes at least one change')
   return stored
 }
@@ -230,9 +229,8 @@ describe('appendTranscript', () => {
       [stored, { appendTranscript: { at: 5, turns: turns(1) } }],
       [stored, { appendTranscript: { at: 5, turns: [] } }],
       [stored, { appendTranscript: { at: 1e300, turns: turns(1) } }],
-    ] satisfies CallChange[][]) {
+    ] satisfies CallChange[][])
       expect(refusalOf(...change)).toMatchObject({ status: 409, code: 'transcript_gap' })
-    }
   })
 
   test('with another role or content where turns are stored is refused', () => {
@@ -439,9 +437,8 @@ describe('laws', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 4 }), anyChange, (history, change) => {
         let stored: StoredCall | null = null
-        for (const [minute, earlier] of history.entries()) {
+        for (const [minute, earlier] of history.entries())
           stored = mergeCall(stored, 'call-1', earlier, day + minute)
-        }
         const once = mergeCall(stored, 'call-1', change, day + 1_000)
         expect(mergeCall(once, 'call-1', change, day + 2_000)).toEqual(once)
       }),
@@ -533,9 +530,8 @@ describe('laws', () => {
         const { call } = merged(...history)
         expect(Object.keys(call)).toHaveLength(13)
         expect(call.duration).toBeGreaterThanOrEqual(0)
-        for (const time of [call.createdAt, call.updatedAt]) {
+        for (const time of [call.createdAt, call.updatedAt])
           expect(time).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-        }
       }),
     )
   })

@@ -63,7 +63,7 @@ describe('a provider that answers with', () => {
     'a list of nothing': { body: [] },
     'a redirect': { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
   }
-  for (const [name, misbehaviour] of Object.entries(misbehaviours)) {
+  for (const [name, misbehaviour] of Object.entries(misbehaviours))
     test(`${name} leaves the item stored and pending, and indexes it correctly once the provider recovers`, async () => {
       const { add, indexer, projectId, wait, failures } = await build({ embedder: huggingFace() })
       fake.always(misbehaviour)
@@ -90,7 +90,6 @@ describe('a provider that answers with', () => {
       })
       await expectRightVectors(projectId)
     })
-  }
 })
 
 describe('pending chunks', () => {
@@ -268,7 +267,7 @@ describe('a request that waits for chunks', () => {
   for (const [name, expected] of [
     ['that another process embeds meanwhile', 2],
     ['that are deleted meanwhile', 1],
-  ] as const) {
+  ] as const)
     test(`${name} is answered at once`, async () => {
       const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const embedder = wrap(async (texts) => {
@@ -294,7 +293,6 @@ describe('a request that waits for chunks', () => {
       expect(labels.length).toBe(expected)
       expect(first.added.flat()).toEqual(labels)
     })
-  }
 })
 
 describe('closing', () => {
@@ -305,9 +303,8 @@ describe('closing', () => {
     await until(async () => fake.requests.length > 0)
     await indexer.close()
     expect((await adding).isIndexed).toBe(false)
-    for (const row of await rowsOf(projectId)) {
+    for (const row of await rowsOf(projectId))
       expect(row).toMatchObject({ embedding: null, attempts: 0, lastError: null })
-    }
   })
 })
 

@@ -97,9 +97,8 @@ describe('an external knowledge base of Dify', () => {
       metadata_condition: null,
     })
     expect(records.length).toBeGreaterThan(1)
-    for (const retrieval_setting of [{}, { top_k: 2 }, { score_threshold: 0.1 }]) {
+    for (const retrieval_setting of [{}, { top_k: 2 }, { score_threshold: 0.1 }])
       expect((await retrieve({ retrieval_setting })).length).toBeGreaterThan(0)
-    }
     const unset = { logical_operator: null, conditions: null }
     expect((await retrieve({ metadata_condition: unset })).length).toBe(records.length)
   })
@@ -248,9 +247,8 @@ describe('metadata_condition', () => {
     ['empty', undefined, []],
     ['not empty', undefined, all],
   ])('name %s %j', async (operator, value, titles) => {
-    for (const name of ['name', 'title']) {
+    for (const name of ['name', 'title'])
       expect(await titlesFor({ conditions: [is(name, operator, value)] })).toEqual(titles)
-    }
   })
 
   test('description, which may be empty, and ids', async () => {
@@ -259,12 +257,11 @@ describe('metadata_condition', () => {
       'Returns',
       'Shipping of items',
     ])
-    for (const name of ['id', 'document_id']) {
+    for (const name of ['id', 'document_id'])
       expect(await titlesFor({ conditions: [is(name, 'in', [ids[0], ids[2]])] })).toEqual([
         'Bicycles',
         'Returns',
       ])
-    }
   })
 
   const second = '2026-01-02T00:00:00Z'
@@ -282,9 +279,8 @@ describe('metadata_condition', () => {
     ['empty', undefined, []],
     ['not empty', undefined, all],
   ])('created_at %s %j', async (operator, value, titles) => {
-    for (const name of ['created_at', 'createdAt']) {
+    for (const name of ['created_at', 'createdAt'])
       expect(await titlesFor({ conditions: [is(name, operator, value)] })).toEqual(titles)
-    }
   })
 
   test('joins by and, or as asked by or; no condition is no filter', async () => {
@@ -366,9 +362,8 @@ describe('metadata_condition', () => {
       [{ conditions: {} }, 'metadata_condition.conditions: must be an array'],
       [{ conditions: [null] }, 'metadata_condition.conditions.0: must be an object'],
       [{ conditions: Array(101).fill({}) }, 'metadata_condition.conditions: must have at most 100 entries'],
-    ]) {
+    ])
       await expectDifyError(await send({ metadata_condition }), 400, 400, String(message))
-    }
   })
 
   test('either decides about every item or is refused as the client’s own fault', () => {
@@ -450,9 +445,8 @@ describe('every error under /integrations/dify has Dify’s form', () => {
         { ...good, retrieval_setting: { score_threshold: 50 } },
         'retrieval_setting.score_threshold: must be at most 1',
       ],
-    ] as const) {
+    ] as const)
       await expectDifyError(await project.send('POST', path, sent), 400, 400, message)
-    }
   })
 
   test('malformed JSON and other paths', async () => {
@@ -460,9 +454,8 @@ describe('every error under /integrations/dify has Dify’s form', () => {
       project.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })
     await expectDifyError(await post('{"query"'), 400, 400, 'body: must be valid JSON')
     await expectDifyError(await post('{"query":"\\u0000"}'), 400, 400, 'query: must not contain U+0000')
-    for (const other of ['', '/', '/nope', '/retrieval/nope']) {
+    for (const other of ['', '/', '/nope', '/retrieval/nope'])
       await expectDifyError(await project.fetch(`/integrations/dify${other}`), 404, 404, /^Not found: /)
-    }
   })
 })
 

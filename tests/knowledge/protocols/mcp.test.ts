@@ -268,9 +268,8 @@ describe('get_knowledge', () => {
   test('splits no character, wherever the parts end', async () => {
     const text = `a😀b${'😀'.repeat(40)}👩‍👩‍👧‍👦🇫🇷🇩🇪e\u0301\r\nz`
     const id = await create(project, { name: 'Emoji', text })
-    for (let maxChars = 1; maxChars <= 12; maxChars++) {
+    for (let maxChars = 1; maxChars <= 12; maxChars++)
       expect((await readAll(client, id, { maxChars })).text).toBe(text)
-    }
     for (let offset = 0; offset <= text.length; offset++) {
       const { structuredContent } = await callTool('get_knowledge', { id, offset, maxChars: 3 })
       const part = structuredContent as unknown as Part
@@ -291,12 +290,11 @@ describe('get_knowledge', () => {
     const gone = await create(project, { name: 'Gone', text: 'words' })
     await project.fetch(`/v1/knowledge/${gone}`, { method: 'DELETE' })
     const other = await create(await service.mintProject(), { name: 'Other', text: 'words' })
-    for (const id of [gone, other, 'kn_0', '', '../calls']) {
+    for (const id of [gone, other, 'kn_0', '', '../calls'])
       expect(await callTool('get_knowledge', { id })).toEqual({
         content: [{ type: 'text', text: 'Knowledge item not found' }],
         isError: true,
       })
-    }
     expect(textOf((await callTool('list_knowledge', {})).content)).not.toContain('Gone')
     const { structuredContent } = await callTool('search_knowledge', { query: 'words gone other', limit: 50 })
     expect(JSON.stringify(structuredContent)).not.toMatch(/Gone|Other/)
@@ -331,12 +329,11 @@ describe('what a model gets wrong', () => {
   })
 
   test('in the name of a tool is an error of the protocol', async () => {
-    for (const name of ['delete_knowledge', '', 'constructor', '__proto__']) {
+    for (const name of ['delete_knowledge', '', 'constructor', '__proto__'])
       expect(await failureOf(client.callTool({ name, arguments: {} }))).toMatchObject({
         code: -32602,
         message: expect.stringContaining('Unknown tool'),
       })
-    }
   })
 
   test('in the form of a request is one too, told by its id', async () => {
@@ -409,9 +406,8 @@ describe('HTTP', () => {
       'oauth-authorization-server',
       'openid-configuration',
     ]) {
-      for (const path of [`/.well-known/${document}`, `/.well-known/${document}/mcp`]) {
+      for (const path of [`/.well-known/${document}`, `/.well-known/${document}/mcp`])
         await expectProblem(await fetch(service.url + path), 'not_found', 'Not found')
-      }
     }
   })
 
@@ -435,9 +431,8 @@ describe('HTTP', () => {
       ['[]', -32600],
       ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
       ['[{"jsonrpc":"2.0","method":"notifications/initialized"}]', -32600],
-    ] as const) {
+    ] as const)
       await expectRpcError(await send(body), 400, code)
-    }
   })
 
   test('an id that JSON would not give back as it was is refused by name, and any other comes back', async () => {
@@ -456,15 +451,13 @@ describe('HTTP', () => {
       '',
       '1.5',
       'x'.repeat(300),
-    ]) {
+    ])
       expect(await rpc({ id, method: 'ping' })).toEqual({ jsonrpc: '2.0', id, result: {} })
-    }
   })
 
   test('an Accept without JSON is 406', async () => {
-    for (const accept of ['text/event-stream', 'text/html', 'application/xml;q=1']) {
+    for (const accept of ['text/event-stream', 'text/html', 'application/xml;q=1'])
       await expectRpcError(await send('{}', { accept }), 406, -32000)
-    }
   })
 
   test('an Accept is enough that lets JSON through', async () => {
@@ -474,15 +467,13 @@ describe('HTTP', () => {
       'APPLICATION/JSON; q=0.5',
       'text/html, application/*',
       both,
-    ]) {
+    ])
       expect([accept, (await post({ method: 'ping' }, { accept })).status]).toEqual([accept, 200])
-    }
   })
 
   test('a version that there is not is 400, but when it is yet to be agreed on', async () => {
-    for (const version of ['2025-11-25', '2025-06-18', '2025-03-26']) {
+    for (const version of ['2025-11-25', '2025-06-18', '2025-03-26'])
       expect((await post({ method: 'ping' }, { 'mcp-protocol-version': version })).status).toBe(200)
-    }
     for (const version of ['1999-01-01', 'latest', '']) {
       const headers = { 'mcp-protocol-version': version }
       await expectRpcError(await post({ method: 'ping' }, headers), 400, -32000)
@@ -525,9 +516,8 @@ describe('a page of another origin', () => {
       'https://127.0.0.1:8443',
       'http://[::1]:3000',
       service.url,
-    ]) {
+    ])
       expect([origin, (await post({ method: 'ping' }, { origin })).status]).toEqual([origin, 200])
-    }
     expect((await post({ method: 'ping' })).status).toBe(200)
   })
 

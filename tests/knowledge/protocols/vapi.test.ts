@@ -129,9 +129,8 @@ describe('a custom knowledge base of Vapi', () => {
       [{ role: 'user', content: [] }],
       [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
       [null, 5, 'text', ['user'], { content: 'Returns' }],
-    ]) {
+    ])
       expect(await ask(messages)).toEqual({ documents: [] })
-    }
   })
 
   test('a body that is not a knowledge base request is 400 in Vapi’s form', async () => {
@@ -150,9 +149,8 @@ describe('a custom knowledge base of Vapi', () => {
       [{ message: { type: 'knowledge-base-request' } }, 'message.messages: is required'],
       [{ message: { type: 'knowledge-base-request', messages: 'q' } }, 'message.messages: must be an array'],
       [{ message: { type: 'knowledge-base-request', messages: {} } }, 'message.messages: must be an array'],
-    ] as const) {
+    ] as const)
       await expectVapiError(await project.send('POST', knowledgePath, body), 400, error)
-    }
   })
 })
 
@@ -373,9 +371,8 @@ describe('a function tool of Vapi', () => {
       [{ message: { type: 'status-update', status: 'ended' } }, 'message.toolCallList: is required'],
       [{ message: { toolCallList: {} } }, 'message.toolCallList: must be an array'],
       [{ message: { toolCalls: 'x' } }, 'message.toolCalls: must be an array'],
-    ] as const) {
+    ] as const)
       await expectVapiError(await project.send('POST', toolPath, body), 400, error)
-    }
   })
 })
 
@@ -413,17 +410,15 @@ describe('the key', () => {
   })
 
   test('as a secret opens nothing but the routes of Vapi', async () => {
-    for (const path of ['/v1/knowledge', '/v1/knowledge/search', '/integrations/dify/retrieval']) {
+    for (const path of ['/v1/knowledge', '/v1/knowledge/search', '/integrations/dify/retrieval'])
       expect((await send(path, { 'x-vapi-secret': project.key })).status).toBe(401)
-    }
   })
 })
 
 describe('every error under /integrations/vapi has Vapi’s form', () => {
   test('a path that is none is 404', async () => {
-    for (const path of ['', '/', '/nope', '/knowledge/nope']) {
+    for (const path of ['', '/', '/nope', '/knowledge/nope'])
       await expectVapiError(await project.fetch(`/integrations/vapi${path}`), 404, /^Not found: /)
-    }
   })
 })
 

@@ -65,13 +65,12 @@ for (const [n, text] of Object.values(documents).entries()) {
 }
 
 describe('over HTTP, by keyword', () => {
-  for (const [query, name] of queries) {
+  for (const [query, name] of queries)
     test(`${query} finds ${name}`, async () => {
       const answer = await project.send('POST', '/v1/knowledge/search', { query, mode: 'keyword' })
       const { data }: { data: { itemId: string }[] } = await answer.json()
       expect(data[0]?.itemId).toBe(ids.get(name) ?? '')
     })
-  }
 
   test('what is in no text is not found, in any script', async () => {
     for (const query of ['保修', 'カメラ', 'รถยนต์', '자동차', 'гарантия', 'εγγύηση', 'garantie']) {

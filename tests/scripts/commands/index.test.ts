@@ -69,9 +69,8 @@ describe('callbook index', () => {
   test('a running service is asked to rebuild, and has saved when the command ends', async () => {
     const callbook = await filled()
     await withService(async () => {
-      for (const name of readdirSync(join(callbook.dataDir, 'indexes'))) {
+      for (const name of readdirSync(join(callbook.dataDir, 'indexes')))
         writeFileSync(join(callbook.dataDir, 'indexes', name), 'damaged')
-      }
       const { code, value, err } = await callbook.json(['index', 'rebuild', '--project', 'Acme'])
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(value).toMatchObject([{ ok: true, rowsNotInFile: 0 }])

@@ -41,9 +41,8 @@ describe('callbook knowledge', () => {
       const { value: key } = await callbook.json(['key', 'create', '--project', id, '--name', 'x'])
       const response = await fetch(`${url}/v1/knowledge`, { headers: { authorization: `Bearer ${key.key}` } })
       const items = (await response.json()) as { id: string; text: string }[]
-      for (const item of value.items) {
+      for (const item of value.items)
         expect(items.find((one) => one.id === item.id)?.text).toBe(readFileSync(item.path, 'utf8'))
-      }
       const again = await callbook.json(['knowledge', 'import', folder, '--project', id])
       expect(again.value).toMatchObject({ imported: 0, unchanged: 4, failed: 0 })
     }, callbook.dataDir)

@@ -31,9 +31,8 @@ async function expectBuiltAnew(problem: RegExp | null, options: { space?: string
   const index = knowledge.openIndex(options)
   const state = await index.reconcile(project.id)
   expect(state).toMatchObject({ vectors: project.labels.length, tombstones: 0 })
-  for (const [label, vector] of project.vectors) {
+  for (const [label, vector] of project.vectors)
     expect(labelsOf(await index.search(project.id, vector, 1))).toEqual([label])
-  }
   await index.close()
   if (problem) expect(String(knowledge.log[0]?.fields.problem)).toMatch(problem)
   expect(knowledge.log).toHaveLength(problem ? 1 : 0)
@@ -52,9 +51,7 @@ test('a saved file is sound, names its labels, and is a file of hnswlib', async 
   const plain = new hnswlib.HierarchicalNSW('ip', dimensions)
   plain.readIndexSync(knowledge.file(project))
   expect(plain.getCurrentCount()).toBe(60)
-  for (const [label, vector] of project.vectors) {
-    expect(plain.searchKnn(vector, 1).neighbors).toEqual([label])
-  }
+  for (const [label, vector] of project.vectors) expect(plain.searchKnn(vector, 1).neighbors).toEqual([label])
 })
 
 test('a file truncated at any offset is refused', async () => {

@@ -37,9 +37,8 @@ test('no index is loaded before it is searched, and small projects need none', a
 
   const { indexes, loads } = open()
   expect(await indexes.states()).toEqual([])
-  for (const project of projects) {
+  for (const project of projects)
     expect(labelsOf(await indexes.search(project.id, query, 5))).toEqual(project.nearest(query, 5))
-  }
   expect(await loaded(indexes)).toEqual([large.id])
   expect(loads()).toBe(1)
   await indexes.close()
@@ -160,9 +159,7 @@ test('searches that meet while an index is loaded share the load', async () => {
   await saved([project])
   const { indexes, loads } = open()
   const searches = Array.from({ length: 8 }, () => indexes.search(project.id, query, 10))
-  for (const hits of await Promise.all(searches)) {
-    expect(labelsOf(hits)).toEqual(project.nearest(query, 10))
-  }
+  for (const hits of await Promise.all(searches)) expect(labelsOf(hits)).toEqual(project.nearest(query, 10))
   expect(loads()).toBe(1)
   await indexes.close()
 })

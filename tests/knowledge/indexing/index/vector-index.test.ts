@@ -281,9 +281,8 @@ test('no byte of a removed vector is in the file when eraseDeleted resolves', as
   await index.eraseDeleted(project.id)
   const after = readFileSync(knowledge.file(project))
   for (const vector of bytes) {
-    for (let start = 0; start + 8 <= vector.length; start += 4) {
+    for (let start = 0; start + 8 <= vector.length; start += 4)
       expect(after.includes(vector.subarray(start, start + 8))).toBe(false)
-    }
   }
   expect(readdirSync(knowledge.indexFolder).filter((name) => name.startsWith(`${project.id}.`))).toEqual([
     `${project.id}.hnsw`,
