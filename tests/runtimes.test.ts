@@ -171,7 +171,6 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     await expectProblem(
       await send('GET', '/metrics', undefined, { 'x-forwarded-for': '127.0.0.1' }),
       'forbidden',
-      'Forbidden',
     )
   })
 
@@ -231,7 +230,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       for (const method of ['PATCH', 'PUT', 'OPTIONS']) {
         const answer = await send(method, '/v1/knowledge')
         expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
-        await expectProblem(answer, 'method_not_allowed', 'Method not allowed')
+        await expectProblem(answer, 'method_not_allowed')
       }
     })
 
@@ -242,12 +241,12 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       ['nothing', ''],
     ])('400 for %s', async (_, body) => {
       const answer = await send('POST', '/v1/knowledge', body)
-      await expectProblem(answer, 'invalid_request', 'Invalid request')
+      await expectProblem(answer, 'invalid_request')
     })
 
     test('415 without JSON', async () => {
       const answer = await send('POST', '/v1/knowledge', 'name=n', { 'content-type': 'text/plain' })
-      await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
+      await expectProblem(answer, 'unsupported_media_type')
     })
 
     test('413 without waiting for the body, and the connection or the next one goes on', async () => {
@@ -257,7 +256,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
       })
       expect([said.status, JSON.parse(said.body).code]).toEqual([413, 'payload_too_large'])
       const sent = await send('POST', '/v1/knowledge', { name: 'n', text: 'x'.repeat(bodyBytesMax) })
-      await expectProblem(sent, 'payload_too_large', 'Payload too large')
+      await expectProblem(sent, 'payload_too_large')
       expect((await send('GET', '/health')).status).toBe(200)
     })
 
@@ -423,7 +422,7 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     })
 
     test('a parameter that is not a number is 400', async () => {
-      await expectProblem(await send('GET', '/v1/calls?limit=x'), 'invalid_request', 'Invalid request')
+      await expectProblem(await send('GET', '/v1/calls?limit=x'), 'invalid_request')
     })
   })
 

@@ -210,7 +210,7 @@ describe('GET /v1/changes', () => {
   ])('a bad %s is 400 and named: %s', async (field, query) => {
     const project = await service.mintProject()
     const answer = await project.fetch(`/v1/changes?${query}`)
-    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const problem = await expectProblem(answer, 'invalid_request')
     expect(JSON.stringify(problem)).toContain(`"field":"${field}"`)
   })
 
@@ -311,7 +311,7 @@ describe('waiting', () => {
     for (const accept of ['application/json', 'text/event-stream']) {
       const answer = await project.fetch('/v1/changes?wait=1', { headers: { accept } })
       expect(answer.headers.get('retry-after')).toBe('5')
-      await expectProblem(answer, 'unavailable', 'Service unavailable')
+      await expectProblem(answer, 'unavailable')
     }
     expect((await project.fetch('/v1/changes')).status).toBe(200)
     leaving.abort()

@@ -65,7 +65,7 @@ test('strangers cannot follow, and nobody longer than the session', async () => 
   const path = `/projects/${project.id}/changes`
   expect((await people.nobody.fetch(path)).status).toBe(401)
   const stranger = await people.join(await people.mintProject(), 'owner')
-  await expectProblem(await stranger.fetch(path), 'not_found', 'Not found')
+  await expectProblem(await stranger.fetch(path), 'not_found')
 
   const member = await people.join(project, 'member')
   const events = await follow(member, project)

@@ -34,7 +34,7 @@ function rawHead([method, path]: readonly [string, string], headers: Record<stri
 
 /** The fields at fault and what is said of them. */
 async function errorsOf(answer: Response): Promise<Record<string, string>> {
-  const { errors = [] } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+  const { errors = [] } = await expectProblem(answer, 'invalid_request')
   return Object.fromEntries(errors.map(({ field, message }) => [field, message]))
 }
 
@@ -76,7 +76,7 @@ describe('the size of a body', () => {
       (await send('POST', '/v1/knowledge/search', padded(bodyBytesMax), 'application/json')).status,
     ).toBe(200)
     const answer = await send('POST', '/v1/knowledge/search', padded(bodyBytesMax + 1), 'application/json')
-    const { detail } = await expectProblem(answer, 'payload_too_large', 'Payload too large')
+    const { detail } = await expectProblem(answer, 'payload_too_large')
     expect(detail).toContain(String(bodyBytesMax))
   })
 
@@ -140,7 +140,7 @@ describe('the members of a body', () => {
   test.each(bodies)('are counted before they are parsed: %s', async (_, bodyOf) => {
     expect((await put(bodyOf(250_000))).status).toBeLessThan(300)
     const refused = await put(bodyOf(250_001))
-    const { detail } = await expectProblem(refused, 'payload_too_large', 'Payload too large')
+    const { detail } = await expectProblem(refused, 'payload_too_large')
     expect(detail).toContain('250000 members')
   })
 

@@ -191,8 +191,7 @@ describe('who may read /metrics', () => {
       { via: '1.1 proxy' },
       { 'cf-connecting-ip': '192.0.2.1' },
     ]
-    for (const headers of forwardings)
-      await expectProblem(await ask(service.url, headers), 'forbidden', 'Forbidden')
+    for (const headers of forwardings) await expectProblem(await ask(service.url, headers), 'forbidden')
   })
 
   test.each([
@@ -233,7 +232,7 @@ describe('who may read /metrics', () => {
   ])('with %s=%s: nobody without a token', async (name, value) => {
     const env = { [name]: value }
     const published = await startService({ env })
-    await expectProblem(await ask(published.url), 'forbidden', 'Forbidden')
+    await expectProblem(await ask(published.url), 'forbidden')
     await published.stop()
     const withToken = await startService({ env: { ...env, METRICS_TOKEN: 'a-metrics-token' } })
     expect((await ask(withToken.url, { authorization: 'Bearer a-metrics-token' })).status).toBe(200)
@@ -257,8 +256,8 @@ describe('who may read /metrics', () => {
       'Basic a-metrics-token',
       'a-metrics-token',
     ])
-      await expectProblem(await ask(guarded.url, { authorization }), 'forbidden', 'Forbidden')
-    await expectProblem(await ask(guarded.url), 'forbidden', 'Forbidden')
+      await expectProblem(await ask(guarded.url, { authorization }), 'forbidden')
+    await expectProblem(await ask(guarded.url), 'forbidden')
   })
 
   test('an API key does not open it, and the token no API route', async () => {
@@ -291,6 +290,6 @@ describe('/health and /ready', () => {
     expect((await fetch(`${broken.url}/health`)).status).toBe(200)
     const answer = await fetch(`${broken.url}/ready`)
     expect(answer.headers.get('retry-after')).toBe('1')
-    await expectProblem(answer, 'unavailable', 'Service unavailable')
+    await expectProblem(answer, 'unavailable')
   })
 })

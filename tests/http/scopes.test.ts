@@ -89,7 +89,7 @@ describe('the scope of a key', () => {
       [keys.read, 'PROPFIND', '/v1/calls'],
     ] as const)
       await expectProblem(await ask(key, method, path), 'insufficient_scope', notAllowed)
-    await expectProblem(await ask(keys.read, 'GET', '/v1/nowhere'), 'not_found', 'Not found')
+    await expectProblem(await ask(keys.read, 'GET', '/v1/nowhere'), 'not_found')
   })
 
   test('is judged after the address, and before anything of the body', async () => {

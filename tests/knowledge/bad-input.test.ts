@@ -101,7 +101,7 @@ for (const [path, bodies] of [
     for (const [name, [body, ...fields]] of Object.entries(bodies))
       test(`with ${name} is 400 and names ${fields.join(', ')}`, async () => {
         const answer = await project.send('POST', path, body)
-        const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+        const problem = await expectProblem(answer, 'invalid_request')
         const named = problem.errors?.map(({ field }) => field).toSorted()
         expect(named).toEqual(fields.toSorted())
         for (const { message } of problem.errors ?? []) expect(message).toMatch(/^(must|is) .+[^.]$/)

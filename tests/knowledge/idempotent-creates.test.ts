@@ -183,9 +183,9 @@ describe('a create that is sent again under its Idempotency-Key', () => {
 describe('a create that failed', () => {
   test('leaves its key free', async () => {
     const project = await service.mintProject()
-    await expectProblem(await create(project, 'k', { name: 'x' }), 'invalid_request', 'Invalid request')
+    await expectProblem(await create(project, 'k', { name: 'x' }), 'invalid_request')
     const long = { ...item, text: 'x'.repeat(1_001) }
-    await expectProblem(await create(project, 'k', long), 'payload_too_large', 'Payload too large')
+    await expectProblem(await create(project, 'k', long), 'payload_too_large')
     const answer = await create(project, 'k')
     expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, null])
   })
@@ -194,7 +194,7 @@ describe('a create that failed', () => {
     'for its key %p is 400 with the header named',
     async (key) => {
       const project = await service.mintProject()
-      const { errors } = await expectProblem(await create(project, key), 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(await create(project, key), 'invalid_request')
       expect(errors).toEqual([
         { field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' },
       ])

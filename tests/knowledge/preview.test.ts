@@ -59,8 +59,8 @@ describe('POST /v1/knowledge/preview', () => {
       await project.send('POST', '/v1/knowledge', { name: 'x', text }),
     ]
     const [preview, add] = [
-      await expectProblem(answers[0] ?? new Response(), 'payload_too_large', 'Payload too large'),
-      await expectProblem(answers[1] ?? new Response(), 'payload_too_large', 'Payload too large'),
+      await expectProblem(answers[0] ?? new Response(), 'payload_too_large'),
+      await expectProblem(answers[1] ?? new Response(), 'payload_too_large'),
     ]
     expect(preview.detail).toBe(add.detail)
   })

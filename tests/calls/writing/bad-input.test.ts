@@ -33,7 +33,7 @@ function put(body: string, id = 'bad'): Promise<Response> {
 /** Checks that the body is refused, naming these fields and no others, and that nothing is written. */
 async function expectRefused(body: unknown, fields: string[]): Promise<Problem> {
   const before = await rows()
-  const problem = await expectProblem(await put(JSON.stringify(body)), 'invalid_request', 'Invalid request')
+  const problem = await expectProblem(await put(JSON.stringify(body)), 'invalid_request')
   expect(problem.errors?.map(({ field }) => field).sort()).toEqual(fields.toSorted())
   expect(await rows()).toEqual(before)
   return problem
