@@ -27,7 +27,7 @@ const tests = [
 let hasFailed = false
 for (const mode of modes) {
   process.stdout.write(`CALLBOOK_TEST_MODE=${mode}\n`)
-  const { status } = spawnSync(process.execPath, ['test', '--timeout', '60000', ...tests], {
+  const { status } = spawnSync(process.execPath, ['test', '--isolate', ...tests], {
     env: { ...process.env, CALLBOOK_TEST_MODE: mode },
     stdio: 'inherit',
   })

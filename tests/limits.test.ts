@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync, gzipSync } from 'node:zlib'
@@ -8,18 +8,17 @@ import { FileReader } from '../src/knowledge/files/file-reader.ts'
 import { type Limit, limits } from '../src/limits.ts'
 import { mp4Length } from '../src/recordings/audio/mp4.ts'
 import { SharedLimit } from '../src/shared-limit.ts'
-import { addSource, type TestSource } from './sources/deliver.ts'
+import { addSource } from './sources/deliver.ts'
 import { apiKey, apiSecret, formOf, tokenOf } from './sources/otel/livekit-requests.ts'
-import { startConsole, type TestPerson } from './support/console.ts'
+import { startConsole } from './support/console.ts'
 import { formOf as fileForm, makeDocx, makePdf, pdfOf } from './support/files.ts'
 import { repository } from './support/process.ts'
 import { head, opened, rawRequest } from './support/raw-http.ts'
-import { startService, type TestProject, type TestService } from './support/service.ts'
+import { startService, type TestProject } from './support/service.ts'
 import { until } from './support/until.ts'
 
 // Every row of the table in src/limits.ts: as the guide shows it, and kept when somebody sends more.
 
-setDefaultTimeout(120_000)
 const [kib, mib] = [1_024, 1_048_576]
 const [json, protobuf] = ['application/json', 'application/x-protobuf']
 const [otlp, livekit] = ['/ingest/otlp/v1/traces', '/observability/traces/otlp/v0']
@@ -37,31 +36,17 @@ const bodyBytesMax = 1_000_000
 const windowBytes = 64 * kib
 const typed = { 'Content-Type': json }
 
-let service: TestService
+const service = await startService({ env: { RECORDING_MAX_BYTES: String(settings.RECORDING_MAX_BYTES) } })
 /** The same with smaller bodies, of which many are held. */
-let narrow: TestService
-let project: TestProject
-let owner: TestPerson
-let owned: TestProject
-let source: TestSource
-let token: string
-
-beforeAll(async () => {
-  service = await startService({ env: { RECORDING_MAX_BYTES: String(settings.RECORDING_MAX_BYTES) } })
-  narrow = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
-  project = await service.mintProject()
-  const { sources } = service.services
-  await sources.create(project.projectId, { platform: 'livekit', secret: apiSecret, options: { apiKey } })
-  source = await addSource(service, project, 'elevenlabs')
-  token = tokenOf()
-  const console = await startConsole(service)
-  owner = console.owner
-  owned = await console.mintProject()
-})
-afterAll(async () => {
-  await service.stop()
-  await narrow.stop()
-})
+const narrow = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
+const project = await service.mintProject()
+const { sources } = service.services
+await sources.create(project.projectId, { platform: 'livekit', secret: apiSecret, options: { apiKey } })
+const source = await addSource(service, project, 'elevenlabs')
+const token = tokenOf()
+const console = await startConsole(service)
+const owner = console.owner
+const owned = await console.mintProject()
 
 function headersOf(path: string, { key, ingestKey } = project): Record<string, string> {
   if (path.startsWith('/console') || path.startsWith('/ingest/from')) return {}

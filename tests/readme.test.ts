@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guidePages } from '../src/guide/guide.ts'
-import { repository, type ServiceProcess, spawnService } from './support/process.ts'
+import { repository, spawnService } from './support/process.ts'
 
-let service: ServiceProcess
-beforeAll(async () => {
-  service = await spawnService()
-})
-afterAll(async () => {
-  service.kill('SIGTERM')
-  await service.exited
-  rmSync(service.dataDir, { recursive: true, force: true })
-})
+const service = await spawnService()
 
 test.each(['first', 'second'])(
   "the README's tour and the guide's examples for agents run unchanged a %s time, and answer what they say",
@@ -42,14 +34,8 @@ test.each(['first', 'second'])(
     expect(stdout).toContain('"heading":"Refunds"')
     expect(stdout).toContain('"heading":"Opening hours"')
     expect(stdout).not.toContain('No passage covers this question well')
-    for (const answer of [
-      '"structuredContent":',
-      '"documents":[{',
-      '"toolCallId":"abc123"',
-      '"records":[{',
-    ]) {
+    for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{'])
       expect(stdout).toContain(answer)
-    }
     expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
   },
 )

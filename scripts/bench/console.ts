@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { closeOpened } from '../../tests/support/at-end.ts'
 import { browserPath, openBrowser } from '../../tests/support/browser.ts'
 import { buildConsole } from '../build-console.ts'
 import { copyDataset } from '../dataset.ts'
@@ -20,7 +21,7 @@ export async function benchConsole({ texts, start }: Options): Promise<Row[]> {
   await buildConsole()
   const dataset = copyDataset(await callsDataset({ texts }, callsCount))
   const { project, cookie, url } = await signIn(dataset, start)
-  const { browser, close } = await openBrowser()
+  const { browser } = await openBrowser()
   const times: Opening[] = []
   try {
     for (let n = 0; n < visits; n++) {
@@ -30,7 +31,7 @@ export async function benchConsole({ texts, start }: Options): Promise<Row[]> {
       await context.close()
     }
   } finally {
-    await close()
+    await closeOpened()
   }
   // The first visit includes the start of the browser.
   const sorted = (name: keyof Opening) =>

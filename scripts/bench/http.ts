@@ -1,4 +1,3 @@
-import { benchAlerts } from './alerts.ts'
 import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
 import { benchQuestions, questions } from './questions.ts'
@@ -17,7 +16,6 @@ await runSuite({
     { name: 'console', run: benchConsole },
     { name: 'recordings', run: benchRecordings },
     { name: 'analyses', run: benchAnalyses },
-    { name: 'alerts', run: benchAlerts, isLarge: true },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
     ...Object.entries(questions).map(([name, asked]) => ({

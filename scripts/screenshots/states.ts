@@ -74,12 +74,7 @@ const state = (
   path: string,
   act = nothing,
   more: Partial<ConsoleState> = {},
-): ConsoleState => ({
-  name,
-  path: path.startsWith('/') ? path : `/p/:project/${path}`,
-  act,
-  ...more,
-})
+): ConsoleState => ({ name, path: path.startsWith('/') ? path : `/p/:project/${path}`, act, ...more })
 const repeat = (...[name, path, act, more]: Parameters<typeof state>): ConsoleState =>
   state(name, path, act, { repeats: true, ...more })
 

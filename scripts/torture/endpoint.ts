@@ -10,13 +10,7 @@ const failureShare = 0.005
 
 interface Event {
   type: string
-  data: {
-    seq: number
-    ref: string
-    id?: string
-    call?: CallState & { id: string }
-    item?: { text: string }
-  }
+  data: { seq: number; ref: string; id?: string; call?: CallState & { id: string }; item?: { text: string } }
 }
 
 /** The events that arrived for one record. */

@@ -8,7 +8,6 @@ await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'We refund 
 
 afterAll(async () => {
   expect(service.logs.filter(({ level }) => Number(level) >= 50)).toEqual([])
-  await service.stop()
 })
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
@@ -172,7 +171,7 @@ const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-for (const [name, { path, isAnswer, around }] of Object.entries(routes)) {
+for (const [name, { path, isAnswer, around }] of Object.entries(routes))
   describe(name, () => {
     const post = async (body: string) => {
       const answer = await project.fetch(path, {
@@ -184,13 +183,12 @@ for (const [name, { path, isAnswer, around }] of Object.entries(routes)) {
       return { status: answer.status, body: text === '' ? null : JSON.parse(text) }
     }
 
-    for (const [kind, body] of Object.entries(raw)) {
+    for (const [kind, body] of Object.entries(raw))
       test(`answers in its own form: ${kind}`, async () => {
         const { status, body: answer } = await post(body)
         expect(isAnswer(status, answer)).toBe(true)
         expect(status).toBeGreaterThanOrEqual(400)
       })
-    }
 
     test('answers in its own form whatever stands where, never 500', async () => {
       await fc.assert(
@@ -205,4 +203,3 @@ for (const [name, { path, isAnswer, around }] of Object.entries(routes)) {
       )
     })
   })
-}

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { failureOf } from '../support/failure.ts'
 import fc from '../support/fast-check.ts'
@@ -6,7 +6,6 @@ import { type Received, type Receiver, receiverEnv, startReceiver } from '../sup
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const minuteMs = 60_000
 
 let service: TestService

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Analysis, AnalysisRun, RubricChange } from '../../src/analysis/schemas.ts'
 import { type FakeChat, goodJudgement, startFakeChat } from '../support/fake-chat.ts'
@@ -7,7 +7,6 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
 let chat: FakeChat

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 let chat: FakeChat
 let service: TestService
 let aheadMs = 0

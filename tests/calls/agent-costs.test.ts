@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import { readExportedLine } from '../../src/calls/writing/call-line.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { exportParts } from './put-calls.ts'
 
 // The version of a call's agent, and what its cost is made of: contract §10, additions.
-
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 async function put(id: string, body: object, of = project): Promise<void> {
   expect([200, 201]).toContain((await of.send('PUT', `/ingest/calls/${id}`, body)).status)

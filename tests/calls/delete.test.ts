@@ -362,7 +362,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
       expect(await documentOf(service.services, project.projectId, id)).toBe(documents[i] ?? '')
     }
     expect(await totalOf(project)).toBe(ids.filter((_, i) => !isGone(i)).length)
-  }, 60_000)
+  })
 
   test('gets through while calls are written, read and deleted all the time', async () => {
     const project = await service.mintProject()
@@ -390,7 +390,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
     await Promise.all(busy)
     expect(left).toEqual([])
     expect(await totalOf(project)).toBe(80)
-  }, 60_000)
+  })
 
   test('of what a command deletes beside the running service is done by the service', async () => {
     const project = await service.mintProject()
@@ -447,5 +447,5 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
       await second.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })

@@ -2,34 +2,27 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { sql } from 'drizzle-orm'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-let service: TestService
-let project: TestProject
-let client: Client
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  for (let n = 0; n < 5; n++) {
-    const answer = await project.send('PUT', `/ingest/calls/c${n}`, {
-      status: 'completed',
-      createdAt: `2026-01-0${n + 1}T00:00:00.000Z`,
-      evaluation: n === 2 ? 'fail' : 'success',
-      summary: `Call ${n}.`,
-      callAnalysis: { intent: 'refund' },
-      transcript: Array.from({ length: 5 }, (_, turn) => ({
-        role: turn % 2 === 0 ? 'user' : 'assistant',
-        content: `Turn ${turn}, not a word of <b>markup</b>.`,
-      })),
-    })
-    expect(answer.status).toBe(201)
-  }
-  client = await connectTo(project)
-})
+const service = await startService()
+const project = await service.mintProject()
+for (let n = 0; n < 5; n++) {
+  const answer = await project.send('PUT', `/ingest/calls/c${n}`, {
+    status: 'completed',
+    createdAt: `2026-01-0${n + 1}T00:00:00.000Z`,
+    evaluation: n === 2 ? 'fail' : 'success',
+    summary: `Call ${n}.`,
+    callAnalysis: { intent: 'refund' },
+    transcript: Array.from({ length: 5 }, (_, turn) => ({
+      role: turn % 2 === 0 ? 'user' : 'assistant',
+      content: `Turn ${turn}, not a word of <b>markup</b>.`,
+    })),
+  })
+  expect(answer.status).toBe(201)
+}
+const client = await connectTo(project)
 afterAll(async () => {
   await client.close()
-  await service.stop()
 })
 
 async function connectTo({ key }: TestProject): Promise<Client> {

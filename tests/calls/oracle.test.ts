@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRandom } from '../../scripts/random.ts'
 import { emptyDetails } from '../../src/calls/details.ts'
 import type { groupings } from '../../src/calls/figures/figures-request.ts'
@@ -6,8 +6,8 @@ import { type measures, shows } from '../../src/calls/figures/measures.ts'
 import type { FilterName } from '../../src/calls/filters.ts'
 import type { Call, CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { escapeValue } from '../../src/text/values.ts'
-import { startConsole, type TestPerson } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole } from '../support/console.ts'
+import { startService } from '../support/service.ts'
 import {
   evaluationOf,
   isFound,
@@ -52,30 +52,22 @@ interface OracleCall extends KnownCall {
   said: Said
 }
 
-let service: TestService
-let project: TestProject
-let owner: TestPerson
+const service = await startService()
+const console = await startConsole(service)
+const owner = console.owner
+const project = await console.mintProject()
+const made = Array.from({ length: callsCount }, (_, n) => makeCall(n))
+for (let from = 0; from < made.length; from += callsPerBatch) {
+  const inputs = made.slice(from, from + callsPerBatch).map(({ call, details, completedAt }) => ({
+    id: call.id,
+    change: toChange(call, details, completedAt),
+    own: { source: details.source, recording: details.recording, review: details.review },
+  }))
+  for (const result of await service.services.ingest.putAll(project.projectId, inputs))
+    if (result instanceof Error) throw result
+}
 /** Newest first. */
-let calls: readonly OracleCall[]
-
-beforeAll(async () => {
-  service = await startService()
-  const console = await startConsole(service)
-  owner = console.owner
-  project = await console.mintProject()
-  const made = Array.from({ length: callsCount }, (_, n) => makeCall(n))
-  for (let from = 0; from < made.length; from += callsPerBatch) {
-    const inputs = made.slice(from, from + callsPerBatch).map(({ call, details, completedAt }) => ({
-      id: call.id,
-      change: toChange(call, details, completedAt),
-      own: { source: details.source, recording: details.recording, review: details.review },
-    }))
-    for (const result of await service.services.ingest.putAll(project.projectId, inputs))
-      if (result instanceof Error) throw result
-  }
-  calls = newestFirst(made).map((known) => ({ ...known, said: wordsSaid(known.call) }))
-})
-afterAll(() => service.stop())
+const calls = newestFirst(made).map((known) => ({ ...known, said: wordsSaid(known.call) }))
 
 const labels = ['billing', 'urgent', 'a, b']
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York'] as const

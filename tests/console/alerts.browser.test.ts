@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { sidewaysOverflow } from '../support/accessibility.ts'
@@ -8,8 +8,6 @@ import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page
 import { type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(60_000)
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -187,12 +185,7 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('heading', { name: 'At least one call', level: 1 }).waitFor()
     expect(await rulesOf(project)).toMatchObject([
-      {
-        name: 'At least one call',
-        filters: { minDuration: '50' },
-        to: [{ slack: '…Wz4q' }],
-        paused: true,
-      },
+      { name: 'At least one call', filters: { minDuration: '50' }, to: [{ slack: '…Wz4q' }], paused: true },
     ])
 
     await page.getByRole('link', { name: 'All alerts' }).click()

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { expect, test } from 'bun:test'
+import { startConsole } from '../support/console.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let console: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  console = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const console = await startConsole(service)
 
 test('members make alerts, viewers see them, and the audit trail says who changed one', async () => {
   const project = await console.mintProject()

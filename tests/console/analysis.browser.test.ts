@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Analysis, Rubric } from '../../src/analysis/schemas.ts'
 import { browserPath } from '../support/browser.ts'
@@ -16,8 +7,6 @@ import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../su
 import { type FakeChat, goodJudgement, type RecordedChat, startFakeChat } from '../support/fake-chat.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(60_000)
 
 const transcript = [
   { role: 'assistant', content: 'Hello, how can I help?' },

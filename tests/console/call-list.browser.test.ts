@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { browserPath } from '../support/browser.ts'
@@ -7,7 +7,6 @@ import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../su
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const callsCount = 120
 const minuteMs = 60_000
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import type { CallChange, TimelineEntry } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
@@ -9,7 +9,6 @@ import { madeWav } from '../support/recordings.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(90_000)
 const large = { width: 1440, height: 900 }
 const small = { width: 1280, height: 720 }
 const barPx = 48

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
@@ -8,7 +8,6 @@ import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../su
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(90_000)
 const turnCount = 600
 const caller = '+15557294053'
 

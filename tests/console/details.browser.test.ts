@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
@@ -7,7 +7,6 @@ import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 
-setDefaultTimeout(90_000)
 const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
 
 const call: CallChange = {

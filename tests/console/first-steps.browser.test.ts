@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { readDays } from '../support/days.ts'
 import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the first minutes, in a browser', () => {
   let service: TestService

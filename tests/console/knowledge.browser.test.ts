@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
@@ -6,8 +6,6 @@ import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('knowledge, in a browser', () => {
   let service: TestService

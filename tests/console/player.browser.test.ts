@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
@@ -10,7 +10,6 @@ import { madeWav } from '../support/recordings.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(90_000)
 const bytesPerSecond = 32_000
 const seconds = 60
 /** When each turn begins: the caller's are the odd ones. From 20 to 40 seconds nobody speaks. */

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
@@ -6,7 +6,6 @@ import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../su
 import type { TestProject, TestService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
 
-setDefaultTimeout(60_000)
 const plain = { kind: 'live' as const, allowedIps: [], expiresAt: null }
 
 describe.if(browserPath !== null)('roles and keys, in a browser', () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { erasing } from '../../src/db/erasing.ts'
 import type { OpenDatabase } from '../../src/db/open.ts'
@@ -9,8 +9,7 @@ import { openFreshDatabase } from '../support/database.ts'
 import { projectsOf } from '../support/projects.ts'
 import { until } from '../support/until.ts'
 
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 
 describe('an erasure', () => {
   test('that is closed during a read stays open without a failure, and the next start finishes it', async () => {

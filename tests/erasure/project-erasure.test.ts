@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -12,23 +12,18 @@ import type { Store } from '../../src/db/store.ts'
 import type { WriteDatabase } from '../../src/db/write-database.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { asCommand } from '../support/command.ts'
 import { coreOver } from '../support/core.ts'
 import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 describe('a deleted project', () => {
   test('is unreachable as soon as that is answered', async () => {
@@ -43,13 +38,11 @@ describe('a deleted project', () => {
       'Invalid API key',
     )
     expect((await projects.list()).some(({ id }) => id === project.id)).toBe(false)
-    for (const name of [project.id, project.name]) {
+    for (const name of [project.id, project.name])
       expect(await failureOf(projects.find(name))).toMatchObject({ code: 'not_found', title: 'Not found' })
-    }
     const { projectId } = project
-    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)]) {
+    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)])
       expect(await failureOf(attempt())).toMatchObject({ code: 'not_found', title: 'Not found' })
-    }
   })
 
   test('frees its name at once', async () => {
@@ -170,7 +163,7 @@ describe('a deleted project', () => {
     expect(statuses.get('gone')).toContain(401)
     for (const status of statuses.get('other') ?? []) expect([200, 201]).toContain(status)
     expect(service.logs.filter(({ msg }) => /failed/i.test(String(msg)))).toEqual([])
-  }, 60_000)
+  })
 
   test('is not touched by any background job', async () => {
     const project = await service.mintProject()
@@ -202,9 +195,8 @@ describe('kill -9', () => {
   test('during the erasure: the project stays gone, and nothing is left after the next start', async () => {
     let running = await spawnService()
     const { dataDir } = running
-    const read = (key: string) => {
-      return fetch(`${running.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
-    }
+    const read = (key: string) =>
+      fetch(`${running.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
     try {
       const kept = await fillByCommand(dataDir, 'kept')
       for (const waitMs of [0, 1_100]) {
@@ -230,14 +222,14 @@ describe('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 })
 
 describe('erasing a deleted project', () => {
   test('that ends before any of its writes is finished by the next run, also on a new connection', async () => {
     let interruptions = 0
     for (let writesMax = 0; ; writesMax++) {
-      const { folder, remove } = freshFolder()
+      const folder = freshFolder()
       const file = join(folder, 'callbook.db')
       let database = await openDatabase(file)
       const { projectId } = await fillDatabase(database)
@@ -252,16 +244,15 @@ describe('erasing a deleted project', () => {
       expect(await rowsOf(projectId, database)).toEqual([])
       expect(await database.read.all(sql`select 1 from project_erasures where done_at is null`)).toEqual([])
       await database.close()
-      remove()
       if (!(failure instanceof Error)) break
       expect(failure.message).toBe('power cut')
       interruptions++
     }
     expect(interruptions).toBeGreaterThanOrEqual(6)
-  }, 60_000)
+  })
 
   test('that is closed during a read stays open without a failure, and the next run finishes it', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database)
     await projectsOf(database).delete(projectId)
@@ -279,11 +270,10 @@ describe('erasing a deleted project', () => {
     await (await erasureOf(database)).finish()
     expect(await database.read.all(selectOpen)).toEqual([])
     await database.close()
-    remove()
   })
 
   test('deletes rows in small slices, however many there are', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database, 900)
     await projectsOf(database).delete(projectId)
@@ -303,7 +293,6 @@ describe('erasing a deleted project', () => {
     expect(await rowsOf(projectId, database)).toEqual([])
     expect(counts.size).toBeGreaterThan(3)
     await database.close()
-    remove()
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -8,27 +8,22 @@ import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { skipped } from '../support/skipped.ts'
-import { fillDisk, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { fillDisk, mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(120_000)
 const megabytes = 24
 const disk = mountSmallDisk(megabytes)
 if (!disk) skipped('no disk can be mounted that fills up')
-disk?.remove()
 
-let current: SmallDisk | null = null
 let service: TestService | null = null
 afterEach(async () => {
   await service?.stop()
-  current?.remove()
 })
 
 async function onSmallDisk(
   size = megabytes,
 ): Promise<{ service: TestService; project: TestProject; folder: string }> {
-  current = mountSmallDisk(size)
-  const folder = current?.folder ?? ''
+  const folder = mountSmallDisk(size) ?? ''
   service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
   return { service, project: await service.mintProject(), folder }
 }
@@ -170,8 +165,7 @@ describe.skipIf(!disk)('on a full disk', () => {
   })
 
   test('a start in an empty folder that is full says so at once', async () => {
-    current = mountSmallDisk(megabytes)
-    const folder = current?.folder ?? ''
+    const folder = mountSmallDisk(megabytes) ?? ''
     fillDisk(join(folder, 'filler'))
     const failure = await startService({ dataDir: folder }).catch((error) => error)
     expect(Bun.inspect(failure)).toContain('disk is full')

@@ -8,7 +8,7 @@ import { pythonCommands } from '../../scripts/python.ts'
 import { typesOf } from '../../scripts/typescript-types.ts'
 import { readDocument } from '../support/document.ts'
 import { repository } from '../support/process.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { skipped } from '../support/skipped.ts'
 
 // Generates the clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
@@ -19,18 +19,12 @@ const python = pythonCommands(requirements)
 const [, goCommands = ''] = /\n## Go\n.*?```sh\n(.*?)```/s.exec(page) ?? []
 const hasGo = canGenerateGo()
 
-let service: TestService
-let folder: string
-
-beforeAll(async () => {
-  service = await startService()
-  // Inside the repository, so that packages are found.
-  mkdirSync(join(repository, 'dist'), { recursive: true })
-  folder = mkdtempSync(join(repository, 'dist', 'clients-'))
-})
+const service = await startService()
+// Inside the repository, so that packages are found.
+mkdirSync(join(repository, 'dist'), { recursive: true })
+const folder = mkdtempSync(join(repository, 'dist', 'clients-'))
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
-  await service.stop()
 })
 
 /** Whether Go and its packages can be had. Says why not on stderr. */
@@ -126,9 +120,7 @@ describe.skipIf(python === null)('the Python client', () => {
     cpSync(
       join(generatedClient(await readDocument(service.url)), 'callbook'),
       join(dirname(file), 'callbook'),
-      {
-        recursive: true,
-      },
+      { recursive: true },
     )
   })
 

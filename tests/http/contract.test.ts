@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { KeyKind } from '../../src/access/keys/token.ts'
@@ -13,7 +13,6 @@ import { startService } from '../support/service.ts'
 // limit of requests. A new route is judged without anybody thinking of it, or fails here until somebody has said which
 // key it takes. What another project sees of a record: see tenancy.test.ts.
 
-setDefaultTimeout(60_000)
 const bodyBytesMax = 4_000
 const clock = { ms: Date.UTC(2026, 0, 31) }
 const service = await startService({
@@ -21,7 +20,6 @@ const service = await startService({
   env: { BODY_MAX_BYTES: `${bodyBytesMax}`, RECORDING_MAX_BYTES: '1000000' },
 })
 const project = await service.mintProject()
-afterAll(() => service.stop())
 
 interface KeyedRoute {
   method: string
@@ -314,33 +312,30 @@ describe('a body', () => {
 
 test('more requests than are allowed are 429 on every route, and told when to come back', async () => {
   const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
-  try {
-    const { projectId } = await limited.mintProject()
-    for (const { method, path, kind } of keyed) {
-      const made = await limited.services.keys.create(projectId, {
-        name: 'k',
-        kind,
-        allowedIps: [],
-        expiresAt: null,
-      })
-      const headers = { authorization: `Bearer ${made.key}`, 'content-type': 'text/plain' }
-      const ask = () =>
-        fetch(limited.url + path, { method, headers, ...(/^P/.test(method) ? { body: '-' } : {}) })
-      const first = await ask()
-      await first.body?.cancel()
-      expect([path, first.status === 429, first.headers.get('ratelimit')]).toEqual([
-        path,
-        false,
-        expect.stringContaining('r=0'),
-      ])
-      const second = await ask()
-      expect([path, second.headers.get('ratelimit-policy')]).toEqual([path, '"default";q=1;w=60'])
-      expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
-      await expectRefusal(path, second, 'rate_limited', 'Too many requests')
-      const logged = limited.logs.filter(({ msg, keyId }) => msg === 'request' && keyId === made.id)
-      expect([path, logged.map(({ status }) => status)]).toEqual([path, [first.status, 429]])
-    }
-  } finally {
-    await limited.stop()
+
+  const { projectId } = await limited.mintProject()
+  for (const { method, path, kind } of keyed) {
+    const made = await limited.services.keys.create(projectId, {
+      name: 'k',
+      kind,
+      allowedIps: [],
+      expiresAt: null,
+    })
+    const headers = { authorization: `Bearer ${made.key}`, 'content-type': 'text/plain' }
+    const ask = () =>
+      fetch(limited.url + path, { method, headers, ...(/^P/.test(method) ? { body: '-' } : {}) })
+    const first = await ask()
+    await first.body?.cancel()
+    expect([path, first.status === 429, first.headers.get('ratelimit')]).toEqual([
+      path,
+      false,
+      expect.stringContaining('r=0'),
+    ])
+    const second = await ask()
+    expect([path, second.headers.get('ratelimit-policy')]).toEqual([path, '"default";q=1;w=60'])
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
+    await expectRefusal(path, second, 'rate_limited', 'Too many requests')
+    const logged = limited.logs.filter(({ msg, keyId }) => msg === 'request' && keyId === made.id)
+    expect([path, logged.map(({ status }) => status)]).toEqual([path, [first.status, 429]])
   }
 })

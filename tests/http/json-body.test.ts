@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { AppError } from '../../src/errors.ts'
 import { parseJson } from '../../src/http/json-body.ts'
 import { addSource } from '../sources/deliver.ts'
@@ -12,7 +12,6 @@ const bodyBytesMax = 4_000
 
 const service = await startService({ env: { BODY_MAX_BYTES: String(bodyBytesMax) } })
 const project = await service.mintProject()
-afterAll(() => service.stop())
 
 const routes = [
   ['POST', '/v1/knowledge'],
@@ -35,7 +34,7 @@ function rawHead([method, path]: readonly [string, string], headers: Record<stri
 
 /** The fields at fault and what is said of them. */
 async function errorsOf(answer: Response): Promise<Record<string, string>> {
-  const { errors = [] } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+  const { errors = [] } = await expectProblem(answer, 'invalid_request')
   return Object.fromEntries(errors.map(({ field, message }) => [field, message]))
 }
 
@@ -77,7 +76,7 @@ describe('the size of a body', () => {
       (await send('POST', '/v1/knowledge/search', padded(bodyBytesMax), 'application/json')).status,
     ).toBe(200)
     const answer = await send('POST', '/v1/knowledge/search', padded(bodyBytesMax + 1), 'application/json')
-    const { detail } = await expectProblem(answer, 'payload_too_large', 'Payload too large')
+    const { detail } = await expectProblem(answer, 'payload_too_large')
     expect(detail).toContain(String(bodyBytesMax))
   })
 
@@ -125,7 +124,6 @@ describe('the members of a body', () => {
     large = await startService()
     owner = await large.mintProject()
   })
-  afterAll(() => large.stop())
   const put = (body: string, path = '/ingest/calls/many') =>
     owner.fetch(path, { method: 'PUT', body, headers: { 'content-type': 'application/json' } })
 
@@ -142,7 +140,7 @@ describe('the members of a body', () => {
   test.each(bodies)('are counted before they are parsed: %s', async (_, bodyOf) => {
     expect((await put(bodyOf(250_000))).status).toBeLessThan(300)
     const refused = await put(bodyOf(250_001))
-    const { detail } = await expectProblem(refused, 'payload_too_large', 'Payload too large')
+    const { detail } = await expectProblem(refused, 'payload_too_large')
     expect(detail).toContain('250000 members')
   })
 
@@ -205,19 +203,17 @@ describe('a body that is not JSON', () => {
       '"\n"',
       '[1,]',
       '{"a":"\0"}',
-    ]) {
+    ])
       expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
         body: body ? 'must be valid JSON' : 'is required, as JSON',
       })
-    }
   })
 
   test.each(routes)('%s %s: JSON that is no object is 400', async (method, path) => {
-    for (const body of ['null', '[]', '1', '"text"', 'true']) {
+    for (const body of ['null', '[]', '1', '"text"', 'true'])
       expect(await errorsOf(await send(method, path, body, 'application/json'))).toEqual({
         body: 'must be an object',
       })
-    }
   })
 
   test('a byte order mark in front is not part of it', async () => {
@@ -305,16 +301,6 @@ describe('JSON that could not be given back as it was', () => {
     expect(Object.values(await errorsOf(await put(`{"unknown":${objects(101)}}`)))).toEqual([
       'must not nest deeper than 100 levels',
     ])
-  })
-
-  test('what JSON allows otherwise comes back as it was sent', async () => {
-    const value =
-      '{"__proto__":{"a":1},"constructor":2,"":3,"a.b":4,"5e-324":5e-324,"max":1.7976931348623157e+308,' +
-      '"\\\\":"\\"\\b\\f\\n\\r\\t\\u0001\u007f\u2028\ufeff\uffff","📞":"é","null":null,"deep":[[],{},[[]]]}'
-    const answer = await put(`{"callAnalysis":${value}}`)
-    expect(JSON.stringify((await answer.json()).callAnalysis)).toBe(value)
-    const read = await (await project.fetch('/v1/calls/some-id')).json()
-    expect(JSON.stringify(read.callAnalysis)).toBe(value)
   })
 })
 

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Ajv } from 'ajv'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { createServer } from '../../src/server.ts'
 import { nameProblem, plainNamePattern } from '../../src/validation.ts'
 import { type Operation, operationsOf, readDocument, resolved } from '../support/document.ts'
-import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
+import { startFakeChat } from '../support/fake-chat.ts'
 import fc from '../support/fast-check.ts'
 import { formOf } from '../support/files.ts'
 import { valuesOf } from '../support/from-schema.ts'
 import { madeWav } from '../support/recordings.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
 const ajv = new Ajv({
@@ -17,48 +17,34 @@ const ajv = new Ajv({
   allErrors: true,
   formats: { 'date-time': isTime, binary: true, int64: true, double: true },
 })
-let service: TestService
-let chat: FakeChat
 /**
  * What no schema says: a call's uses of models are of different models; the ids of a rubric are different, and those that are named are there; filters are those of calls;
  * an alert has one pair of limits and destinations that there are, of a figure that there is.
  */
 const asWhole =
   /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added/
-let project: TestProject
-let document: OpenAPIV3_1.Document
-let operations: Operation[]
-/** Of a project that is called `default`, as in the examples. */
-let defaultKey: string
-/** A source whose secret is the project's ingest key. */
-let sourceId: string
-let alertId: string
 
-beforeAll(async () => {
-  chat = await startFakeChat()
-  const env = {
-    METRICS_TOKEN: 'token',
-    BODY_MAX_BYTES: '5000',
-    ANALYSIS_MODEL: 'm',
-    ANALYSIS_ENDPOINT: chat.url,
-  }
-  service = await startService({ env })
-  project = await service.mintProject()
-  const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 }, showOnly: true }
-  alertId = (await service.services.alerts.create(project.projectId, rule)).id
-  document = await readDocument(service.url)
-  operations = operationsOf(document)
-  const { projectId } = await service.services.projects.create('default')
-  const settings = { name: 'default', kind: 'live' as const, allowedIps: [], expiresAt: null }
-  const secret = project.ingestKey
-  const ofVapi = { platform: 'vapi', secret }
-  sourceId = (await service.services.sources.create(project.projectId, ofVapi)).id
-  defaultKey = (await service.services.keys.create(projectId, settings)).key
-})
-afterAll(async () => {
-  await service.stop()
-  await chat.stop()
-})
+const chat = await startFakeChat()
+const env = {
+  METRICS_TOKEN: 'token',
+  BODY_MAX_BYTES: '5000',
+  ANALYSIS_MODEL: 'm',
+  ANALYSIS_ENDPOINT: chat.url,
+}
+const service = await startService({ env })
+const project = await service.mintProject()
+const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 }, showOnly: true }
+const alertId = (await service.services.alerts.create(project.projectId, rule)).id
+const document = await readDocument(service.url)
+const operations = operationsOf(document)
+const { projectId } = await service.services.projects.create('default')
+const settings = { name: 'default', kind: 'live' as const, allowedIps: [], expiresAt: null }
+const secret = project.ingestKey
+const ofVapi = { platform: 'vapi', secret }
+/** A source whose secret is the project's ingest key. */
+const sourceId = (await service.services.sources.create(project.projectId, ofVapi)).id
+/** Of a project that is called `default`, as in the examples. */
+const defaultKey = (await service.services.keys.create(projectId, settings)).key
 
 function isTime(text: string): boolean {
   return !Number.isNaN(Date.parse(text))

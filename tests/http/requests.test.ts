@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
 import { tokenOf } from '../sources/otel/livekit-requests.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -12,7 +12,6 @@ await project.send('PUT', '/ingest/calls/call-1', { summary: 'ünïcödé 📞' 
 const itemId: string = (
   await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'ünïcödé 📞' })).json()
 ).id
-afterAll(() => service.stop())
 
 describe('HEAD', () => {
   test('answers as GET does, without a body, on every route that takes GET', async () => {
@@ -68,6 +67,7 @@ describe('ids in the path', () => {
     'null',
     'undefined',
     '__proto__',
+    'x'.repeat(129),
     'x'.repeat(10_000),
   ]
 
@@ -94,7 +94,8 @@ describe('ids in the path', () => {
       }
       const answer = await rawRequest(service.url, `${head(`PUT /ingest/calls/${id} HTTP/1.1`, headers)}{}`)
       const { code, errors } = JSON.parse(answer.body)
-      expect([answer.status, code, errors[0].field]).toEqual([400, 'invalid_request', 'id'])
+      const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
+      expect([answer.status, code, errors]).toEqual([400, 'invalid_request', [{ field: 'id', message }]])
     },
   )
 
@@ -125,7 +126,8 @@ describe('ids in the path', () => {
       '0',
       'x'.repeat(128),
       'a..b',
-      '~'.replace('~', '_'),
+      '...',
+      '_',
     ]) {
       expect((await project.send('PUT', `/ingest/calls/${id}`, { summary: id })).status).toBe(201)
       const call = await (await project.fetch(`/v1/calls/${id}`)).json()
@@ -290,7 +292,7 @@ describe('rate limit', () => {
     const refused = await one.fetch('/v1/calls')
     expect(refused.headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/)
     expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 21)
-    await expectProblem(refused, 'rate_limited', 'Too many requests')
+    await expectProblem(refused, 'rate_limited')
 
     expect((await two.fetch('/v1/calls')).status).toBe(200)
     expect((await one.send('PUT', '/ingest/calls/c', {})).status).toBe(201)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -31,7 +31,6 @@ const theirItem: string = (await made.json()).id
 await mine.send('POST', '/v1/knowledge', { name: 'Mine', text: 'My own words.' })
 await theirs.fetch('/ingest/calls/their-call/recording', { method: 'PUT', body: madeWav() })
 const before = await everythingOf(theirs)
-afterAll(() => service.stop())
 
 async function everythingOf(project: TestProject): Promise<string> {
   const answers = await Promise.all(['/v1/calls', '/v1/knowledge'].map((path) => project.fetch(path)))
@@ -200,10 +199,7 @@ describe('the console', () => {
     others = await set.mintProject()
     othersOwner = await set.join(others, 'owner')
     const othersMember = await set.join(others, 'member')
-    roles = {
-      nobody: set.nobody,
-      owner: await set.join(ours, 'owner'),
-    }
+    roles = { nobody: set.nobody, owner: await set.join(ours, 'owner') }
     await others.send('PUT', '/ingest/calls/their-console-call', { summary: 'zanzibar' })
     const item = await others.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
     const send = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -6,22 +6,17 @@ import { primaryUnavailable } from '../../src/db/remote-failure.ts'
 import { ProjectWasDeleted } from '../../src/errors.ts'
 import { Questions } from '../../src/knowledge/questions/questions.ts'
 import { addSource } from '../sources/deliver.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole } from '../support/console.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { newWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const dayMs = 86_400_000
 
-let service: TestService
-let set: TestConsole
 let clockMs = 0
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' }, now: () => Date.now() + clockMs })
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' }, now: () => Date.now() + clockMs })
+const set = await startConsole(service)
 
 async function projectKeeping(keepQuestionsDays: 7 | 30 | null): Promise<TestProject> {
   const project = await set.mintProject()

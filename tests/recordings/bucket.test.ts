@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -6,16 +6,15 @@ import { freePort } from '../../scripts/processes.ts'
 import { loadConfig } from '../../src/config.ts'
 import { readMeta } from '../../src/db/meta.ts'
 import { BucketFiles } from '../../src/recordings/bucket-files.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
-import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 /** `go install github.com/versity/versitygw/cmd/versitygw@v1.8.0` */
 const program = [process.env.GOBIN ?? '', join(homedir(), 'go/bin'), '/usr/local/bin']
   .map((folder) => join(folder, 'versitygw'))
@@ -24,7 +23,7 @@ if (!program) skipped('there is no versitygw, a server of S3')
 
 describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', () => {
   const fresh = freshFolder()
-  const bucket = join(fresh.folder, 's3', 'sound')
+  const bucket = join(fresh, 's3', 'sound')
   const objects = join(bucket, 'callbook')
   let server: ReturnType<typeof Bun.spawn>
   let env: Record<string, string>
@@ -32,11 +31,11 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
   let project: TestProject
 
   beforeAll(async () => {
-    const meta = join(fresh.folder, 'meta')
+    const meta = join(fresh, 'meta')
     for (const folder of [bucket, meta]) mkdirSync(folder, { recursive: true })
     const port = await freePort()
     const keys = ['--access', 'key', '--secret', 'secret-of-the-bucket', '--port', `127.0.0.1:${port}`]
-    server = Bun.spawn([program ?? '', ...keys, 'posix', '--sidecar', meta, join(fresh.folder, 's3')], {
+    server = Bun.spawn([program ?? '', ...keys, 'posix', '--sidecar', meta, join(fresh, 's3')], {
       stdout: 'ignore',
       stderr: 'ignore',
     })
@@ -57,9 +56,7 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
     project = await service.mintProject()
   })
   afterAll(async () => {
-    await service?.stop()
     server?.kill()
-    fresh.remove()
   })
 
   const upload = (id: string, body: Buffer<ArrayBuffer>, of = project) =>
@@ -130,11 +127,7 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
     expect((await line.run(['doctor'], { env })).out).toContain('1 recording in http://127.0.0.1')
     const other = await startService({ env: { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' } })
     const stranger = await other.mintProject()
-    const { detail } = await expectProblem(
-      await upload('c', madeWav(), stranger),
-      'unavailable',
-      'Service unavailable',
-    )
+    const { detail } = await expectProblem(await upload('c', madeWav(), stranger), 'unavailable')
     expect(detail).toContain('RECORDINGS_URL')
     expect(readdirSync(join(other.dataDir, 'recordings', 'incoming'))).toEqual([])
     await other.stop()
@@ -144,8 +137,8 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
 
   test('are only read by a restored copy, until it adopts the bucket', async () => {
     expect((await upload('shared', madeWav())).status).toBe(201)
-    const backup = join(fresh.folder, 'backup')
-    const copyDir = join(fresh.folder, 'copy')
+    const backup = join(fresh, 'backup')
+    const copyDir = join(fresh, 'copy')
     const production = new CommandLine(service.dataDir)
     const copy = new CommandLine(copyDir)
     await production.run(['backup', backup], { env })
@@ -174,7 +167,7 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
     expect((await copy.run(['doctor', '--adopt-bucket'], { env })).out).not.toContain('another database')
     await restored.services.removedFiles.erase()
     expect(objectsOf()).toHaveLength(before.length)
-    await expectProblem(await upload('late', madeWav()), 'unavailable', 'Service unavailable')
+    await expectProblem(await upload('late', madeWav()), 'unavailable')
     await restored.stop()
     await production.run(['doctor', '--adopt-bucket'], { env })
   })

@@ -1,11 +1,11 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { FolderFiles } from '../../src/recordings/folder-files.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'callbook-recordings-'))
+const folder = freshFolder()
 const none = async () => new Set<string>()
 let files: FolderFiles
 
@@ -14,7 +14,6 @@ describe('files of recordings in a folder', () => {
     mkdirSync(join(folder, 'incoming'), { recursive: true })
     files = new FolderFiles(folder)
   })
-  afterAll(() => rmSync(folder, { recursive: true }))
 
   test('a finished draft that is discarded closes no file that was opened since', async () => {
     const first = await files.create()
@@ -52,14 +51,13 @@ describe('files of recordings in a folder', () => {
   test('a read-only disk is said in a sentence', async () => {
     const disk = mountSmallDisk(1)
     if (!disk) return console.info('Not tested: a read-only disk, because it cannot be mounted.')
-    mkdirSync(join(disk.folder, 'recordings', 'incoming'), { recursive: true })
-    Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder])
-    const failure = new FolderFiles(join(disk.folder, 'recordings')).create()
+    mkdirSync(join(disk, 'recordings', 'incoming'), { recursive: true })
+    Bun.spawnSync(['mount', '-o', 'remount,ro', disk])
+    const failure = new FolderFiles(join(disk, 'recordings')).create()
     await expect(failure).rejects.toMatchObject({
       code: 'unavailable',
       detail: expect.stringContaining('read-only'),
     })
-    disk.remove()
   })
 
   test('what an earlier process left is removed, but no draft of this one', async () => {

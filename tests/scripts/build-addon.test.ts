@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildAddon } from '../../scripts/build-addon.ts'
@@ -15,9 +14,10 @@ import {
   readStamp,
   whyNotLoadable,
 } from '../../src/knowledge/indexing/index/addon.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { repository } from '../support/process.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'callbook-addon-'))
+const folder = freshFolder()
 const output = {
   addon: join(folder, 'release', 'addon.node'),
   stamp: join(folder, 'release', 'addon.stamp.json'),
@@ -25,12 +25,9 @@ const output = {
 const compileTimeoutMs = 120_000
 const compilers = [join(repository, 'tests/support/kept-compiler.sh')]
 
-beforeAll(() => {
-  process.env.KEPT = keptFolders
-})
+process.env.KEPT = keptFolders
 afterAll(() => {
   delete process.env.KEPT
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test(

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { keptFolders } from '../../scripts/kept-folder.ts'
 import { pythonCommands } from '../../scripts/python.ts'
 import { repository } from '../support/process.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 // The retrievers for agent frameworks, in the real frameworks against a real service.
 
-setDefaultTimeout(120_000)
 const python = pythonCommands(join(repository, 'scripts/python/retrievers.txt'))
-let service: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  for (const [name, text] of [
-    ['Refunds', '## Period\n\nWe refund any order within 30 days.'],
-    ['Hours', '## Week\n\nWe open at nine.'],
-  ])
-    await project.send('POST', '/v1/knowledge', { name, text })
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+for (const [name, text] of [
+  ['Refunds', '## Period\n\nWe refund any order within 30 days.'],
+  ['Hours', '## Week\n\nWe open at nine.'],
+])
+  await project.send('POST', '/v1/knowledge', { name, text })
 
 /** What the program prints, with `retriever` made for the project. */
 async function printed(module: string, program: string): Promise<unknown> {

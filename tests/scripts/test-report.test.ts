@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readReport, skipsIn } from '../../scripts/test-report.ts'
-import { newFolder, removeFolders } from '../support/command-line.ts'
-import { repository } from '../support/process.ts'
+import { freshFolder } from '../support/at-end.ts'
 
-afterAll(removeFolders)
+import { repository } from '../support/process.ts'
 
 const output = `bun test v1.4.5 (a7733435c) 4x PARALLEL
 
@@ -65,7 +64,7 @@ describe('bun run test', () => {
     Bun.spawnSync(['bun', 'scripts/test.ts', ...args], { cwd: repository, stdout: 'pipe', stderr: 'pipe' })
 
   test('--repeat counts which test failed how often, and shows what it saw', () => {
-    const file = join(newFolder(), 'flaky.test.ts')
+    const file = join(freshFolder(), 'flaky.test.ts')
     writeFileSync(
       file,
       `import { appendFileSync, readFileSync } from 'node:fs'

@@ -50,5 +50,5 @@ describe('a cell', () => {
       const cell = 'x'.concat(part.repeat(8_388_608 / part.length))
       expect(csvLine([cell]).length).toBeGreaterThan(8_000_000)
     }
-  }, 30_000)
+  })
 })

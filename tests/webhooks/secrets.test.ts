@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { receiverEnv } from '../support/receiver.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, type Trace } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const dayMs = 86_400_000
 
-let service: TestService
 let aheadMs = 0
-beforeAll(async () => {
-  const now = () => Date.now() + aheadMs
-  service = await startService({ env: { ...receiverEnv, ERASE_WITHIN_MS: '500' }, now })
-})
-afterAll(() => service.stop())
+const now = () => Date.now() + aheadMs
+const service = await startService({ env: { ...receiverEnv, ERASE_WITHIN_MS: '500' }, now })
 
 async function make() {
   const project = await service.mintProject()

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CreatedKey } from '../../../src/access/keys/key-record.ts'
 import type { Keys } from '../../../src/access/keys/keys.ts'
 import { failureOf } from '../../support/failure.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
 const hourMs = 3_600_000
 const clock = { ms: Date.UTC(2026, 0, 31) }
-let service: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  service = await startService({ now: () => clock.ms })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => clock.ms })
+const project = await service.mintProject()
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 type NewKey = Parameters<Keys['create']>[1]
@@ -118,9 +113,8 @@ describe('rotating a key', () => {
 
   test('is refused for a key that was rotated before or has expired, and for a bad overlap', async () => {
     const old = await create()
-    for (const bad of [-1, 721, Number.NaN]) {
+    for (const bad of [-1, 721, Number.NaN])
       expect(await failureOf(rotate(old.id, bad))).toMatchObject({ errors: [{ field: 'overlapHours' }] })
-    }
     await rotate(old.id)
     const keys = await service.services.keys.list(project.projectId)
     expect(await failureOf(rotate(old.id))).toMatchObject({ errors: [{ field: 'id' }] })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -9,19 +9,14 @@ import { AppError } from '../../../src/errors.ts'
 import { auditOf } from '../../support/audit.ts'
 import { coreWith } from '../../support/core.ts'
 import { logTo } from '../../support/part-log.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 
 const startMs = Date.UTC(2026, 0, 31)
 const clock = { ms: startMs }
-let service: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  service = await startService({ now: () => clock.ms })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => clock.ms })
+const project = await service.mintProject()
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 type NewKey = Parameters<Keys['create']>[1]
@@ -103,14 +98,10 @@ describe('creating a key', () => {
 
   test('origins are for a key that changes nothing, as browsers write them', async () => {
     const allowedOrigins = ['https://app.example.com', 'http://localhost:5173', 'https://[::1]:8443']
-    for (const scope of ['read', 'search'] as const) {
+    for (const scope of ['read', 'search'] as const)
       expect((await create({ scope, allowedOrigins })).allowedOrigins).toEqual(allowedOrigins)
-    }
-    for (const input of [{ allowedOrigins }, { scope: 'full' as const, allowedOrigins }]) {
-      expect(await problemsOf(input)).toEqual({
-        allowedOrigins: 'needs the scope read or search',
-      })
-    }
+    for (const input of [{ allowedOrigins }, { scope: 'full' as const, allowedOrigins }])
+      expect(await problemsOf(input)).toEqual({ allowedOrigins: 'needs the scope read or search' })
     expect(await problemsOf({ kind: 'ingest', allowedOrigins })).toHaveProperty('allowedOrigins')
     const bad = [
       '*',
@@ -134,9 +125,8 @@ describe('creating a key', () => {
   })
 
   test('refuses a name that is blank or longer than 200 characters, counted as people count', async () => {
-    for (const name of ['', ' ', '\t\n', '\u3000']) {
+    for (const name of ['', ' ', '\t\n', '\u3000'])
       expect(await problemsOf({ name })).toEqual({ name: 'must not be blank' })
-    }
     expect(await problemsOf({ name: 'x'.repeat(201) })).toEqual({ name: 'must be at most 200 characters' })
     expect((await create({ name: '📞'.repeat(200) })).name).toBe('📞'.repeat(200))
   })
@@ -146,15 +136,13 @@ describe('creating a key', () => {
     for (const [name, code] of [
       ['a\0b', 'U+0000'],
       ['a\u200bb', 'U+200B'],
-    ] as const) {
+    ] as const)
       expect(await problemsOf({ name })).toEqual({ name: expect.stringContaining(code) })
-    }
   })
 
   test('refuses an expiry that is not in the future or not a time', async () => {
-    for (const expiresAt of [0, clock.ms - 1, clock.ms, Number.NaN, Number.POSITIVE_INFINITY]) {
+    for (const expiresAt of [0, clock.ms - 1, clock.ms, Number.NaN, Number.POSITIVE_INFINITY])
       expect(await problemsOf({ expiresAt })).toEqual({ expiresAt: 'must be a time in the future' })
-    }
   })
 
   test('refuses an allow-list of more than 1,000 entries', async () => {
@@ -174,9 +162,8 @@ describe('what is stored for a key', () => {
       .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
     expect(files.some((bytes) => bytes.includes(hashKey(key)))).toBe(true)
     const secret = key.slice(-60)
-    for (const part of [key, secret.slice(0, 30), secret.slice(30), Buffer.from(secret, 'hex')]) {
+    for (const part of [key, secret.slice(0, 30), secret.slice(30), Buffer.from(secret, 'hex')])
       expect(files.some((bytes) => bytes.includes(part))).toBe(false)
-    }
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import {
   type CountedName,
@@ -19,9 +19,7 @@ import { projectsOf } from '../../support/projects.ts'
 
 const quarterMs = 900_000
 
-setDefaultTimeout(60_000)
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 const projects = projectsOf(database)
 
 type Listed = typeof calls.$inferSelect

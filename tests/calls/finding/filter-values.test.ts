@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import createClient from 'openapi-fetch'
 import { emptyDetails } from '../../../src/calls/details.ts'
 import { callFilters, takesSeveral } from '../../../src/calls/filters.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { operationsOf, readDocument } from '../../support/document.ts'
 import { expectProblem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
 type Pairs = [name: string, value: string][]
@@ -94,58 +94,53 @@ const single: Record<string, string> = {
 }
 const escaped = (value: string) => value.replace(/[\\,]/g, '\\$&')
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  const own = (n: 0 | 1) => ({
-    source: several.source?.[n] ?? '',
-    recording: { ...emptyDetails.recording, state: n === 0 ? ('kept' as const) : ('failed' as const) },
-    review: {
-      evaluation: null,
-      by: null,
-      at: '2026-01-05T00:00:00.000Z',
-      note: n === 0 ? 'x' : null,
-      labels: [several.label?.[n] ?? ''],
-      assignee: several.assignee?.[n] ?? null,
-      reviewed: n === 0,
-      flaggedTurns: n === 0 ? [0] : [],
-    },
-  })
-  const change = (n: 0 | 1): CallChange => ({
-    status: n === 0 ? 'live' : 'completed',
-    evaluation: several.evaluation?.[n] ?? null,
-    isEngaged: n === 0,
-    callerNumber: several.callerNumber?.[n] ?? null,
-    calledNumber: several.calledNumber?.[n] ?? null,
-    endedReason: several.endedReason?.[n] ?? null,
-    duration: 60,
-    summary: 'Hello world: late, refund.',
-    callAnalysis: Object.fromEntries(
-      Object.entries(several)
-        .filter(([name]) => name.startsWith('analysis.'))
-        .map(([name, values]) => [
-          name.slice('analysis.'.length),
-          n === 1 && values[1] === '4' ? 4 : values[n],
-        ]),
-    ),
-    details: {
-      agent: { id: several.agentId?.[n] ?? '', name: null, version: several.agentVersion?.[n] ?? null },
-      direction: directions[n],
-    },
-    createdAt: '2026-01-05T09:00:00.000Z',
-    updatedAt: '2026-01-05T09:00:00.000Z',
-  })
-  await service.services.ingest.putAll(project.projectId, [
-    { id: 'first', change: change(0), own: own(0) },
-    { id: 'second', change: change(1), own: own(1) },
-  ])
-  await putCalls(service.services, project.projectId, [
-    { id: 'other', createdAt: '2026-01-07T00:00:00.000Z', updatedAt: '2026-01-04T00:00:00.000Z' },
-  ])
+const service = await startService()
+const project = await service.mintProject()
+const own = (n: 0 | 1) => ({
+  source: several.source?.[n] ?? '',
+  recording: { ...emptyDetails.recording, state: n === 0 ? ('kept' as const) : ('failed' as const) },
+  review: {
+    evaluation: null,
+    by: null,
+    at: '2026-01-05T00:00:00.000Z',
+    note: n === 0 ? 'x' : null,
+    labels: [several.label?.[n] ?? ''],
+    assignee: several.assignee?.[n] ?? null,
+    reviewed: n === 0,
+    flaggedTurns: n === 0 ? [0] : [],
+  },
 })
-afterAll(() => service.stop())
+const change = (n: 0 | 1): CallChange => ({
+  status: n === 0 ? 'live' : 'completed',
+  evaluation: several.evaluation?.[n] ?? null,
+  isEngaged: n === 0,
+  callerNumber: several.callerNumber?.[n] ?? null,
+  calledNumber: several.calledNumber?.[n] ?? null,
+  endedReason: several.endedReason?.[n] ?? null,
+  duration: 60,
+  summary: 'Hello world: late, refund.',
+  callAnalysis: Object.fromEntries(
+    Object.entries(several)
+      .filter(([name]) => name.startsWith('analysis.'))
+      .map(([name, values]) => [
+        name.slice('analysis.'.length),
+        n === 1 && values[1] === '4' ? 4 : values[n],
+      ]),
+  ),
+  details: {
+    agent: { id: several.agentId?.[n] ?? '', name: null, version: several.agentVersion?.[n] ?? null },
+    direction: directions[n],
+  },
+  createdAt: '2026-01-05T09:00:00.000Z',
+  updatedAt: '2026-01-05T09:00:00.000Z',
+})
+await service.services.ingest.putAll(project.projectId, [
+  { id: 'first', change: change(0), own: own(0) },
+  { id: 'second', change: change(1), own: own(1) },
+])
+await putCalls(service.services, project.projectId, [
+  { id: 'other', createdAt: '2026-01-07T00:00:00.000Z', updatedAt: '2026-01-04T00:00:00.000Z' },
+])
 
 async function idsOf(query: string): Promise<string[]> {
   const answer = await project.fetch(`/v1/calls?${query}`)
@@ -227,7 +222,7 @@ describe('a value', () => {
     ['order=', 'order'],
   ])('%s is 400 and names %s', async (query, field) => {
     const answer = await project.fetch(`/v1/calls?${query}`)
-    const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const { errors } = await expectProblem(answer, 'invalid_request')
     expect(errors).toMatchObject([{ field }])
   })
 
@@ -246,7 +241,6 @@ describe('a value', () => {
     const problem = await expectProblem(
       await project.fetch('/v1/calls?analysis=4', { headers }),
       'invalid_request',
-      'Invalid request',
     )
     expect(problem.errors).toMatchObject([{ field: 'analysis' }])
   })

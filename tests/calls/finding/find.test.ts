@@ -385,7 +385,7 @@ describe('the total', () => {
       2_000,
     )
     expect(await totalOf({ text: 'bird', to: at(7) })).toBe(7)
-  }, 60_000)
+  })
 
   test('stays on the pages after the first', async () => {
     const projectId = await projectWith(
@@ -571,7 +571,7 @@ describe('a text', () => {
         expect([text, rows.map(({ id }) => id)]).toEqual([text, expected.map(({ id }) => id)])
       }
     }
-  }, 60_000)
+  })
 
   test('of any characters finds the call that says it', async () => {
     const { projectId } = await service.mintProject()
@@ -590,7 +590,7 @@ describe('a text', () => {
       }),
       { numRuns: 80 },
     )
-  }, 60_000)
+  })
 })
 
 describe('what was found', () => {
@@ -623,10 +623,7 @@ describe('what was found', () => {
     })
     expect(
       await matchOf({ summary: 'Only here', transcript: change.transcript ?? [] }, 'only'),
-    ).toMatchObject({
-      where: 'summary',
-      marked: ['Only'],
-    })
+    ).toMatchObject({ where: 'summary', marked: ['Only'] })
     expect(await matchOf({ summary: 'one', ...said('two', 'three') }, 'one two three')).toMatchObject({
       where: 'user',
       text: 'two',

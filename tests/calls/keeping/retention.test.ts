@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { testMode } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
@@ -10,11 +10,7 @@ const dayMs = 86_400_000
 let time = Date.parse('2026-06-01T12:00:00Z')
 const daysAgo = (days: number) => new Date(time - days * dayMs).toISOString()
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ now: () => time })
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => time })
 
 test('calls go by when they became completed: as the event says, as it arrived, or at the end of an import', async () => {
   const { project, idsOf, expire } = await newProject()
@@ -117,9 +113,8 @@ test('what was interrupted is finished by the next run, and switching off stops 
 test('entries of the audit trail go after 400 days, with one entry for all', async () => {
   const { project } = await newProject()
   const { console, retention } = service.services
-  for (let n = 0; n < 230; n++) {
+  for (let n = 0; n < 230; n++)
     await console.audit.record({ projectId: project.projectId, action: 'signed_in', target: `${n}` })
-  }
   time += 399 * dayMs
   await retention.run()
   const list = () => console.audit.list(project.projectId, { limit: 500 })

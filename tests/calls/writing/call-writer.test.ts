@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { Ingest } from '../../../src/calls/writing/ingest.ts'
-import type { Core } from '../../../src/core/core.ts'
 import type { StoreOf } from '../../../src/db/store.ts'
 import { coreOver } from '../../support/core.ts'
-import { type FreshDatabase, openFreshDatabase } from '../../support/database.ts'
+import { openFreshDatabase } from '../../support/database.ts'
 import { failureOf } from '../../support/failure.ts'
 import { projectsOf } from '../../support/projects.ts'
 
-let fresh: FreshDatabase
-let core: Core
-beforeAll(async () => {
-  fresh = await openFreshDatabase()
-  core = await coreOver(fresh.database, () => undefined)
-})
-afterAll(() => fresh.close())
+const fresh = await openFreshDatabase()
+const core = await coreOver(fresh.database, () => undefined)
 
 const hello: Turn = { role: 'user', content: 'Hello' }
 

@@ -39,9 +39,8 @@ function expectLaws(source: string): Chunk[] {
     expect(chunk.text.length).toBeGreaterThan(chunk.overlapChars)
     expect(text.startsWith(chunk.text, at - chunk.overlapChars)).toBe(true)
     for (const cut of [at, at - chunk.overlapChars]) expectCleanCut(text, cut)
-    if (chunk.text.trim() === '' && text.trim() !== '') {
+    if (chunk.text.trim() === '' && text.trim() !== '')
       expect(spaceRun).toBeGreaterThanOrEqual(chunkCharsMax - chunkOverlapCharsMax - 64)
-    }
     at += chunk.text.length - chunk.overlapChars
   }
   return chunks

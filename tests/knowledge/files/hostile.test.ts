@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import type { AppError } from '../../../src/errors.ts'
 import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
 import fc from '../../support/fast-check.ts'
 import { formOf, makeDocx, makePdf, makeZip, paragraph, pdfOf } from '../../support/files.ts'
 
-setDefaultTimeout(60_000)
 const seed = 20_260
 const mebi = 1_048_576
 // Of these files, none is refused for the time that reading it takes, however busy the machine is.

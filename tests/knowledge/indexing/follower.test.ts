@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { setMeta } from '../../../src/db/meta.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { erasures } from '../../../src/db/schema.ts'
 import { Follower, rebuildRequestName } from '../../../src/knowledge/indexing/follower.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { coreOver } from '../../support/core.ts'
 import { projectsOf } from '../../support/projects.ts'
-import { freshFolder, runScript } from '../../support/script.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { runScript } from '../../support/script.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-let service: TestService
 /** Projects whose index was built anew since the service started. */
 const rebuilt: number[] = []
 
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
-  const { index } = service.services
-  const { rebuild } = index
-  index.rebuild = (projectId) => {
-    rebuilt.push(projectId)
-    return rebuild.call(index, projectId)
-  }
-})
-
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
+const { index } = service.services
+const { rebuild } = index
+index.rebuild = (projectId) => {
+  rebuilt.push(projectId)
+  return rebuild.call(index, projectId)
+}
 
 describe('what another process writes', () => {
   test('and leaves pending is embedded here and found by vector', async () => {
@@ -98,7 +94,7 @@ describe('a request for a rebuild', () => {
 
 describe('a step that fails', () => {
   test('delays no other step, and is repeated with growing delays even without changes', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const projects = projectsOf(database)
     const [bad, good] = [await projects.create('bad'), await projects.create('good')]
@@ -150,12 +146,11 @@ describe('a step that fails', () => {
     expect(done).toHaveLength(4)
     await core.jobs.close()
     await database.close()
-    remove()
   })
 })
 
 test('a change whose read fails is followed by the next read, although nothing else changes', async () => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const database = await openDatabase(join(folder, 'callbook.db'))
   const { projectId } = await projectsOf(database).create('read again')
   const followed: number[] = []
@@ -193,11 +188,10 @@ test('a change whose read fails is followed by the next read, although nothing e
   await until(() => followed.length > 0)
   expect(failures).toEqual([new Error('broken on purpose')])
   await core.close()
-  remove()
 })
 
 test('closing ends with the work that the index has started', async () => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const database = await openDatabase(join(folder, 'callbook.db'))
   const { projectId } = await projectsOf(database).create('filling')
   let isFollowing = false
@@ -228,7 +222,6 @@ test('closing ends with the work that the index has started', async () => {
   core.onClose(() => closeIndex())
   await core.close()
   expect(failures).toEqual([])
-  remove()
 })
 
 /** Runs a command's code in a process of its own, with the services of a command at hand. */

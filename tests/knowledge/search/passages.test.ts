@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { labelsOfItems, readPassages } from '../../../src/knowledge/search/passages.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 test('passages and labels of another project are left out, whoever asks for them', async () => {
   const { database, knowledge } = service.services

@@ -1,24 +1,22 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterAll, expect, test } from 'bun:test'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AudioThreads } from '../../../src/recordings/audio/audio-threads.ts'
 import type { EncryptedAudio } from '../../../src/recordings/audio/encrypted-audio.ts'
 import { encryptFrame, frameBytes, newKey } from '../../../src/recordings/frames.ts'
 import { mediaTypeOf } from '../../../src/recordings/media-type.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import fc from '../../support/fast-check.ts'
 
 // Each file was made by ffmpeg: 400 Hz, in the stereo ones on the left at 0.8 in the first half of the time, then on the
 // right at 0.4.
 
-setDefaultTimeout(60_000)
-const folder = mkdtempSync(join(tmpdir(), 'callbook-audio-'))
+const folder = freshFolder()
 const audio = new AudioThreads()
 const projectId = 1
 
 afterAll(async () => {
   await audio.close()
-  rmSync(folder, { recursive: true })
 })
 
 function contentOf(name: string): Buffer {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AudioThreads } from '../../../src/recordings/audio/audio-threads.ts'
@@ -6,17 +6,15 @@ import { AudioReader, type EncryptedAudio } from '../../../src/recordings/audio/
 import { lengthOf } from '../../../src/recordings/audio/length.ts'
 import { encryptFrame, frameBytes, newKey } from '../../../src/recordings/frames.ts'
 import { mediaTypeOf } from '../../../src/recordings/media-type.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { atom, big, fragment, little, movie, mp4Start, oggPage, opusHead } from '../../support/audio-files.ts'
-import { freshFolder } from '../../support/script.ts'
 
-setDefaultTimeout(60_000)
-const { folder, remove } = freshFolder()
+const folder = freshFolder()
 const audio = new AudioThreads()
 const unhurriedMs = 60_000
 
 afterAll(async () => {
   await audio.close()
-  remove()
 })
 
 function recordingOf(content: Buffer): EncryptedAudio {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { WebhookPlatform } from '../../../src/sources/catalog.ts'
 import { addSource } from '../../sources/deliver.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { startConsole } from '../../support/console.ts'
 import { spawnService } from '../../support/process.ts'
 import { madeWav } from '../../support/recordings.ts'
@@ -91,11 +91,6 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
   // Platforms sign the time.
   beforeEach(() => {
     aheadMs = 0
-  })
-  afterAll(async () => {
-    await service.stop()
-    await api.close()
-    await storage.close()
   })
 
   /** An event of each platform that names a recording, and how its API is asked. */
@@ -598,35 +593,30 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
 test.skipIf(ofFilesOnly).each(['SIGTERM', 'SIGKILL'] as const)(
   '%s in the middle leaves the recording waiting, and nothing in the folder after the next start',
   async (signal) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const dataDir = freshFolder()
     const slow = await startStorage()
     const long = madeWav(500_000)
     slow.answer('/slow', stalled(long))
-    try {
-      service = await startService({ env, dataDir })
-      const project = await keepingProject()
-      await service.stop()
-      const child = await spawnService({ ...env, DATA_DIR: dataDir })
-      const headers = { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' }
-      const body = JSON.stringify({ details: { recordingUrl: `${slow.origin}/slow` } })
-      await fetch(`${child.url}/ingest/calls/slow`, { method: 'PUT', headers, body })
-      await until(() => incoming().length === 1)
-      child.kill(signal)
-      await child.exited
-      expect(incoming()).toHaveLength(signal === 'SIGKILL' ? 1 : 0)
-      slow.answer('/slow', status(404))
-      service = await startService({ env, dataDir })
-      const ask = (path: string) =>
-        fetch(service.url + path, { headers: { authorization: `Bearer ${project.key}` } })
-      expect((await (await ask('/v1/calls/slow/details')).json()).recording.state).toBe('waiting')
-      await until(() => slow.requests('/slow').length === 2 && incoming().length === 0)
-      slow.answer('/slow', long)
-      await until(async () => (await ask('/v1/calls/slow/recording')).status === 200)
-      await service.stop()
-    } finally {
-      await slow.close()
-      rmSync(dataDir, { recursive: true, force: true })
-    }
+
+    service = await startService({ env, dataDir })
+    const project = await keepingProject()
+    await service.stop()
+    const child = await spawnService({ ...env, DATA_DIR: dataDir })
+    const headers = { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ details: { recordingUrl: `${slow.origin}/slow` } })
+    await fetch(`${child.url}/ingest/calls/slow`, { method: 'PUT', headers, body })
+    await until(() => incoming().length === 1)
+    child.kill(signal)
+    await child.exited
+    expect(incoming()).toHaveLength(signal === 'SIGKILL' ? 1 : 0)
+    slow.answer('/slow', status(404))
+    service = await startService({ env, dataDir })
+    const ask = (path: string) =>
+      fetch(service.url + path, { headers: { authorization: `Bearer ${project.key}` } })
+    expect((await (await ask('/v1/calls/slow/details')).json()).recording.state).toBe('waiting')
+    await until(() => slow.requests('/slow').length === 2 && incoming().length === 0)
+    slow.answer('/slow', long)
+    await until(async () => (await ask('/v1/calls/slow/recording')).status === 200)
+    await service.stop()
   },
-  60_000,
 )

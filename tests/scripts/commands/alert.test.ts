@@ -1,18 +1,16 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandsTimeoutMs, newFolder, removeFolders, withService } from '../../support/command-line.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { withService } from '../../support/command-line.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 test('callbook alert creates, lists, tests, pauses and removes beside a running service', async () => {
   await withService(async (service, callbook) => {
     const { id: project, fetch } = await service.mintProject()
     const of = ['--project', project]
-    const file = join(newFolder(), 'rule.json')
+    const file = join(freshFolder(), 'rule.json')
     const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 }, showOnly: true }
     writeFileSync(file, JSON.stringify(rule))
     const { value: made } = await callbook.json(['alert', 'create', file, ...of])
@@ -45,7 +43,7 @@ test('callbook alert test links to where the service listens, not to the port th
       const of = ['--project', (await service.mintProject()).id]
       const hook = ['webhook', 'create', '--url', receiver.url, '--event', 'alert.changed', ...of]
       const { value: webhook } = await callbook.json(hook, { env })
-      const file = join(newFolder(), 'rule.json')
+      const file = join(freshFolder(), 'rule.json')
       const to = [{ webhook: webhook.id }]
       writeFileSync(file, JSON.stringify({ name: 'Quiet', windowMinutes: 60, below: { alert: 1 }, to }))
       const { value: alert } = await callbook.json(['alert', 'create', file, ...of], { env })
@@ -53,7 +51,7 @@ test('callbook alert test links to where the service listens, not to the port th
       await until(() => receiver.received.length > 0)
       expect(String(receiver.received[0]?.data.alert?.url)).toStartWith(`${service.url}/console/p/`)
     },
-    newFolder(),
+    freshFolder(),
     env,
   )
   await receiver.close()

@@ -1,23 +1,14 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  fileOf,
-  linesOf,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, fileOf, linesOf, withService } from '../../support/command-line.ts'
 import { repository } from '../../support/process.ts'
 import { skipped } from '../../support/skipped.ts'
 import { until } from '../../support/until.ts'
 
 const sampleFile = join(repository, '../shared/data/calls.jsonl')
 const callsMax = 300
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook calls', () => {
   test('calls that are imported, exported and imported elsewhere keep every field', async () => {
@@ -254,8 +245,8 @@ describe('callbook calls', () => {
   })
 
   test.each([
-    ['a missing file', () => join(newFolder(), 'none.jsonl'), /none\.jsonl: no such file/],
-    ['a folder', newFolder, /it is a folder/],
+    ['a missing file', () => join(freshFolder(), 'none.jsonl'), /none\.jsonl: no such file/],
+    ['a folder', freshFolder, /it is a folder/],
   ])('%s is one sentence', async (_, path, message) => {
     const callbook = new CommandLine()
     await callbook.project()

@@ -1,11 +1,9 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { freshFolder } from '../../support/at-end.ts'
 import { asCommand } from '../../support/command.ts'
-import { CommandLine, commandsTimeoutMs, newFolder, removeFolders } from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { CommandLine } from '../../support/command-line.ts'
 
 describe('every command', () => {
   const commands = [
@@ -98,7 +96,7 @@ describe('every command', () => {
     [['index', 'rebuild']],
     [['backup', 'OUT']],
   ])('%p says where it found no database, and makes none', async (args) => {
-    const [there, out] = [join(newFolder(), 'mistyped'), join(newFolder(), 'out')]
+    const [there, out] = [join(freshFolder(), 'mistyped'), join(freshFolder(), 'out')]
     const given = args.map((arg) => (arg === 'OUT' ? out : arg))
     const { code, out: answer, err } = await new CommandLine(there).run(given, { env: { DATADIR: '/data' } })
     expect({ code, answer }).toEqual({ code: 1, answer: '' })
@@ -142,7 +140,7 @@ describe('every command', () => {
   })
 
   test('only their owner can read the files that it creates', async () => {
-    const backup = join(newFolder(), 'backup')
+    const backup = join(freshFolder(), 'backup')
     await (await new CommandLine().withDatabase()).run(['backup', backup])
     const callbook = new CommandLine()
     await callbook.run(['restore', backup])

@@ -1,13 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
 import { startFakeChat } from '../../support/fake-chat.ts'
 import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook doctor', () => {
   const all = ['configuration', 'addon', 'database', 'embedding', 'index', 'recordings']
@@ -110,16 +107,13 @@ describe('callbook doctor', () => {
     const callbook = await new CommandLine().withDatabase()
     const env = { EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: provider.url }
     const checkOf = async () => (await callbook.json(['doctor'], { env })).value[3]
-    try {
-      expect(await checkOf()).toMatchObject({ check: 'embedding', ok: true })
-      provider.always({ status: 401, body: { error: 'Invalid credentials' } })
-      expect(await checkOf()).toMatchObject({
-        check: 'embedding',
-        ok: false,
-        advice: expect.stringContaining('HF_TOKEN'),
-      })
-    } finally {
-      await provider.stop()
-    }
+
+    expect(await checkOf()).toMatchObject({ check: 'embedding', ok: true })
+    provider.always({ status: 401, body: { error: 'Invalid credentials' } })
+    expect(await checkOf()).toMatchObject({
+      check: 'embedding',
+      ok: false,
+      advice: expect.stringContaining('HF_TOKEN'),
+    })
   })
 })

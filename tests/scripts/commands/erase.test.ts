@@ -1,10 +1,7 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { CommandLine, commandsTimeoutMs, fileOf, linesOf, removeFolders } from '../../support/command-line.ts'
+import { describe, expect, test } from 'bun:test'
+import { CommandLine, fileOf, linesOf } from '../../support/command-line.ts'
 import { startService } from '../../support/service.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 async function withCalls(callbook: CommandLine, word: string): Promise<string> {
   const id = await callbook.project('Acme')

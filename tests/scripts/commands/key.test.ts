@@ -1,8 +1,5 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { describe, expect, test } from 'bun:test'
+import { CommandLine, withService } from '../../support/command-line.ts'
 
 describe('callbook key', () => {
   test('a key is shown once, with its rules; a list never holds it', async () => {

@@ -1,8 +1,5 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { commandsTimeoutMs, fileOf, linesOf, removeFolders, withService } from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { expect, test } from 'bun:test'
+import { fileOf, linesOf, withService } from '../../support/command-line.ts'
 
 test('callbook knowledge check counts the questions whose item is found, and fails below the least share', async () => {
   await withService(async ({ mintProject }, callbook) => {

@@ -1,20 +1,12 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { itemIdOf } from '../../../scripts/commands/knowledge-sync.ts'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
 
 function documents(): string {
-  const folder = newFolder()
+  const folder = freshFolder()
   mkdirSync(join(folder, 'deep'))
   writeFileSync(join(folder, 'refunds.md'), '# Refund policy\n\nWe refund any order.\n')
   writeFileSync(join(folder, 'hours.txt'), 'Nine to five.\r\n')
@@ -112,7 +104,7 @@ describe('callbook knowledge sync', () => {
   test('takes a file before a link to it, and says nothing of bad files where there are none', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
-      const folder = newFolder()
+      const folder = freshFolder()
       for (const name of ['a-link.md', 'z-link.md']) symlinkSync('middle.md', join(folder, name))
       writeFileSync(join(folder, 'middle.md'), '# Refunds\n\nWe refund any order.\n')
       const { code, out } = await callbook.spawned(['knowledge', 'sync', folder, '--project', project.id])
@@ -128,9 +120,9 @@ describe('callbook knowledge sync', () => {
   test('reads MDX and reStructuredText, and lists what it passes over', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
-      const outside = newFolder()
+      const outside = freshFolder()
       writeFileSync(join(outside, '.env'), 'HF_TOKEN=hf_never-store-this')
-      const folder = newFolder()
+      const folder = freshFolder()
       mkdirSync(join(folder, '.git'))
       writeFileSync(join(folder, '.env'), 'KEY=never-store-this')
       writeFileSync(join(folder, 'logo.png'), 'png')

@@ -1,9 +1,6 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { CommandLine, commandsTimeoutMs, fileOf, linesOf, removeFolders } from '../../support/command-line.ts'
+import { describe, expect, test } from 'bun:test'
+import { CommandLine, fileOf, linesOf } from '../../support/command-line.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook project', () => {
   test('a project is created once, and listed', async () => {

@@ -1,16 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { FolderOwner } from '../../../src/db/folder-owner.ts'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
 import { spawnService } from '../../support/spawned.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 const create = ['source', 'create', '--project', 'Acme', '--platform']
 
@@ -65,7 +57,7 @@ describe('callbook source', () => {
   })
 
   test('the address is where the folder’s service listens; PUBLIC_URL wins, the service’s and the command’s own', async () => {
-    const callbook = new CommandLine(newFolder())
+    const callbook = new CommandLine(freshFolder())
     const created = async (env: Record<string, string> = {}) => {
       const { value } = await callbook.json(
         ['source', 'create', '--project', 'default', '--platform', 'vapi'],

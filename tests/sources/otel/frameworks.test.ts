@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import type { Call, CallDetails, Turn } from '../../../src/calls/schemas.ts'
 import fc from '../../support/fast-check.ts'
 import { livekitForNode, pythonPackages } from '../../support/packages.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { split, splitAndShuffled } from './spans.ts'
 
 // The frameworks themselves, in processes of their own, with imitated speech and models. Each runs an example of
@@ -16,11 +16,7 @@ setDefaultTimeout(420_000)
 const root = join(import.meta.dir, '../../..')
 const examples = join(root, 'scripts/examples')
 const path = '/ingest/otlp/v1/traces'
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 /** What an agent says of its own session. */
 interface History {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { requestOf, type TestSpan } from './spans.ts'
 
 const callBytesMax = 8_388_608
 const spansMax = 5_000
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 function word(at: number, text = `word ${at}`): TestSpan {
   const attributes = { 'lk.pii.user_transcript': text }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
@@ -9,7 +9,7 @@ import { type KeepRecording, LiveKitReceiver } from '../../../src/sources/otel/l
 import { failureOf } from '../../support/failure.ts'
 import fc from '../../support/fast-check.ts'
 import { planOf } from '../../support/query-plan.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { hostileRequests } from './hostile.ts'
 import {
@@ -26,12 +26,7 @@ import {
 } from './livekit-requests.ts'
 import { livekitHistory } from './spans.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 /** A project with a source of its own, and the token of its agents. */
 async function mint(secret = `${apiSecret} ${performance.now()}`.replace(' ', '-')) {

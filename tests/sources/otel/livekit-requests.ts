@@ -12,13 +12,7 @@ const startSeconds = 1_700_000_000
 /** A JWT as LiveKit's SDK signs it. */
 export function tokenOf(claims: object = {}, { secret = apiSecret, alg = 'HS256' } = {}): string {
   const seconds = Math.floor(Date.now() / 1_000)
-  const all = {
-    iss: apiKey,
-    nbf: seconds,
-    exp: seconds + 21_600,
-    observability: { write: true },
-    ...claims,
-  }
+  const all = { iss: apiKey, nbf: seconds, exp: seconds + 21_600, observability: { write: true }, ...claims }
   const signed = [{ alg, typ: 'JWT' }, all].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   )

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
@@ -17,7 +17,6 @@ const callBytesMax = 20_000
 const env = { BODY_MAX_BYTES: String(bodyBytesMax), CALL_MAX_BYTES: String(callBytesMax) }
 const service = await startService({ env })
 const project = await service.mintProject()
-afterAll(() => service.stop())
 
 function post(body: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
   return project.fetch(path, {

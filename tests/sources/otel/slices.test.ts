@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { spansOfLogs } from '../../../src/sources/otel/livekit-report.ts'
 import { spansOf } from '../../../src/sources/otel/otlp.ts'
 import type { Work } from '../../../src/threads/time-slices.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { message, requestIn } from './hostile.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 const empty = message(3)
 const record = message(2, Buffer.alloc(10_000 * empty.byteLength, empty))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { type Hnswlib, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
 import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
@@ -6,13 +6,7 @@ import { ProjectIndex } from '../../../../src/knowledge/indexing/index/project-i
 import { VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
 import { bytesOf, Knowledge, labelsOf, randomVector, space } from './knowledge.ts'
 
-let knowledge: Knowledge
-
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
 
 test('vectors that arrive while the graph is written are added afterwards', async () => {
   const project = await knowledge.addProject()
