@@ -121,18 +121,18 @@ export class Overview {
 
   /** The platforms and the agents of calls, those with the most failures first. Calls without one are not counted. */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
-    const asked = { period: readPeriod(texts), isAny: false, order: sql`failed desc, calls desc` }
-    const bySource = await this.#countsOf(projectId, 'source', asked)
-    const byAgent = await this.#countsOf(projectId, 'agentId', asked)
+    const query = { period: readPeriod(texts), isAny: false, order: sql`failed desc, calls desc` }
+    const bySource = await this.#countsOf(projectId, 'source', query)
+    const byAgent = await this.#countsOf(projectId, 'agentId', query)
     const agents = byAgent.map(({ value }) => value)
     const names = await readAgentNames(this.#read(projectId), projectId, agents)
-    const named = (rows: typeof byAgent, nameOf: (value: string) => string | null) => ({
+    const toOrigins = (rows: typeof byAgent, nameOf: (value: string) => string | null) => ({
       data: rows.map(({ value, calls, failed }) => ({ value, name: nameOf(value), calls, failed })),
       others: othersOf(rows),
     })
     return {
-      sources: named(bySource, () => null),
-      agents: named(byAgent, (id) => names.get(id) ?? null),
+      sources: toOrigins(bySource, () => null),
+      agents: toOrigins(byAgent, (id) => names.get(id) ?? null),
     }
   }
 
@@ -186,8 +186,8 @@ const noFigures = { calls: 0, evaluated: 0, success: 0, engaged: 0 }
 
 function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]) {
   const [{ allCalls, allValues } = { allCalls: 0, allValues: 0 }] = rows
-  const shown = rows.reduce((sum, { calls }) => sum + calls, 0)
-  return { values: allValues - rows.length, calls: allCalls - shown }
+  const callsOfRows = rows.reduce((sum, { calls }) => sum + calls, 0)
+  return { values: allValues - rows.length, calls: allCalls - callsOfRows }
 }
 
 /** How many completed calls last so many tens of seconds, shortest first. The last entry has all longer calls. */
