@@ -117,17 +117,6 @@ describe('GET /v1/calls/:id/details', () => {
     expect(await answer.text()).toBe(JSON.stringify(nothing))
   })
 
-  test('is 404 like the call itself: unknown, deleted, or of another project', async () => {
-    const other = await service.mintProject()
-    await put('theirs', { details: told }, other)
-    await put('gone', { details: told })
-    await project.fetch('/v1/calls/gone', { method: 'DELETE' })
-    for (const id of ['nowhere', 'gone', 'theirs'])
-      await expectProblem(await project.fetch(`/v1/calls/${id}/details`), 'not_found', 'Call not found')
-    await put('gone-again', {})
-    expect(await detailsOf('gone-again')).toEqual(nothing)
-  })
-
   test('reads large details too', async () => {
     const timeline = Array.from({ length: 9 }, (_, at) => ({
       atSeconds: at,

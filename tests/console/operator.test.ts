@@ -105,15 +105,6 @@ describe('the state of the service', () => {
     expect(await (await set.owner.fetch('/operator')).json()).toEqual(first)
     expect((await read()).readAt).not.toBe(first.readAt)
   })
-
-  test('is for the owner of the console alone', async () => {
-    const owner = await set.join(project, 'owner')
-    for (const path of ['/operator', '/operator/two-factor']) {
-      await expectProblem(await owner.fetch(path), 'forbidden')
-      await expectProblem(await set.nobody.fetch(path), 'not_signed_in')
-    }
-    await expectProblem(await owner.send('PUT', '/operator/two-factor', { isOn: true }), 'forbidden')
-  })
 })
 
 describe('two-factor sign-in for everybody', () => {

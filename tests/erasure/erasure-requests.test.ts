@@ -224,20 +224,6 @@ test('a request that is not one of the three is 400 and names the field', async 
   expect(none.errors?.[0]?.message).toBe('must have at least 1 entry')
 })
 
-test('another project sees no request, and a key of a smaller scope makes none', async () => {
-  const [project, other] = [await service.mintProject(), await service.mintProject()]
-  const { id } = await erase(project, { ids: ['a'] })
-  await expectProblem(await other.fetch(`/v1/erasures/${id}`), 'not_found')
-  const input = { name: 'r', kind: 'live' as const, allowedIps: [], expiresAt: null, scope: 'read' as const }
-  const { key } = await service.services.keys.create(project.projectId, input)
-  const init = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: '{}' }
-  await expectProblem(
-    await project.fetch('/v1/erasures', init),
-    'insufficient_scope',
-    'Key does not allow this',
-  )
-})
-
 describe.skipIf(ofFilesOnly)('a stop in between', () => {
   test('is made good by the next start', async () => {
     const dataDir = freshFolder()

@@ -60,13 +60,6 @@ describe('the type of a body', () => {
     const answer = await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
     expect(answer.status).toBe(200)
   })
-
-  test('a body on a DELETE is ignored, whatever it is', async () => {
-    for (const contentType of [null, 'text/plain', 'application/json']) {
-      const answer = await send('DELETE', '/v1/calls/nobody', '{"malformed', contentType)
-      await expectProblem(answer, 'not_found', 'Call not found')
-    }
-  })
 })
 
 describe('the size of a body', () => {
