@@ -135,8 +135,7 @@ describe('details in PUT /ingest/calls/:id', () => {
   test('are stored beside the call, whose document stays as it is but for updatedAt', async () => {
     const before = await (await put('beside', { summary: 'x', updatedAt: '2026-01-01T00:00:00Z' })).json()
     const seq = await changeSeqOf(project)
-    const answer = await put('beside', { details: told })
-    const after = await answer.json()
+    const after = await (await put('beside', { details: told })).json()
     expect(Object.keys(after)).toHaveLength(13)
     expect(after).toEqual({ ...before, updatedAt: after.updatedAt })
     expect(after.updatedAt > before.updatedAt).toBe(true)

@@ -109,8 +109,7 @@ describe('the state of the service', () => {
 
 describe('two-factor sign-in for everybody', () => {
   async function enrol(person: TestPerson): Promise<Pick<TestPerson, 'fetch' | 'send'>> {
-    const made = await person.send('POST', '/two-factor', { password: person.password })
-    const { secret } = await made.json()
+    const { secret } = await (await person.send('POST', '/two-factor', { password: person.password })).json()
     const answer = await person.send('POST', '/two-factor/turn-on', { code: totp(secret) })
     expect(answer.status).toBe(200)
     return browserOf(service, cookieOf(answer))

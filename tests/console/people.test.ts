@@ -192,8 +192,7 @@ describe('a new project', () => {
   test('may share its name with a project of others, but not with one of the same owner', async () => {
     const person = await set.join(await set.mintProject(), 'owner')
     const secret = await set.mintProject()
-    const made = await person.send('POST', '/projects', { name: secret.name })
-    expect(made.status).toBe(200)
+    expect((await person.send('POST', '/projects', { name: secret.name })).status).toBe(200)
     const other = await (await person.send('POST', '/projects', { name: 'another' })).json()
     expect((await person.send('PATCH', `/projects/${other.id}`, { name: 'default' })).status).toBe(200)
     const taken = [
