@@ -44,8 +44,7 @@ describe('alerts, in a browser', () => {
       call('n1', 'night', 'success', 0.2),
     ])
     const hook = { url: new URL(`/hook/${project.projectId}`, receiver.url).href, events: ['alert.changed'] }
-    const made = await set.owner.send('POST', `/projects/${project.id}/webhooks`, hook)
-    expect(made.status).toBe(200)
+    expect((await set.owner.send('POST', `/projects/${project.id}/webhooks`, hook)).status).toBe(200)
     return project
   }
 

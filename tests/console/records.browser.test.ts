@@ -157,9 +157,11 @@ describe('calls and knowledge, in a browser', () => {
 
   test('many files at once each show their result', async () => {
     const page = await openTab('knowledge')
-    const file = (name: string, bytes: Uint8Array | string) => {
-      return { name, mimeType: 'text/plain', buffer: Buffer.from(bytes) }
-    }
+    const file = (name: string, bytes: Uint8Array | string) => ({
+      name,
+      mimeType: 'text/plain',
+      buffer: Buffer.from(bytes),
+    })
     await page
       .locator('input[type=file]')
       .first()

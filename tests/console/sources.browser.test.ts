@@ -56,8 +56,7 @@ describe('sources, in a browser', () => {
 
     const send = async (body: object) => {
       const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
-      const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })
-      expect(answer.status).toBe(200)
+      expect((await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })).status).toBe(200)
     }
     await send({ id: 'run-1', agent: 'Front desk' })
     await page.getByText('just now').first().waitFor()
@@ -181,8 +180,7 @@ describe('sources, in a browser', () => {
     const answer = await new Response(Bun.spawn(['sh', '-c', `${command} -s`]).stdout).json()
     expect(answer.result.isError ?? false).toBe(false)
     expect(callbook.url).toBe(`${service.url}/mcp`)
-    const listed = await fetch(`${service.url}/v1/calls`, { headers: callbook.headers })
-    expect(listed.status).toBe(403)
+    expect((await fetch(`${service.url}/v1/calls`, { headers: callbook.headers })).status).toBe(403)
   })
 
   test('the overview splits the calls by source and agent', async () => {

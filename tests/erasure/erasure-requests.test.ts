@@ -189,7 +189,6 @@ test('by ids and by time, and the same again, does no harm', async () => {
 test('many requests that wait are erased together, not one after another', async () => {
   // Erasures start only when they are waited for.
   const slow = await startService({ env: { ERASE_WITHIN_MS: '600000' } })
-
   const project = await slow.mintProject()
   const ids = Array.from({ length: 30 }, (_, n) => `c${n}`)
   const inputs = ids.map((id) => ({ id, change: {} }))

@@ -405,7 +405,6 @@ describe('while an item is changed', () => {
 describe('what an item said before', () => {
   test.skipIf(ofFilesOnly)('leaves no byte in any file, and a receipt says when', async () => {
     const builtin = await startService({ env: { ERASE_WITHIN_MS: '2000' } })
-
     const project = await builtin.mintProject()
     const { id, traces } = await addMarkedItem(project)
     await builtin.services.index.eraseDeleted(project.projectId)
