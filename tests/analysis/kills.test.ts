@@ -1,5 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freshFolder } from '../support/at-end.ts'
 import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
@@ -14,10 +13,6 @@ const kills = 6
 const requestsAtOnce = 2
 const dataDir = freshFolder()
 let chat: FakeChat
-afterAll(async () => {
-  await chat.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-})
 
 describe.skipIf(ofFilesOnly)('a run over the past', () => {
   test('survives kills: each call is counted once, and only what was under way is asked again', async () => {

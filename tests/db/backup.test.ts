@@ -96,8 +96,7 @@ describe('a backup', () => {
     const writeItems = async () => {
       for (let n = 0; isWriting; n++) {
         const text = `# Item ${n}\n\nWords of item ${n}, as they were sent. ${'more words '.repeat(n % 200)}`
-        const answer = await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })
-        const { id } = await answer.json()
+        const { id } = await (await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })).json()
         if (n % 3 > 0) acknowledged.items.set(id, text)
         else if ((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).ok)
           acknowledged.gone.push(id)

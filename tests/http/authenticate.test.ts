@@ -269,15 +269,3 @@ describe('behind trusted proxies', () => {
     expect(await noted()).toBe('198.51.100.9')
   })
 })
-
-describe('tenancy', () => {
-  test('two projects may use one call id, and deleting it in one leaves the other', async () => {
-    const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
-    await mine.send('PUT', '/ingest/calls/shared', { summary: 'mine' })
-    await theirs.send('PUT', '/ingest/calls/shared', { summary: 'theirs' })
-    expect((await mine.fetch('/v1/calls/shared', { method: 'DELETE' })).status).toBe(200)
-    expect(await (await theirs.fetch('/v1/calls/shared')).json()).toMatchObject({ summary: 'theirs' })
-    expect((await theirs.send('PUT', '/ingest/calls/shared', { duration: 1 })).status).toBe(200)
-    expect((await mine.send('PUT', '/ingest/calls/shared', {})).status).toBe(410)
-  })
-})

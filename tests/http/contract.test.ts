@@ -312,7 +312,6 @@ describe('a body', () => {
 
 test('more requests than are allowed are 429 on every route, and told when to come back', async () => {
   const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
-
   const { projectId } = await limited.mintProject()
   for (const { method, path, kind } of keyed) {
     const made = await limited.services.keys.create(projectId, {

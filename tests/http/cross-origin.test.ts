@@ -74,7 +74,6 @@ describe('a page of an origin that the key allows', () => {
 
   test('reads the answer to a request beyond the limit', async () => {
     const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
-
     const { projectId } = await limited.mintProject()
     const input = {
       name: 'k',

@@ -186,7 +186,6 @@ describe('GET /v1/key', () => {
 
 test('requests that the scope refuses count against the limit', async () => {
   const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '2' } })
-
   const { projectId } = await limited.mintProject()
   const input = {
     name: 'k',

@@ -123,8 +123,7 @@ describe('PUT /v1/knowledge/:id', () => {
     const project = await service.mintProject()
     await project.send('PUT', path, { name: 'Handbook', text: 'One.' })
     await project.fetch(path, { method: 'DELETE' })
-    const answer = await project.send('PUT', path, { name: 'Handbook', text: 'Two.' })
-    expect(answer.status).toBe(201)
+    expect((await project.send('PUT', path, { name: 'Handbook', text: 'Two.' })).status).toBe(201)
     const feed = await readFeed(project)
     expect(feed.map(({ type, item }) => [type, item?.text])).toEqual([['knowledge.changed', 'Two.']])
     expect((await project.fetch('/v1/erasures/handbook')).status).toBe(200)
@@ -145,8 +144,7 @@ describe('PUT /v1/knowledge/:id', () => {
     const fields = (await blank.json()).errors.map(({ field }: { field: string }) => field)
     expect(fields.toSorted()).toEqual(['name', 'text'])
     await project.send('PUT', path, body)
-    const large = await project.send('PUT', path, { name: 'x', text: 'y'.repeat(1_048_577) })
-    expect(large.status).toBe(413)
+    expect((await project.send('PUT', path, { name: 'x', text: 'y'.repeat(1_048_577) })).status).toBe(413)
     expect((await (await project.fetch(path)).json()).text).toBe('y')
   })
 
@@ -407,7 +405,6 @@ describe('while an item is changed', () => {
 describe('what an item said before', () => {
   test.skipIf(ofFilesOnly)('leaves no byte in any file, and a receipt says when', async () => {
     const builtin = await startService({ env: { ERASE_WITHIN_MS: '2000' } })
-
     const project = await builtin.mintProject()
     const { id, traces } = await addMarkedItem(project)
     await builtin.services.index.eraseDeleted(project.projectId)

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Figures } from '../../../src/calls/figures/figures.ts'
 import { KnownNumbers } from '../../../src/calls/figures/known-numbers.ts'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
@@ -14,7 +14,6 @@ const service = await startService()
 const { core } = service.services
 /** Keeps the numbers of the smallest projects, too. */
 const keeping = new Figures(core, { known: new KnownNumbers(0) })
-afterAll(() => service.stop())
 
 type Query = Record<string, string[]>
 const few = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)

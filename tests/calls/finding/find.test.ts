@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import type { CallQuery } from '../../../src/calls/finding/call-query.ts'
 import { readWordQuery } from '../../../src/calls/finding/word-query.ts'
 import type { CallRow, CallRows } from '../../../src/calls/reading/call-rows.ts'
@@ -13,7 +13,6 @@ import { isFound, wordsSaid } from '../rules.ts'
 
 type Input = CallChange & { id: string }
 const service = await startService()
-afterAll(() => service.stop())
 
 async function projectWith(inputs: Input[]): Promise<number> {
   const { projectId } = await service.mintProject()
@@ -136,7 +135,7 @@ describe('a page of calls', () => {
 
   test('of a project without calls is empty', async () => {
     const { projectId } = await service.mintProject()
-    for (const filters of [{}, { text: 'hello' }, { status: 'live' }]) {
+    for (const filters of [{}, { text: 'hello' }, { status: 'live' }])
       expect(await find(projectId, filters)).toEqual({
         data: [],
         nextCursor: null,
@@ -144,7 +143,6 @@ describe('a page of calls', () => {
         totalMax: 'text' in filters ? 10_000 : 100_000,
         foundBy: 'text' in filters ? 'words' : null,
       })
-    }
   })
 
   test('has the first 300 characters of a summary, however it is escaped', async () => {
@@ -159,9 +157,8 @@ describe('a page of calls', () => {
       summaries.map((summary, n) => ({ id: `${n}`, createdAt: at(9 - n), summary })),
     )
     const { data } = await find(projectId, {})
-    for (const [n, summary] of summaries.entries()) {
+    for (const [n, summary] of summaries.entries())
       expect(data[n]?.summary).toBe(summary.slice(0, 300).toWellFormed())
-    }
   })
 
   test('is followed by others until all were there, of calls of one moment by id', async () => {
@@ -344,13 +341,11 @@ describe('filters', () => {
       'evaluation',
       'text',
     ])
-    for (const limit of ['201', '-1', '1.5', '1e2', ' 5', '0x10']) {
+    for (const limit of ['201', '-1', '1.5', '1e2', ' 5', '0x10'])
       expect(await problemsOf({ limit })).toEqual(['limit'])
-    }
     const forged = [`${Date.now()}..a b`, '1.2', '-5..a', `1..${'a'.repeat(129)}`, 'NaN..a']
-    for (const text of forged) {
+    for (const text of forged)
       expect(await problemsOf({ cursor: Buffer.from(text).toString('base64url') })).toEqual(['cursor'])
-    }
   })
 })
 
@@ -428,9 +423,8 @@ describe('a text', () => {
       'canc',
       'subscription cancel',
       'subscribtion'.slice(0, 6),
-    ]) {
+    ])
       expect([text, await idsOf(projectId, { text })]).toEqual([text, ['cancel']])
-    }
     expect(await idsOf(projectId, { text: 'canc subscriptions' })).toEqual([])
     expect(await idsOf(projectId, { text: 'bus' })).toEqual(['business', 'bus'])
     expect(await idsOf(projectId, { text: 'happines' })).toEqual(['happy'])
@@ -480,9 +474,8 @@ describe('a text', () => {
       'near NOT words',
     ]
     for (const text of all) expect([text, await idsOf(projectId, { text })]).toEqual([text, ['a']])
-    for (const text of ['NEAR(plain)', 'plain OR near', 'plain AND near', '*', '""', '-', '(', '🎂', '   ']) {
+    for (const text of ['NEAR(plain)', 'plain OR near', 'plain AND near', '*', '""', '-', '(', '🎂', '   '])
       expect([text, await idsOf(projectId, { text })]).toEqual([text, []])
-    }
   })
 
   test('is found in a word of any length', async () => {

@@ -648,7 +648,6 @@ async function expectRightVectors(projectId: number): Promise<void> {
 
 async function withService(env: Record<string, string>, use: (service: TestService) => Promise<void>) {
   const service = await startService({ env: { EMBEDDING_ENDPOINT: fake.url, ...env } })
-
   await use(service)
   await service.stop()
 }
