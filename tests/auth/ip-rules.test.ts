@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isIP } from 'node:net'
 import { compileIpRules, networkOf, parseAddress, validateIpEntries } from '../../src/auth/ip-rules.ts'
-import fc from '../support/fast-check.ts'
+import fc, { runs } from '../support/fast-check.ts'
 
 function allows(entries: string[], address: string | null): boolean {
   return compileIpRules(entries).allows(address)
@@ -205,7 +205,7 @@ describe('address', () => {
         const hasPort = /^[0-9.]+:[0-9]+$/.test(candidate)
         if (!hasPort) expect(parseAddress(candidate) !== null).toBe(isIP(candidate) !== 0)
       }),
-      { numRuns: 5000 },
+      runs(2_000),
     )
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (any) => void parseAddress(any)))
   })
@@ -274,7 +274,7 @@ describe('against a slow reference', () => {
           for (const spelling of spellings({ bits })) expect(allows([entry], spelling)).toBe(expected)
         }
       }),
-      { numRuns: 5000 },
+      runs(2_000),
     )
   })
 })

@@ -5,7 +5,7 @@ import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
 import { callOrders, timeOrders } from '../../../src/calls/finding/place.ts'
 import type { Call, CallChange } from '../../../src/calls/schemas.ts'
 import { escapeValue } from '../../../src/text/values.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { planOf, recording } from '../../support/query-plan.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
@@ -188,7 +188,7 @@ describe('a list of calls', () => {
           if (timeOrders.some((one) => one === order))
             await expectLists(project, { asked, stored, query, order, limit, isFound })
         }),
-        { numRuns: 40, interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
+        { ...runs(25), interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
       )
     },
     propertyTimeoutMs,
