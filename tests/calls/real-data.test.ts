@@ -18,7 +18,7 @@ const callsPerPage = 1_000
 /** Of the calls that have a common word the others are like these. */
 const comparedMax = 600
 /** Every so many are deleted. */
-const keptPerDeleted = 40
+const keptPerDeleted = 160
 
 describe.skipIf(!isThere)('8,000 real dialogues', () => {
   let service: TestService
