@@ -11,7 +11,7 @@ export const halves = ['core', 'platform'] as const
 export type Half = (typeof halves)[number]
 
 /** In a run of everything, beside others. */
-const fastMsMax = 3_500
+const fastMsMax = 3_000
 const durationsMs: Record<string, number> = timings.files
 /** What the server answers is tested here, not in a folder that is named after it. */
 const testsOfServer = 'tests/http/'

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { buildConsole } from '../scripts/build-console.ts'
 import { cssVariables } from '../src/console/ui/theme.ts'
 import { readFaceStyles } from '../src/face/face.ts'
-import { browserPath, openBrowser, type TestBrowser } from './support/browser.ts'
+import { hasBrowser, openBrowser, type TestBrowser } from './support/browser.ts'
 import { startService, type TestService } from './support/service.ts'
 
 setDefaultTimeout(60_000)
@@ -78,7 +78,7 @@ describe('the face of the documentation', () => {
   })
 })
 
-describe.if(browserPath !== null)('the documentation, in a browser without internet', () => {
+describe.if(hasBrowser())('the documentation, in a browser without internet', () => {
   let opened: TestBrowser
   let page: Page
   const outside: string[] = []

@@ -4,7 +4,7 @@ import { type FilledConsole, fillConsole } from '../../scripts/screenshots/fille
 import { startMadeModel } from '../../scripts/screenshots/made-model.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
 import { findings, findingsInOverlays, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import { startConsole, type TestPerson } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
 import { follow } from '../support/follow.ts'
@@ -14,7 +14,7 @@ setDefaultTimeout(180_000)
 const wide = { width: 1440, height: 900 }
 const narrow = { width: 375, height: 812 }
 
-describe.if(browserPath !== null)('every page, dialog and menu is accessible', () => {
+describe.if(hasBrowser())('every page, dialog and menu is accessible', () => {
   let tabs: ConsoleTabs
   let filled: FilledConsole
   let model: Awaited<ReturnType<typeof startMadeModel>>

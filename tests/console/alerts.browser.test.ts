@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000)
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-describe.if(browserPath !== null)('alerts, in a browser', () => {
+describe.if(hasBrowser())('alerts, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let tabs: ConsoleTabs

@@ -10,7 +10,7 @@ import {
 } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Analysis, Rubric } from '../../src/analysis/schemas.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { type FakeChat, goodJudgement, type RecordedChat, startFakeChat } from '../support/fake-chat.ts'
@@ -35,7 +35,7 @@ const rubric = {
   when: { minUserTurns: 1 },
 }
 
-describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
+describe.if(hasBrowser())('the analysis of calls, in a browser', () => {
   let chat: FakeChat
   let set: TestConsole
   let project: TestProject

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -11,7 +11,7 @@ setDefaultTimeout(60_000)
 const callsCount = 120
 const minuteMs = 60_000
 
-describe.if(browserPath !== null)('the list of calls, in a browser', () => {
+describe.if(hasBrowser())('the list of calls, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

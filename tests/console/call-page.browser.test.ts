@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Locator, Page } from 'playwright-core'
 import type { CallChange, TimelineEntry } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -71,7 +71,7 @@ const many: CallChange = {
   })),
 }
 
-describe.if(browserPath !== null)('the page of a call, in a browser', () => {
+describe.if(hasBrowser())('the page of a call, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

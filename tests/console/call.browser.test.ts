@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Page } from 'playwright-core'
 import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -35,7 +35,7 @@ const long: CallChange = {
   })),
 }
 
-describe.if(browserPath !== null)('work on a call, in a browser', () => {
+describe.if(hasBrowser())('work on a call, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 
 const dayMs = 86_400_000
 
-describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
+describe.if(hasBrowser())('charts of metrics, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let tabs: ConsoleTabs

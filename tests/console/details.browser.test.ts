@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -52,7 +51,7 @@ const call: CallChange = {
   },
 }
 
-describe.if(browserPath !== null)('the details of a call, in a browser', () => {
+describe.if(hasBrowser())('the details of a call, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject
@@ -164,22 +163,6 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     const insecure = await openCall('insecure')
     expect(await insecure.locator('audio').count()).toBe(0)
     await insecure.getByRole('link', { name: 'Open the recording' }).waitFor()
-  })
-
-  test('are accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, ShowOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('call-1042', options)
-      await page.getByText('find_booking').click()
-      await page.getByText('free_tables').click()
-      await page.getByText('friday, seven').waitFor()
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { readDays } from '../support/days.ts'
@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
 
-describe.if(browserPath !== null)('the first minutes, in a browser', () => {
+describe.if(hasBrowser())('the first minutes, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let tabs: ConsoleTabs

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(90_000)
 
-describe.if(browserPath !== null)('the frame of all pages, in a browser', () => {
+describe.if(hasBrowser())('the frame of all pages, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

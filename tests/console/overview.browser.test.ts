@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestService } from '../support/service.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
-describe.if(browserPath !== null)('the overview, in a browser', () => {
+describe.if(hasBrowser())('the overview, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let tabs: ConsoleTabs

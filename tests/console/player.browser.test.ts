@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -49,7 +48,7 @@ function spokenWav(): Buffer<ArrayBuffer> {
   return wav
 }
 
-describe.if(browserPath !== null)('the recording of a call, in a browser', () => {
+describe.if(hasBrowser())('the recording of a call, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject
@@ -205,21 +204,6 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('button', { name: 'Play', exact: true }).click()
     await until(async () => (await timeOf(page)) > 0.2)
-  })
-
-  test('is accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, ShowOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('kept?t=12', options)
-      await page.locator('svg path[data-mark="agent"]').waitFor({ state: 'attached' })
-      if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` })
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
   })
 })
 

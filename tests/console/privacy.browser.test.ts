@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 
 setDefaultTimeout(60_000)
 
-describe.if(browserPath !== null)('privacy, in a browser', () => {
+describe.if(hasBrowser())('privacy, in a browser', () => {
   let set: TestConsole
   let tabs: ConsoleTabs
   let tab: ConsolePage

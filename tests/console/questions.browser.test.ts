@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
-describe.if(browserPath !== null)('questions, in a browser', () => {
+describe.if(hasBrowser())('questions, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { Locator, Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -14,7 +14,7 @@ const keysPerCallMax = 3
 
 type Box = Awaited<ReturnType<Locator['boundingBox']>>
 
-describe.if(browserPath !== null)('reviewing, in a browser', () => {
+describe.if(hasBrowser())('reviewing, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let tabs: ConsoleTabs

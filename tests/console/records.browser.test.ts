@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { makeDocx, paragraph } from '../support/files.ts'
@@ -37,7 +37,7 @@ function readCalls(): { id: string; change: CallChange }[] {
   return [...real, ...own].map((change) => ({ id: change.id, change }))
 }
 
-describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
+describe.if(hasBrowser())('calls and knowledge, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

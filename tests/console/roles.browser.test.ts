@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -9,7 +9,7 @@ import { totp } from '../support/totp.ts'
 setDefaultTimeout(60_000)
 const plain = { kind: 'live' as const, allowedIps: [], expiresAt: null }
 
-describe.if(browserPath !== null)('roles and keys, in a browser', () => {
+describe.if(hasBrowser())('roles and keys, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

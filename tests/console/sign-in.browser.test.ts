@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
 import type { TestService } from '../support/service.ts'
 
 setDefaultTimeout(60_000)
 
-describe.if(browserPath !== null)('signing in, in a browser', () => {
+describe.if(hasBrowser())('signing in, in a browser', () => {
   let service: TestService
   let setupToken: string
   let tabs: ConsoleTabs

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { apiSecret, tokenOf, uploadOf } from '../sources/otel/livekit-requests.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -31,7 +31,7 @@ const sessionSpans = {
   ],
 }
 
-describe.if(browserPath !== null)('sources, in a browser', () => {
+describe.if(hasBrowser())('sources, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

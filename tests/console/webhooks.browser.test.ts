@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { accept, type Receiver, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
-describe.if(browserPath !== null)('webhooks, in a browser', () => {
+describe.if(hasBrowser())('webhooks, in a browser', () => {
   let service: TestService
   let set: TestConsole
   let project: TestProject

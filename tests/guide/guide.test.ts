@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { excerptOf, guidePages, readGuide, searchGuide } from '../../src/guide/guide.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { hasBrowser, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -99,7 +99,7 @@ describe('the search', () => {
   })
 })
 
-describe.if(browserPath !== null)('the guide, in a browser without internet', () => {
+describe.if(hasBrowser())('the guide, in a browser without internet', () => {
   let opened: TestBrowser
   beforeAll(async () => {
     opened = await openBrowser()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { KeyScope } from '../../src/identity.ts'
-import { browserPath, openBrowser } from '../support/browser.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 const origin = 'https://app.example.com'
@@ -157,7 +157,7 @@ describe("a browser's question before the request", () => {
   })
 })
 
-test.if(browserPath !== null)('a browser agrees', async () => {
+test.if(hasBrowser())('a browser agrees', async () => {
   const site = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('a page') })
   const opened = await openBrowser()
   try {

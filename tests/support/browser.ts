@@ -17,10 +17,15 @@ const places = [
 ]
 const startWithinMs = 40_000
 
-/** Path of the installed browser; null without one, and then its tests are skipped. */
+/** Path of the installed browser; null without one. */
 export const browserPath =
-  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ??
-  skipped('there is no Chromium')
+  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ?? null
+
+/** Whether a browser is installed. Without one the tests of the file that asks are skipped. */
+export function hasBrowser(): boolean {
+  if (browserPath === null) skipped('there is no Chromium')
+  return browserPath !== null
+}
 
 export interface TestBrowser {
   browser: Browser
