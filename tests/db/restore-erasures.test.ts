@@ -7,9 +7,8 @@ import { byService } from '../../src/audit/audit-trail.ts'
 import type { ReviewChange } from '../../src/calls/review/schemas.ts'
 import { members, people } from '../../src/db/schema.ts'
 import { auditOf } from '../support/audit.ts'
-import { CommandLine } from '../support/command-line.ts'
+import { CommandLine, newFolder, removeFolders } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
-import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
@@ -17,10 +16,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(120_000)
 const by = { person: { name: 'Ada' }, by: undefined as never }
-const folders: { remove(): void }[] = []
-afterAll(() => {
-  for (const folder of folders) folder.remove()
-})
+afterAll(removeFolders)
 
 describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
   test('leaves out what was erased since, and brings nothing that arrived since', async () => {
@@ -117,12 +113,6 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
     expect([swapped.code, swapped.err]).toEqual([1, expect.stringContaining('was made before')])
   })
 })
-
-function newFolder(): string {
-  const made = freshFolder()
-  folders.push(made)
-  return made.folder
-}
 
 function callbook(dataDir: string, ...args: string[]) {
   return new CommandLine(dataDir).run(args)
