@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { failureOf } from '../support/failure.ts'
-import fc from '../support/fast-check.ts'
+import fc, { runs } from '../support/fast-check.ts'
 import { type Received, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -440,7 +440,7 @@ test('what an evaluation finds is what the figures of the window say, whatever i
         }
       }
     }),
-    { numRuns: 12 },
+    runs(6),
   )
 })
 

@@ -8,10 +8,10 @@ import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
-const projects = 4
-const rulesOfEach = 50
+const projects = 2
+const rulesOfEach = 40
 const rules = projects * rulesOfEach
-const killsMax = 12
+const killsMax = 4
 const dataDir = freshFolder()
 
 describe.skipIf(ofFilesOnly)('kills', () => {

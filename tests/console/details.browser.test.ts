@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 
 const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
@@ -152,22 +151,6 @@ describe('the details of a call, in a browser', () => {
     const insecure = await openCall('insecure')
     expect(await insecure.locator('audio').count()).toBe(0)
     await insecure.getByRole('link', { name: 'Open the recording' }).waitFor()
-  })
-
-  test('are accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, ShowOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('call-1042', options)
-      await page.getByText('find_booking').click()
-      await page.getByText('free_tables').click()
-      await page.getByText('friday, seven').waitFor()
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
   })
 })
 

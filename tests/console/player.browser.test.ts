@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
 import { until } from '../support/until.ts'
@@ -193,21 +192,6 @@ describe('the recording of a call, in a browser', () => {
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('button', { name: 'Play', exact: true }).click()
     await until(async () => (await timeOf(page)) > 0.2)
-  })
-
-  test('is accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, ShowOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('kept?t=12', options)
-      await page.locator('svg path[data-mark="agent"]').waitFor({ state: 'attached' })
-      if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` })
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
   })
 })
 

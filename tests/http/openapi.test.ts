@@ -5,7 +5,7 @@ import { createServer } from '../../src/server.ts'
 import { nameProblem, plainNamePattern } from '../../src/validation.ts'
 import { type Operation, operationsOf, readDocument, resolved } from '../support/document.ts'
 import { startFakeChat } from '../support/fake-chat.ts'
-import fc from '../support/fast-check.ts'
+import fc, { runs } from '../support/fast-check.ts'
 import { formOf } from '../support/files.ts'
 import { valuesOf } from '../support/from-schema.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -583,7 +583,7 @@ describe('real answers', () => {
           const isAccepted = answer.status < 300 || answer.status === 409 || answer.status === 404 || isUnfit
           expect([operationId, isAccepted, isAccepted ? '' : text]).toEqual([operationId, true, ''])
         }),
-        { numRuns: 50 },
+        runs(12),
       )
     })
   })

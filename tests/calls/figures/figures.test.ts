@@ -4,7 +4,7 @@ import { KnownNumbers } from '../../../src/calls/figures/known-numbers.ts'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
 import { readParameters } from '../../../src/http/parameters.ts'
 import { escapeValue } from '../../../src/text/values.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService, type TestProject } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 import { evaluationOf, isListed, type KnownCall, shownOf } from '../rules.ts'
@@ -169,7 +169,7 @@ describe('figures', () => {
           }
         }
       }),
-      { numRuns: 100, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
+      { ...runs(35), interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     )
   })
 

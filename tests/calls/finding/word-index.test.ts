@@ -331,7 +331,7 @@ describe('the words of a deleted call', () => {
     const project = await service.mintProject()
     const { projectId } = project
     const [kept, ...gone] = Array.from({ length: 9 }, () => newWord())
-    const filler = Array.from({ length: 300 }, (_, n) => ({
+    const filler = Array.from({ length: 100 }, (_, n) => ({
       id: `filler${n}`,
       ...said(`filler ${newWord()}`),
     }))
@@ -342,7 +342,7 @@ describe('the words of a deleted call', () => {
       await putCalls(service.services, projectId, [{ id: 'kept', duration: Math.random() }])
     }
     await putCalls(service.services, projectId, [
-      { id: 'gone', ...said(...Array.from({ length: 4_000 }, () => `long ${gone[6]} and ${gone[7]}`)) },
+      { id: 'gone', ...said(...Array.from({ length: 1_500 }, () => `long ${gone[6]} and ${gone[7]}`)) },
     ])
     await service.services.wordBacklog.finish()
     const traces = gone.flatMap((word) => tracesOfWord(word))
@@ -358,7 +358,7 @@ describe('the words of a deleted call', () => {
 
   test('are gone from among many, and the others are found as before', async () => {
     const project = await service.mintProject()
-    const calls = Array.from({ length: 200 }, (_, n) => ({ id: `c${n}`, word: newWord() }))
+    const calls = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, word: newWord() }))
     for (let start = 0; start < calls.length; start += 20) {
       const batch = calls.slice(start, start + 20).map(({ id, word }) => ({ id, ...said(`call ${word}`) }))
       await putCalls(service.services, project.projectId, batch)
