@@ -32,7 +32,7 @@ export interface ReadCall {
 export interface Question {
   call: ReadCall
   rubric: Rubric
-  /** Of the rubric in force. */
+  /** The budget of the rubric in force. */
   tokensPerMonth: number | null
   /** Why the model is not asked; null if it is. */
   skippedFor: string | null
@@ -108,10 +108,10 @@ export class CallJudge {
 }
 
 const charsPerToken = 4
-/** Of the rules and an answer. */
+/** The rules and an answer take so many. */
 const tokensPerCall = 800
 
-/** About how many tokens a call takes with its questions. */
+/** Returns about how many tokens a call takes with its questions. */
 export function estimateOf({ call, rubric }: Pick<Question, 'call' | 'rubric'>): number {
   const chars = (call.transcript ?? []).reduce((sum, { content }) => sum + content.length, 0)
   return estimate(chars, rubric)

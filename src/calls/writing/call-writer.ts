@@ -202,7 +202,7 @@ const removeParts = preparedSql<Parameter>(
 const keepWords = preparedSql<Parameter>(sql`
   insert or replace into calls_without_words (seq, project_id, words)
   select calls.seq, project_id, value from ${joinWritten(parameters)}`)
-/** For projects whose rubric is not switched off. */
+/** Queues calls of projects whose rubric is not switched off. */
 const queueAnalyses = preparedSql<Parameter>(sql`
   insert into ${analysisQueue} (seq, project_id, due_at, change_seq)
   select calls.seq, calls.project_id, value, calls.change_seq from ${joinWritten(parameters)}

@@ -75,7 +75,7 @@ interface IngestedCall {
 }
 
 type Result = IngestedCall | AppError
-/** Without the document: many changes of a long call would each keep a copy. */
+/** Has no document: many changes of a long call would each keep a copy. */
 type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 
 /** Creates calls and merges changes into them, one or many at a time. */
@@ -209,7 +209,7 @@ export class Ingest {
     })
   }
 
-  /** Each is written alone if one of them requires what does not hold. */
+  /** Writes each alone if one of them requires what does not hold. */
   async #putAnalyses(projectId: number, inputs: readonly Input[]): Promise<Outcome[]> {
     try {
       return await this.putAll(projectId, inputs)

@@ -59,7 +59,7 @@ interface Reading {
 
 /** What decides the order of passages, before it is weighed. */
 export interface Evidence {
-  /** Of each term, as BM25's inverse document frequency. */
+  /** The rarity of each term: BM25's inverse document frequency. */
   rarities: number[]
   neighbours: Neighbours[]
   readings: Reading[]
