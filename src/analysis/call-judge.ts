@@ -4,7 +4,7 @@ import type { Core } from '../core/core.ts'
 import type { RedactionCounts } from '../redaction/kinds.ts'
 import { type RedactText, redactor } from '../redaction/settings.ts'
 import { TimeSlices, type Work } from '../threads/time-slices.ts'
-import type { DueCall } from './analysis-queue.ts'
+import { type DueCall, noRun } from './analysis-queue.ts'
 import type { Judgement } from './judge.ts'
 import type { Rubrics } from './rubrics.ts'
 import type { Findings, Rubric, RubricContent } from './schemas.ts'
@@ -78,7 +78,7 @@ export class CallJudge {
     const call = await this.read(projectId, seq)
     if (!inForce || !rubric || call?.status !== 'completed') return null
     const isDone = call.analysis?.brief.state === 'done' && call.analysis.brief.version === rubric.version
-    if (runId !== '' && isDone && !isAgain) return null
+    if (runId !== noRun && isDone && !isAgain) return null
     const { tokensPerMonth } = inForce
     // It would hold up the smaller ones for ever. A budget of 0 is one that somebody means to raise.
     const isBeyond = estimateOf({ call, rubric }) > (tokensPerMonth || Number.POSITIVE_INFINITY)

@@ -107,14 +107,14 @@ export class SignInLimits {
     }
     // Most of those over a limit are refused here, so that a flood of them takes none of the writer's time.
     await refuseFull()
-    const { taken } = await write.batch({
+    const { attempt } = await write.batch({
       old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
-      taken: sql`
+      attempt: sql`
         insert into ${signInLimits} (id, key, count, last_request)
         select key, key, count, began from ${attemptCounts} where not exists (select 1 from ${attemptCounts} where count > most)
         on conflict (key) do update set count = excluded.count, last_request = excluded.last_request`,
     })
-    if (taken.rowsAffected > 0) return
+    if (attempt.rowsAffected > 0) return
     await refuseFull()
     throw tooManyAttempts(0)
   }
