@@ -5,8 +5,8 @@ import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
 import type { WordForms } from './word-forms.ts'
 
 /**
- * How much each kind of evidence counts beside BM25 over the text. Other values were tried on all question sets: near
- * these, none changes much.
+ * How much each kind of evidence counts beside BM25 over the text. `bun run bench:ranking` tries other values on all
+ * question sets: near these, none changes much.
  */
 export const rankWeights = {
   /** BM25's k1: how much further occurrences of a term add. */
