@@ -24,7 +24,6 @@ interface EmbeddingConfig {
   readonly model: string
   /** Serves the model instead of Hugging Face's hosted inference. */
   readonly endpoint: string | null
-  /** A secret. */
   readonly token: string | null
 }
 
@@ -32,7 +31,6 @@ interface AnalysisConfig {
   readonly model: string
   /** Of a server that speaks OpenAI's chat API; null for Hugging Face's providers. */
   readonly endpoint: string | null
-  /** A secret. */
   readonly token: string | null
   /** How long after its completion a call is analyzed. */
   readonly delayMs: number
@@ -46,11 +44,10 @@ interface AnalysisConfig {
 interface BucketConfig {
   /** Address of the bucket. */
   readonly endpoint: string
-  /** Before each name in the bucket; or empty. */
+  /** What each name in the bucket begins with; may be empty. */
   readonly prefix: string
   readonly region: string
   readonly accessKeyId: string
-  /** A secret. */
   readonly secretAccessKey: string
 }
 
@@ -106,13 +103,12 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     trustedProxies: read.addresses('TRUSTED_PROXIES'),
     /** Addresses and CIDR ranges that webhooks may reach although they are not public. */
     webhookAllowPrivate: read.addresses('WEBHOOK_ALLOW_PRIVATE'),
-    /** For each key; 0 is off. */
+    /** Requests of one key; 0 sets no limit. */
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
-    /** A secret. */
     metricsToken: read.secret('METRICS_TOKEN'),
     /** The model that analyzes calls; null analyzes none. */
     analysis: read.analysis(),
-    /** From when a request is logged as slow; 0 is off. */
+    /** Slower requests are logged as slow; 0 logs none. */
     slowRequestMs: read.integer('SLOW_REQUEST_MS', 1_000, [0, 3_600_000]),
     /** Where people can sign in instead of with a password; null for nowhere. */
     oidc: read.oidc(),

@@ -40,7 +40,7 @@ export interface LookUpOptions {
 
 /** A model's question. */
 interface Question {
-  /** From the model, as an object or as JSON text. */
+  /** What the model wrote: an object, or JSON text. */
   parameters: unknown
   /** Unchecked. */
   callId: unknown

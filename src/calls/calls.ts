@@ -219,7 +219,7 @@ export class Calls {
     return new FoundPages(this.#parts.store(projectId).readInBackground, projectId, search).count()
   }
 
-  /** All calls that a search finds, in parts. */
+  /** Yields all calls that a search finds, in parts. */
   export(
     projectId: number,
     search: CallSearch,

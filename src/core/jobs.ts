@@ -33,13 +33,13 @@ export interface Turn {
 }
 
 export interface JobOptions {
-  /** Of its lease, which other versions on one database know: never changed. */
+  /** The name of its lease, which other versions on one database know: never change it. */
   name: string
   /** Resolves to the milliseconds until the next run; otherwise `everyMs` counts. */
   run: (turn: Turn) => Promise<number | null> | Promise<void>
   /** What the log says when it failed. It is tried again. */
   failure: string
-  /** Of what fails outside of the machine. */
+  /** How a failure is logged: `warn` for what fails outside of the machine. */
   level?: 'warn' | 'error'
   everyMs?: number
   delayMs?: number
@@ -283,7 +283,7 @@ export class Jobs {
     this.add({ name, run, everyMs: expireEveryMs, retryMs: expireRetryMs, failure })
   }
 
-  /** By name. */
+  /** Returns the totals by name. */
   totals(): [string, Readonly<JobTotals>][] {
     return [...this.#jobs, ...this.#ofEach].map(([name, { totals }]) => [name, totals])
   }

@@ -49,7 +49,6 @@ export async function readSettings(read: ReadDatabase, projectId: number): Promi
 
 interface SettingsReaderOptions {
   read: ReadDatabase
-  /** See Reader.dataVersion. */
   dataVersion: () => number
 }
 

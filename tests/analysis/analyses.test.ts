@@ -762,13 +762,7 @@ test('agreement compares people and the analysis, as a whole and by criterion', 
 test('a key of scope read reads, and only one of scope full changes and asks', async () => {
   const project = await judgedProject()
   await complete(project, 'a')
-  const { key } = await service.services.keys.create(project.projectId, {
-    name: 'reads',
-    kind: 'live',
-    scope: 'read',
-    allowedIps: [],
-    expiresAt: null,
-  })
+  const { key } = await project.makeKey({ name: 'reads', scope: 'read' })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const status = async (method: string, path: string, body?: object) =>
     (await fetch(service.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })).status

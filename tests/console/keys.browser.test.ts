@@ -91,12 +91,7 @@ describe('keys and people, in a browser', () => {
 
   test.each([375, 800, 1280])('a name of ten letters is shown whole, %i px wide', async (width) => {
     const { page, open } = tab
-    await service.services.keys.create(project.projectId, {
-      name: 'Production',
-      kind: 'live',
-      allowedIps: [],
-      expiresAt: null,
-    })
+    await project.makeKey({ name: 'Production' })
     await page.setViewportSize({ width, height: 800 })
     await open(`/p/${project.id}/settings/keys`)
     const name = page.locator('td .cb-truncate', { hasText: 'Production' }).first()

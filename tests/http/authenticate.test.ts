@@ -222,12 +222,7 @@ describe('behind trusted proxies', () => {
   })
 
   async function statusVia(forwardedFor: string | null, localAddress = '127.0.0.1'): Promise<number | null> {
-    const { key } = await proxied.services.keys.create(tenant.projectId, {
-      name: 'listed',
-      kind: 'live',
-      allowedIps: ['192.0.2.0/24', '2001:db8::/32'],
-      expiresAt: null,
-    })
+    const { key } = await tenant.makeKey({ name: 'listed', allowedIps: ['192.0.2.0/24', '2001:db8::/32'] })
     const fields: Record<string, string> = forwardedFor === null ? {} : { 'X-Forwarded-For': forwardedFor }
     const text = head('GET /v1/calls HTTP/1.1', { Authorization: `Bearer ${key}`, ...fields })
     return (await rawRequest(proxied.url, text, { localAddress })).status

@@ -27,7 +27,6 @@ export interface HoldRecord {
   callId: string | null
   number: string | null
   reason: string
-  /** ISO 8601, UTC. */
   createdAt: string
   createdBy: string | null
 }

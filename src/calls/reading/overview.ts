@@ -136,7 +136,7 @@ export class Overview {
     }
   }
 
-  /** The first values in this order. @param asked.isAny whether no value is one of them */
+  /** Returns the first values in this order. `isAny`: whether no value is one of them. */
   async #countsOf(
     projectId: number,
     name: CountedName,
