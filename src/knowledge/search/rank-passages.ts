@@ -67,7 +67,7 @@ export interface Evidence {
 
 /** Passages in the order of their words. */
 export interface RankedPassages {
-  /** Best first. */
+  /** Labels, the best first. */
   labels: number[]
   /** How much of the query each covers: 0 to 1. */
   coverages: number[]
@@ -140,7 +140,7 @@ export interface WeighedPassage {
   weight: number
 }
 
-/** Best first. */
+/** Returns the passages, the best first. */
 function weighEvidence({ rarities, neighbours, readings }: Evidence, weights: RankWeights): WeighedPassage[] {
   const worths = rarities.map((rarity) => rarity ** weights.emphasis)
   const items = gatherItems(readings)
