@@ -75,7 +75,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     /** 0 picks a free port. */
     port: read.integer('PORT', 3000, [0, 65_535]),
     host: read.host('HOST') ?? '127.0.0.1',
-    /** Absolute. */
+    /** An absolute path. */
     dataDir,
     ...read.database('DATABASE_URL', join(dataDir, 'callbook.db')),
     /** A secret, for the remote database or the primary. */
@@ -95,7 +95,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
     /** Without a trailing slash; null means the address that the server listens on. */
     publicUrl: read.publicUrl('PUBLIC_URL'),
-    /** 0 is off. */
+    /** 0 turns it off. */
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
     /** How long an idle connection stays open. Bun's maximum is 255. */
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 75, [1, 255]),

@@ -42,7 +42,7 @@ export interface LookUpOptions {
 interface Question {
   /** What the model wrote: an object, or JSON text. */
   parameters: unknown
-  /** Unchecked. */
+  /** Not checked yet. */
   callId: unknown
 }
 

@@ -328,7 +328,7 @@ export interface AnalysisStatus {
   destination: string | null
   /** Calls in the queue, counted to 10,000. */
   waiting: number
-  /** Used this month. */
+  /** Tokens used this month. */
   tokens: Tokens
   pause: {
     reason: 'credentials' | 'model' | 'unreachable' | 'budget'

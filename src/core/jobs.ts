@@ -94,7 +94,7 @@ export class Job<Item = never> {
     return [...this.#underWay.keys()]
   }
 
-  /** Aborted with the job. */
+  /** A signal that is aborted with the job. */
   get signal(): AbortSignal {
     return this.#aborting.signal
   }
@@ -181,7 +181,7 @@ export class JobOfEach<Key> {
     this.#options = options
   }
 
-  /** Aborted with the job. */
+  /** A signal that is aborted with the job. */
   get signal(): AbortSignal {
     return this.#aborting.signal
   }

@@ -47,7 +47,7 @@ interface BackupOptions {
   source: string
   /** No backup may lie inside, where it would keep what is deleted later. */
   dataDir: string
-  /** New or empty. */
+  /** A folder that is new or empty. */
   folder: string
   /** The version of this program. */
   version: string

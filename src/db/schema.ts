@@ -701,7 +701,7 @@ export const holds = sqliteTable(
     /** `hold_…`. */
     id: text().notNull().unique(),
     projectId: projectId(),
-    /** Either this, or `number`. */
+    /** Set unless `number` is. */
     callId: text('call_id'),
     /** The number as somebody wrote it. */
     number: text(),

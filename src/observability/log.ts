@@ -22,7 +22,7 @@ export interface RequestRecord {
   /** The length that the request gives its body. */
   bytes: number
   keyId: string | undefined
-  /** Its public id. */
+  /** The public id of the project. */
   project: string | undefined
   /** The header of W3C Trace Context. */
   traceparent: string | undefined

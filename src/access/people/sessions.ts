@@ -167,7 +167,7 @@ export class Sessions {
     return { signedOut: true }
   }
 
-  /** Newest first. */
+  /** Returns the sessions, newest first. */
   async list({ personId, sessionId }: SignedIn) {
     const rows = await this.#parts.read
       .select()

@@ -33,7 +33,7 @@ export interface HoldRecord {
 
 /** The calls on hold, among some. */
 export interface CallsOnHold {
-  /** Their row numbers. */
+  /** Row numbers of the calls on hold. */
   seqs: ReadonlySet<number>
   /** The requirement of a batch that deletes the others: no hold was set since. */
   isAsSeen: Requirement
@@ -73,7 +73,7 @@ export class Holds {
     return toRecord(row)
   }
 
-  /** Oldest first. */
+  /** Returns the holds, oldest first. */
   async list(projectId: number): Promise<HoldRecord[]> {
     return (await this.#read(this.#parts.store(projectId).read, projectId)).map(toRecord)
   }

@@ -18,7 +18,7 @@ interface LeasesParts {
 /** The chunks that this process holds a lease on. No other process embeds them meanwhile. */
 export class Leases {
   readonly #parts: Core & LeasesParts
-  /** Labels by project. */
+  /** The labels by project. */
   readonly #labels = new Map<number, Set<number>>()
 
   constructor(core: Core, parts: LeasesParts) {

@@ -67,7 +67,7 @@ export interface Evidence {
 
 /** Passages in the order of their words. */
 export interface RankedPassages {
-  /** Best first. */
+  /** Labels, the best first. */
   labels: number[]
   /** How much of the query each covers: 0 to 1. */
   coverages: number[]
