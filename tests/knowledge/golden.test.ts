@@ -185,19 +185,4 @@ describe('golden questions', () => {
     })
     if (!ofFilesOnly) expect(filesWith(word)).toEqual([])
   })
-
-  test('are read by viewers, and kept by members', async () => {
-    const project = await projectWith({ refunds: 'We refund.' })
-    const [viewer, member] = [await set.join(project, 'viewer'), await set.join(project, 'member')]
-    const path = `/projects/${project.id}/questions/golden`
-    const body = { query: 'Do you refund?', itemId: 'refunds' }
-    expect((await viewer.send('POST', path, body)).status).toBe(403)
-    expect((await member.send('POST', path, body)).status).toBe(200)
-    const read = await (await viewer.fetch(path)).json()
-    expect(read.questions).toMatchObject([{ query: 'Do you refund?', createdBy: member.name }])
-    expect((await viewer.send('POST', `${path}/run`, {})).status).toBe(403)
-    await service.services.settings.change(project.projectId, { membersMayDelete: false })
-    expect((await member.send('DELETE', `${path}/${read.questions[0].id}`)).status).toBe(200)
-    expect((await set.nobody.fetch(path)).status).toBe(401)
-  })
 })

@@ -30,8 +30,7 @@ const addItem = async (project: TestProject, name: string, text: string): Promis
 async function ask(project: TestProject, query: string, more: object = {}, callId?: string): Promise<void> {
   const headers = { 'content-type': 'application/json', ...(callId && { 'x-call-id': callId }) }
   const body = JSON.stringify({ query, timeoutMs: 10_000, ...more })
-  const answer = await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
-  expect(answer.status).toBe(200)
+  expect((await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })).status).toBe(200)
 }
 
 async function kept({ projectId }: TestProject) {

@@ -1,5 +1,6 @@
 import { betterAuth } from 'better-auth/minimal'
 import { twoFactor } from 'better-auth/plugins/two-factor'
+import type { BetterAuthOptions } from 'better-auth/types'
 import type { Store } from '../../db/store.ts'
 import { authDatabase } from './auth-database.ts'
 import { addressHeader } from './client.ts'
@@ -12,6 +13,30 @@ const inside = 'http://callbook.invalid'
 const sessionSeconds = 14 * 86_400
 /** However often the session is used. */
 const sessionMsMax = 90 * 86_400_000
+
+const sessionHooks: NonNullable<BetterAuthOptions['databaseHooks']>['session'] = {
+  create: {
+    // better-auth stores only the network of an IPv6 address; people want to see the whole address.
+    before: async (session, context) => {
+      // A new session takes the place of the provider's, and its end, where the second factor changes.
+      const endMs = session.endsAt instanceof Date ? session.endsAt.getTime() : Number.POSITIVE_INFINITY
+      const expiresAt = new Date(Math.min(session.expiresAt.getTime(), endMs))
+      return {
+        data: { ...session, expiresAt, ipAddress: context?.headers?.get(addressHeader) ?? null },
+      }
+    },
+  },
+  update: {
+    before: async (changes, context) => {
+      const session = context?.context.session?.session
+      if (!session || !changes.expiresAt) return
+      const endsAt = session.endsAt?.getTime() ?? session.createdAt.getTime() + sessionMsMax
+      return {
+        data: { ...changes, expiresAt: new Date(Math.min(changes.expiresAt.getTime(), endsAt)) },
+      }
+    },
+  },
+}
 
 interface AuthOptions {
   store: Store
@@ -54,31 +79,7 @@ export function createAuth({ store, secret, publicUrl, onFailure }: AuthOptions)
     },
     // It only counts requests to its own routes: see sign-in-limits.ts.
     rateLimit: { enabled: false },
-    databaseHooks: {
-      session: {
-        create: {
-          // better-auth stores only the network of an IPv6 address; people want to see the whole address.
-          before: async (session, context) => {
-            // A new session takes the place of the provider's, and its end, where the second factor changes.
-            const endMs = session.endsAt instanceof Date ? session.endsAt.getTime() : Number.POSITIVE_INFINITY
-            const expiresAt = new Date(Math.min(session.expiresAt.getTime(), endMs))
-            return {
-              data: { ...session, expiresAt, ipAddress: context?.headers?.get(addressHeader) ?? null },
-            }
-          },
-        },
-        update: {
-          before: async (changes, context) => {
-            const session = context?.context.session?.session
-            if (!session || !changes.expiresAt) return
-            const endsAt = session.endsAt?.getTime() ?? session.createdAt.getTime() + sessionMsMax
-            return {
-              data: { ...changes, expiresAt: new Date(Math.min(changes.expiresAt.getTime(), endsAt)) },
-            }
-          },
-        },
-      },
-    },
+    databaseHooks: { session: sessionHooks },
     advanced: {
       cookiePrefix: 'callbook',
       useSecureCookies: url?.protocol === 'https:',

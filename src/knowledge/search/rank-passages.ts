@@ -5,10 +5,10 @@ import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
 import type { WordForms } from './word-forms.ts'
 
 /**
- * How much each kind of evidence counts beside BM25 over the text. Other values were tried on all question sets: near
- * these, none changes much.
+ * How much each kind of evidence counts beside BM25 over the text. `bun run bench:ranking` tries other values on all
+ * question sets: near these, none changes much.
  */
-const rankWeights = {
+export const rankWeights = {
   /** BM25's k1: how much further occurrences of a term add. */
   saturation: 2,
   /** BM25's b: how far a long text counts for less. */
@@ -28,7 +28,7 @@ const rankWeights = {
   /** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
   emphasis: 1.5,
 }
-type RankWeights = typeof rankWeights
+export type RankWeights = typeof rankWeights
 /** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
@@ -114,7 +114,7 @@ function coverageOf(rarities: readonly number[], best: WeighedPassage | undefine
   return heldShare * (best.weight / weight) + (1 - heldShare) * strength
 }
 
-function gatherEvidence(
+export function gatherEvidence(
   queryTerms: readonly Term[],
   passages: readonly WordedPassage[],
   forms: WordForms,
@@ -141,7 +141,10 @@ export interface WeighedPassage {
 }
 
 /** Returns the passages, the best first. */
-function weighEvidence({ rarities, neighbours, readings }: Evidence, weights: RankWeights): WeighedPassage[] {
+export function weighEvidence(
+  { rarities, neighbours, readings }: Evidence,
+  weights: RankWeights,
+): WeighedPassage[] {
   const worths = rarities.map((rarity) => rarity ** weights.emphasis)
   const items = gatherItems(readings)
   const texts = meanWords(readings.map(({ text }) => text))

@@ -1,10 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Figures } from '../../../src/calls/figures/figures.ts'
 import { KnownNumbers } from '../../../src/calls/figures/known-numbers.ts'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
 import { readParameters } from '../../../src/http/parameters.ts'
 import { escapeValue } from '../../../src/text/values.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService, type TestProject } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 import { evaluationOf, isListed, type KnownCall, shownOf } from '../rules.ts'
@@ -14,7 +14,6 @@ const service = await startService()
 const { core } = service.services
 /** Keeps the numbers of the smallest projects, too. */
 const keeping = new Figures(core, { known: new KnownNumbers(0) })
-afterAll(() => service.stop())
 
 type Query = Record<string, string[]>
 const few = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
@@ -170,7 +169,7 @@ describe('figures', () => {
           }
         }
       }),
-      { numRuns: 100, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
+      { ...runs(35), interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     )
   })
 

@@ -14,7 +14,7 @@ import {
 import { readPage } from '../../../src/calls/reading/page.ts'
 import { callCounts, calls } from '../../../src/db/schema.ts'
 import { openFreshDatabase } from '../../support/database.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { projectsOf } from '../../support/projects.ts'
 
 const quarterMs = 900_000
@@ -149,7 +149,7 @@ test('pages and counts are those of an array, whatever is inserted, changed, mov
       }
       await expectCounts(projectId, listed, { from, to: to + 1 })
     }),
-    { numRuns: 25 },
+    runs(15),
   )
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
@@ -68,6 +68,6 @@ test('slices have each call that is found once, and no other', async () => {
       const found = await finder.places(calls.length + 1)
       expect(sliced.sort((a, b) => a - b)).toEqual(found.map(({ seq }) => seq).sort((a, b) => a - b))
     }),
-    { numRuns: 100 },
+    runs(40),
   )
 })
