@@ -140,7 +140,7 @@ export interface WeighedPassage {
   weight: number
 }
 
-/** Best first. */
+/** Returns the passages, the best first. */
 export function weighEvidence(
   { rarities, neighbours, readings }: Evidence,
   weights: RankWeights,
