@@ -59,7 +59,7 @@ describe('webhooks, in a browser', () => {
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
     await deliveries.getByText('422').first().waitFor()
     await page.getByText('Failed', { exact: true }).click()
-    await deliveries.getByText('204').waitFor({ state: 'detached' })
+    await deliveries.getByText('204').first().waitFor({ state: 'detached' })
     await deliveries.getByText('422').first().click()
     await page.getByText('no field "amount"').waitFor()
     await page.getByText('Refused at first').waitFor()
