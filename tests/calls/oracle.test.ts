@@ -37,6 +37,8 @@ const dayMs = 86_400_000
 const hourMs = 3_600_000
 const yearMs = 365 * dayMs
 const seed = 20_261_128
+const labels = ['billing', 'urgent', 'a, b']
+const zones = ['UTC', 'Europe/Berlin', 'America/New_York'] as const
 
 const random = createRandom(seed)
 const below = (end: number) => Math.floor(random() * end)
@@ -51,6 +53,16 @@ const completion = () => calls[below(calls.length)]?.completedAt ?? time()
 
 interface OracleCall extends KnownCall {
   said: Said
+}
+
+const emptyEntry = {
+  atSeconds: 1,
+  kind: 'other' as const,
+  turn: null,
+  name: null,
+  text: null,
+  interrupted: false,
+  latencyMs: null,
 }
 
 const service = await startService()
@@ -69,9 +81,6 @@ for (let from = 0; from < made.length; from += callsPerBatch) {
 }
 /** Newest first. */
 const calls = newestFirst(made).map((known) => ({ ...known, said: wordsSaid(known.call) }))
-
-const labels = ['billing', 'urgent', 'a, b']
-const zones = ['UTC', 'Europe/Berlin', 'America/New_York'] as const
 
 /** A few values have most of the calls, as in a call centre, and others are rare. */
 function makeCall(n: number): KnownCall & { completedAt: string | null } {
@@ -133,16 +142,6 @@ function makeCall(n: number): KnownCall & { completedAt: string | null } {
       : null,
   }
   return { call, details, completedAt }
-}
-
-const emptyEntry = {
-  atSeconds: 1,
-  kind: 'other' as const,
-  turn: null,
-  name: null,
-  text: null,
-  interrupted: false,
-  latencyMs: null,
 }
 
 function toChange(

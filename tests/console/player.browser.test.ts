@@ -48,6 +48,16 @@ async function upload(id: string, body: Buffer<ArrayBuffer>): Promise<void> {
   const answer = await project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
   expect(answer.status).toBeLessThan(300)
 }
+const none: CallRecording = {
+  state: 'none',
+  reason: null,
+  contentType: null,
+  bytes: null,
+  durationSeconds: null,
+  channels: null,
+  keptAt: null,
+}
+
 const { service, set, project, tabs } = await startConsoleInBrowser()
 for (const id of ['kept', 'no-waveform', 'waiting', 'failed', 'expired'])
   await service.services.ingest.put(project.projectId, id, call)
@@ -194,13 +204,3 @@ describe('the recording of a call, in a browser', () => {
     await until(async () => (await timeOf(page)) > 0.2)
   })
 })
-
-const none: CallRecording = {
-  state: 'none',
-  reason: null,
-  contentType: null,
-  bytes: null,
-  durationSeconds: null,
-  channels: null,
-  keptAt: null,
-}
