@@ -104,6 +104,7 @@ export class Lifecycle {
     await parts.indexer.close()
     await parts.textThreads.close()
     await parts.textMatcher.close()
+    await parts.passes.close()
     await parts.embedder.close?.()
     await parts.files.close()
     await parts.wordBacklog.close()

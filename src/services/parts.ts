@@ -19,6 +19,7 @@ import { KeyChanges } from '../auth/key-changes.ts'
 import { Keys } from '../auth/keys.ts'
 import { Calls } from '../calls/calls.ts'
 import { Figures } from '../calls/figures/figures.ts'
+import { Passes } from '../calls/figures/passes.ts'
 import { WindowFigures } from '../calls/figures/window-figures.ts'
 import { WordBacklog } from '../calls/finding/word-backlog.ts'
 import { CallDeletion } from '../calls/keeping/call-deletion.ts'
@@ -315,7 +316,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
   const { config, owner, database, read, write, store, audit, recordHash, settingsOf, leaseOf, now, log } =
     common
   const holds = new Holds({ store, audit, recordHash, settingsOf, erasure, now })
-  const figures = new Figures({ store, settingsOf })
+  const passes = new Passes({ store, readsAt: database.readsAt })
+  const figures = new Figures({ store, settingsOf, passes })
   const deletion = new CallDeletion({ store, recordHash, now })
   const textMatcher = openTextMatcher()
   const wordBacklog = new WordBacklog({ owner, database, read, write, log, now })
@@ -380,6 +382,7 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     deletion,
     callers,
     matcher: textMatcher,
+    figures,
   })
   const reviews = new Reviews({ ingest, now })
   return {
@@ -422,7 +425,8 @@ function createCalls(common: Common, { erasure, recordingFiles }: Erasers, role:
     }),
     figures,
     windowFigures: new WindowFigures({ store, figures }),
-    overview: new Overview({ store }),
+    passes,
+    overview: new Overview({ store, figures }),
     silence: new Silence({ read, store, ingest, audit, lease: leaseOf('silence'), now, log }),
     retention: new Retention({
       owner,

@@ -1,63 +1,62 @@
-import { sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
-import { type AppError, invalidRequest } from '../../errors.ts'
-import { clockOf } from '../../text/zone.ts'
+import { invalidRequest } from '../../errors.ts'
 import { analysisPrefix, noValue } from '../filters.ts'
-import type { CallQuery } from '../finding/call-query.ts'
+import type { CallQuery, CallSearch } from '../finding/call-query.ts'
 import { meaningsOf } from '../finding/call-values.ts'
-import { unlabelled } from '../finding/conditions.ts'
-import { allTime, type CountedName, countsByValue, type Period } from '../finding/counts.ts'
+import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
-import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
-import { KnownNumbers } from './known-numbers.ts'
-import { type Naming, type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
-import { emptyTally, shown, sumOf, type Tally } from './tally.ts'
+import { type FiguresRequest, type GroupedBy, isOfTime, readFiguresRequest } from './figures-request.ts'
+import { percentsOf, type Show } from './measures.ts'
+import type { Passes } from './passes.ts'
+import type { Answer, Group, Grouping, Question } from './question.ts'
 import { groupsMax, TimeGroups } from './time-groups.ts'
 
-export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
+export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show'> {
+  by: string | null
   data: Figure[]
   /** How many calls the filters alone find. */
   total: number
 }
 
 interface Figure {
-  /** A value of the filter that finds the group's calls, a day, or an hour; null for the one group of all calls. */
+  /** A value of the filter that finds the group's calls, a day, or an hour; null for the one group of all calls, and by two groupings. */
   key: string | null
+  /** By two groupings, the key of each. */
+  keys?: string[]
   value: number | null
   calls: number
-}
-
-interface Groups {
-  groups: (readonly [key: string | null, Tally])[]
-  total: number
 }
 
 interface FiguresOptions {
   store: StoreOf
   settingsOf: SettingsOf
-  known?: KnownNumbers
+  passes: Passes
 }
+
+/** What a question of figures leaves to the engine: its period is that of the search. */
+export type AskedQuestion = Omit<Question, 'from' | 'to'> & Partial<Pick<Question, 'from' | 'to'>>
 
 /** Figures of the calls that filters find. */
 export class Figures {
   readonly #options: FiguresOptions
-  readonly #known: KnownNumbers
 
   constructor(options: FiguresOptions) {
     this.#options = options
-    this.#known = options.known ?? new KnownNumbers()
   }
 
   /**
    * @param query filters, and `of`, `show`, `by` and `timeZone`
    * @throws invalid_request for values that cannot be read, and for more hours, days or values than can be shown
    */
-  read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+  async read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+    const request = readFiguresRequest(query)
     const db = this.#options.store(projectId).readInBackground
-    return this.#readOf(projectId, readFiguresRequest(query), db)
+    return await this.#readOf(projectId, request, (question, search = request.search) =>
+      this.ask(db, projectId, search, question),
+    )
   }
 
   /** The same for the console, whose text may be a number or an id, as in its list of calls. */
@@ -65,121 +64,169 @@ export class Figures {
     const db = this.#options.store(projectId).readForConsole
     const request = readFiguresRequest(query)
     const { search } = await readSearchBox(db, projectId, query)
-    return await this.#readOf(
-      projectId,
-      { ...request, search: { ...search, order: request.search.order } },
-      db,
-    )
+    const ordered = { ...search, order: request.search.order }
+    const ask: Ask = (question, narrower = ordered) =>
+      this.ask(db, projectId, narrower, question, { mayBeOld: true })
+    return await this.#readOf(projectId, { ...request, search: ordered }, ask)
   }
 
-  async #readOf(projectId: number, request: FiguresRequest, db: ReadDatabase): Promise<FiguresOfCalls> {
-    const { of, show, by, search } = request
-    const known = this.#known
-    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search), known }
-    const isByTime = by === 'day' || by === 'hour'
-    const { groups, total } = isByTime
-      ? await groupByTime(reading, by, (await this.#options.settingsOf(projectId)).timeZone)
-      : await groupByValue(reading)
-    const data = groups.map(([key, tally]) => ({ key, value: shown(show, tally), calls: tally.calls }))
-    return { of, show, by, data, total }
+  /** Asks any question about the calls of a search. */
+  async ask(
+    db: ReadDatabase,
+    projectId: number,
+    search: CallSearch,
+    question: AskedQuestion,
+    options?: { mayBeOld: boolean },
+  ): Promise<Answer> {
+    const scan = await new FoundPages(db, projectId, search).scan()
+    return await this.#options.passes.ask(scan, { from: scan.from, to: scan.to, ...question }, options)
   }
-}
 
-/** The days or hours from the first call, or `from`, to the last one, or `to`. */
-async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | null): Promise<Groups> {
-  const { from, to } = reading.search
-  const start = from ?? (await reading.pages.firstTime())
-  if (start === undefined) return { groups: [], total: 0 }
-  const aheadAt = reading.aheadAt ?? clockOf(zone ?? 'UTC') ?? (() => 0)
-  const time = new TimeGroups(by, { from: start, to: to ?? allTime.to }, aheadAt)
-  if (to !== undefined && time.names.length > groupsMax) throw tooMany(by)
-  const name = time.nameOf(sql`calls.created_at`)
-  const ofQuarter = (start: number) => time.nameAt(start)
-  const tallies = await readTallies(reading, {
-    name,
-    ...(time.isOfQuarters && { counted: time, ofQuarter }),
-  })
-  const found = [...tallies.keys()].map(Number)
-  const first = from === undefined ? Math.min(...found) : Number.NEGATIVE_INFINITY
-  const last = to === undefined ? Math.max(...found) : Number.POSITIVE_INFINITY
-  const names = time.names.filter((each) => each >= first && each <= last)
-  // No name stands for what is later than all of them.
-  if (tallies.has(null) || names.length > groupsMax) throw tooMany(by)
-  const groups = names.map((each) => [time.textOf(each), tallies.get(each) ?? emptyTally] as const)
-  return { groups, total: callsIn(tallies) }
-}
-
-/** The groups of a filter's values, those of the most calls first; or all calls. */
-async function groupByValue(reading: Reading): Promise<Groups> {
-  const { by } = reading
-  const { under, ...naming } = namingOf(reading)
-  const tallies = await readTallies(reading, naming)
-  const total = callsIn(tallies)
-  if (by === null) return { groups: [[null, tallies.get(null) ?? emptyTally]], total }
-  const values: Map<unknown, Tally> = new Map(tallies)
-  if (under !== undefined)
-    for (const [entry, tally] of await readTalliesUnder(reading, under)) {
-      const [, value]: unknown[] = JSON.parse(String(entry))
-      values.set(value, sumOf(tally, values.get(value) ?? emptyTally))
+  async #readOf(projectId: number, request: FiguresRequest, ask: Ask): Promise<FiguresOfCalls> {
+    const { of, show, by, measure, search } = request
+    const zone = request.zone ?? (await this.#options.settingsOf(projectId)).timeZone ?? 'UTC'
+    const answer = await ask({
+      of: measure.of,
+      by: by.map((one) => groupingOf(one, zone)),
+      percents: percentsOf(show),
+    })
+    if (answer.isTooMany) throw invalidRequest([{ field: 'by', message: 'has too many different values' }])
+    const [first] = by
+    const shape = { of, show, by: by.length === 0 ? null : by.join(','), total: answer.total }
+    if (by.length === 2) return { ...shape, data: pairsOf(answer, by, zone, show) }
+    if (first === undefined) {
+      const [all] = answer.groups
+      return { ...shape, data: [{ key: null, ...figureOf(show, all ? [all] : []) }] }
     }
-  const none = values.get(null)
-  const texts = new Set([...values.keys()].filter((value) => value !== null).map(String))
-  // No filter finds an empty text, nor what is called `none` where that means null.
-  texts.delete('')
-  if (!by.startsWith(analysisPrefix)) texts.delete(noValue)
-  const groups = [...texts].map((text) => {
-    const meant = meaningsOf(text).map((value) => values.get(value) ?? emptyTally)
-    return [text, sumOf(...meant)] as const
-  })
-  const all = none ? [...groups, [noValue, none] as const] : groups
-  return { groups: all.sort(byCalls).slice(0, groupsMax), total }
-}
-
-function byCalls([a, { calls }]: readonly [string, Tally], [b, other]: readonly [string, Tally]): number {
-  return other.calls - calls || (a < b ? -1 : 1)
-}
-
-/** How calls are grouped by values. */
-interface ByValue extends Naming {
-  /** The name in call_values of further groups of a call. */
-  under?: string
-}
-
-function namingOf(reading: Reading): ByValue {
-  const { by, projectId } = reading
-  const period = periodOf(reading)
-  const counted = (name: CountedName) => ({
-    rows: countsByValue(projectId, name, period),
-    name: sql`value ->> '$'`,
-  })
-  switch (by) {
-    case null:
-      return { counted: { periods: [[null, period.from, period.to]] }, ofQuarter: () => null }
-    case 'source':
-      return { name: sql`calls.source`, counted: counted(by) }
-    case 'endedReason':
-      return { name: sql`calls.ended_reason`, counted: counted(by) }
-    case 'evaluation':
-      return { name: sql`calls.evaluation` }
-    case 'agentId':
-      return { name: sql`calls.agent_id`, counted: counted(by), under: 'otherAgentId' }
-    case 'label':
-      return { name: sql`case when ${unlabelled.check} then null else '' end`, under: by }
-    default:
-      return { name: sql`''`, under: by }
+    if (isOfTime(first))
+      return { ...shape, data: byTime(answer, new TimeGroups(first, zone), search, first, show) }
+    const again = async (text: string) => {
+      const condition = toMemberCondition(first, [text])
+      if (typeof condition === 'string') return []
+      const narrower = { ...search, conditions: [...search.conditions, condition] }
+      return (await ask({ of: measure.of, by: [], percents: percentsOf(show) }, narrower)).groups
+    }
+    return { ...shape, data: await byValue(answer, first, show, again) }
   }
 }
 
-function periodOf({ search: { from = allTime.from, to = allTime.to } }: Reading): Period {
-  return { from, to }
+type Ask = (question: AskedQuestion, search?: CallSearch) => Promise<Answer>
+
+/** The groups of time from the first call, or `from`, to the last one, or `to`. */
+function byTime(
+  answer: Answer,
+  time: TimeGroups,
+  { from, to }: CallSearch,
+  by: GroupedBy,
+  show: Show,
+): Figure[] {
+  const start = from ?? answer.first
+  const end = to ?? (answer.last === null ? null : answer.last + 1)
+  if (start === null || end === null || (from === undefined && answer.total === 0)) return []
+  const names = time.in({ from: start, to: end })
+  if (names.length > groupsMax)
+    throw invalidRequest([
+      { field: 'by', message: `would make more than ${groupsMax} groups of one ${by} each` },
+    ])
+  const groups = new Map(answer.groups.map((group) => [group.names[0], group]))
+  return names.map((name) => {
+    const group = groups.get(name)
+    return { key: time.textOf(name), ...figureOf(show, group ? [group] : []) }
+  })
 }
 
-function callsIn(tallies: Tallies): number {
-  return [...tallies.values()].reduce((sum, { calls }) => sum + calls, 0)
+/** The groups of a filter's values, those of the most calls first. */
+async function byValue(
+  { groups }: Answer,
+  by: GroupedBy,
+  show: Show,
+  again: (text: string) => Promise<Group[]>,
+): Promise<Figure[]> {
+  const known = new Map(groups.map((group) => [group.names[0], group]))
+  const figures: (Figure & { key: string })[] = []
+  for (const { names } of groups) {
+    const [name] = names
+    const text = typeof name === 'string' ? name : noValue
+    // No filter finds an empty text, nor what is called `none` where that means null.
+    if (text === '' || (name !== null && text === noValue && !by.startsWith(analysisPrefix))) continue
+    const group = known.get(name)
+    // `4.0` also finds the number 4, which is in the group of `4`.
+    const isWider =
+      name !== null && by.startsWith(analysisPrefix) && meaningsOf(text).some((one) => String(one) !== text)
+    figures.push({ key: text, ...figureOf(show, isWider ? await again(text) : group ? [group] : []) })
+  }
+  return figures.sort((a, b) => b.calls - a.calls || (a.key < b.key ? -1 : 1)).slice(0, groupsMax)
 }
 
-function tooMany(by: string): AppError {
-  return invalidRequest([
-    { field: 'by', message: `would make more than ${groupsMax} groups of one ${by} each` },
-  ])
+/** Those of two groupings, in the order of the first one, and then by calls. */
+function pairsOf({ groups }: Answer, by: readonly GroupedBy[], zone: string, show: Show): Figure[] {
+  const textOf = by.map((one) => {
+    const time = isOfTime(one) ? new TimeGroups(one, zone) : null
+    return (name: string | number | null | undefined) =>
+      typeof name === 'number' ? (time?.textOf(name) ?? String(name)) : (name ?? noValue)
+  })
+  const calls = new Map<unknown, number>()
+  for (const { names, calls: more } of groups) calls.set(names[0], (calls.get(names[0]) ?? 0) + more)
+  const isByTime = by[0] !== undefined && isOfTime(by[0])
+  return groups
+    .filter(({ names }) => !names.includes(''))
+    .sort((a, b) => {
+      const [first, other] = [a.names[0] ?? null, b.names[0] ?? null]
+      if (first !== other) {
+        if (isByTime) return Number(first) - Number(other)
+        return (calls.get(other) ?? 0) - (calls.get(first) ?? 0) || (String(first) < String(other) ? -1 : 1)
+      }
+      return b.calls - a.calls || (String(a.names[1]) < String(b.names[1]) ? -1 : 1)
+    })
+    .slice(0, groupsMax)
+    .map((group) => ({
+      key: null,
+      keys: group.names.map((name, at) => textOf[at]?.(name) ?? ''),
+      ...figureOf(show, [group]),
+    }))
+}
+
+function groupingOf(by: GroupedBy, zone: string): Grouping {
+  if (isOfTime(by)) return { kind: 'time', unit: by, zone }
+  switch (by) {
+    case 'source':
+      return { kind: 'value', column: 'calls.source' }
+    case 'endedReason':
+      return { kind: 'value', column: 'calls.ended_reason' }
+    case 'evaluation':
+      return { kind: 'value', column: 'calls.evaluation' }
+    case 'isEngaged':
+      return { kind: 'value', column: `iif(calls.is_engaged, 'true', 'false')` }
+    case 'agentId':
+      return { kind: 'value', column: 'calls.agent_id', entries: 'otherAgentId' }
+    case 'label':
+      return { kind: 'value', entries: by, hasNone: true }
+    default:
+      return { kind: 'value', entries: by }
+  }
+}
+
+/** What is shown of the calls of some groups, of which only one has percentiles; null for the value of no numbers. */
+export function figureOf(show: Show, groups: readonly Group[]): { value: number | null; calls: number } {
+  const sum = (of: (group: Group) => number) => groups.reduce((all, group) => all + of(group), 0)
+  const calls = sum((group) => group.calls)
+  const numbers = sum((group) => group.numbers)
+  const value = () => {
+    if (show === 'count') return calls
+    if (numbers === 0) return null
+    switch (show) {
+      case 'sum':
+        return sum((group) => group.sum)
+      case 'avg':
+      case 'share':
+        return sum((group) => group.sum) / numbers
+      case 'min':
+        return Math.min(...groups.map(({ least }) => least))
+      case 'max':
+        return Math.max(...groups.map(({ most }) => most))
+      default:
+        return groups[0]?.percentiles[0] ?? null
+    }
+  }
+  return { value: value(), calls }
 }

@@ -2,13 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
-import type { Period } from '../finding/counts.ts'
-import { FoundPages } from '../finding/found-pages.ts'
 import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
-import type { Figures } from './figures.ts'
+import type { Period } from '../finding/period.ts'
+import { type Figures, figureOf } from './figures.ts'
 import { readFiguresRequest } from './figures-request.ts'
-import { shows } from './measures.ts'
-import { shown, tallyOf } from './tally.ts'
+import { percentsOf, shows } from './measures.ts'
+import { groupOf } from './pass.ts'
 
 /** A figure of the calls of a window of time: of those that were created in it, or completed if it is not their number. */
 export interface Watched {
@@ -87,8 +86,7 @@ export class WindowFigures {
   /** What is shown of calls with these numbers. */
   valueOf(show: string, numbers: readonly (number | null)[]): number | null {
     const known = shows.find((each) => each === show)
-    const all = Float64Array.from(numbers, (number) => number ?? Number.NaN)
-    return known ? shown(known, tallyOf(all)) : null
+    return known ? figureOf(known, [groupOf(numbers, percentsOf(known))]).value : null
   }
 
   /**
@@ -103,15 +101,16 @@ export class WindowFigures {
     const { of, show } = watched
     const db = this.#options.store(projectId).readInBackground
     const { measure, search } = readFiguresRequest({ ...this.queryOf(watched, period), of, show })
-    const found: { at: number; number: number | null }[] = []
-    const pages = new FoundPages(db, projectId, search)
-    for await (const slice of pages.slices(sql`${timeOf(of)} as at, ${measure.number} as number`)) {
-      const columns = { at: sql<number>`at`, number: sql<number | null>`number` }
-      for (const row of await db.select(columns).from(sql`(${slice})`)) found.push(row)
-      if (found.length > numbersMax)
-        throw invalidRequest([{ field: 'filters', message: `find more than ${numbersMax} calls` }])
-    }
-    return found.sort((a, b) => a.at - b.at)
+    const listedAt = of === 'calls' ? 'calls.created_at' : 'calls.completed_at'
+    const question = { of: measure.of, by: [], percents: [], listedAt }
+    const { listed, total } = await this.#options.figures.ask(db, projectId, search, question)
+    if (total > numbersMax)
+      throw invalidRequest([{ field: 'filters', message: `find more than ${numbersMax} calls` }])
+    const { at, numbers } = listed ?? { at: [], numbers: [] }
+    return at
+      .map((each, place) => ({ at: each, number: numbers[place] ?? null }))
+      .map((each) => (Number.isNaN(each.number) ? { ...each, number: null } : each))
+      .sort((a, b) => a.at - b.at)
   }
 }
 

@@ -87,7 +87,7 @@ export function meaningsOf(text: string): (string | number | boolean)[] {
 }
 
 /** Writes a value as triggers do. */
-export function toValue(name: string, value: unknown): string {
+function toValue(name: string, value: unknown): string {
   return JSON.stringify([name, value])
 }
 

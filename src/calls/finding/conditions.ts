@@ -8,47 +8,32 @@ import {
   labelValue,
   markValue,
   recordingValue,
-  toValue,
   valuesMeant,
 } from './call-values.ts'
-import type { Counted, Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
+import type { Period } from './period.ts'
 import type { SearchedWord } from './word-query.ts'
 
 /** What a call must meet to be listed. */
 export interface Condition {
+  /** Of a row of `calls`. */
   check: SQL
-  path: Path
-  /** Values of a column, which call_counts has. */
-  counted?: Counted
-  /** The check of the column alone, and where further calls with these values are. */
-  others?: { check: SQL; path: Path }
+  /** Where its calls are listed, unless they can only be looked for among all. */
+  list?: CallList
   /** When its calls were completed: at or after, and before. */
   completed?: Partial<Period>
+  /** Values in call_values that meet it as well. Most projects have none of them, and then `check` becomes `own`. */
+  others?: { values: readonly string[]; own: SQL }
 }
 
-/** An index range, or several, with the calls that meet a condition. */
-export interface Path {
-  ranges: Range[]
-  /** Instead of ranges: the words of the calls' numbers, of which a call has any. */
-  words?: readonly SearchedWord[]
-  /** Whether each range is ordered by time, and no call is in two of them. */
-  isOrdered: boolean
-  /** Whether it has only the calls of values that few have: see counts.ts. */
-  isOfFew?: boolean
-  /** Whether it has further calls, which do not meet the condition. */
-  isWider?: boolean
-  /** Whether its index has every column that lists filter by. */
-  isCovering?: boolean
-}
-
-interface Range {
-  /** The table, under the name that `where` uses. Its rows have `project_id`, `created_at` and `seq`. */
-  table: 'calls' | 'call_values'
-  /** The index to read, unless it is the primary key; null for the calls' row numbers. */
-  index?: string | null
-  where: SQL
-}
+/** Where calls that meet a condition are listed, in the order in which lists are tried. */
+export type CallList =
+  /** By an index of their own: ids, sets, live calls. */
+  | { kind: 'rows'; index: string | null; where: SQL }
+  /** By the words of their numbers. If `isWider`, other calls are listed, too. */
+  | { kind: 'numbers'; words: readonly SearchedWord[]; isWider: boolean }
+  /** Under any of these values in call_values, by time. If they are `disjoint`, no call is under two of them. */
+  | { kind: 'values'; values: readonly string[]; areDisjoint: boolean }
 
 /** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
 type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
@@ -70,24 +55,22 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'mark': {
       const { choices, kind } = filter
       if (!areAmong(choices, values)) return oneOf(choices)
-      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
+      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { areDisjoint: true }), values)
       return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value': {
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
-      return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
+      return anyValue(filter, texts, 'more' in filter ? valuesGiven(agentValue, values) : [])
     }
     case 'given': {
       const [stored, none] = filter.name === 'label' ? [labelValue, unlabelled] : [assigneeValue, unassigned]
       const given = ofValues(stored, values)
-      return values.includes(noValue) ? either(none, given, values) : given
+      return values.includes(noValue) ? either(none, given) : given
     }
     case 'state': {
       if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
       const inState = ofValues(recordingValue, values)
-      return values.includes(noValue)
-        ? either(without(isNull(calls[filter.column])), inState, values)
-        : inState
+      return values.includes(noValue) ? either(without(isNull(calls[filter.column])), inState) : inState
     }
     case 'exact':
       // An unescaped plus arrives as a space.
@@ -109,26 +92,26 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
       return 'is the id of no criterion: those have 1 to 40 characters of a-z 0-9 _'
     if (!areAmong(verdicts, texts)) return oneOf(verdicts)
   }
-  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { areDisjoint: true })
 }
 
 /** @param values as call_values holds them */
-export function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
-  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
-  const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
-    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
-  return { check, path: { ranges, isOrdered } }
+function anyOf(values: readonly string[], { areDisjoint }: { areDisjoint: boolean }): Condition {
+  return { check: isUnderAny(values), list: { kind: 'values', values, areDisjoint } }
 }
 
-/** @param where about `call_values` */
-function within(where: SQL): Range {
-  return { table: 'call_values', where }
+function isUnderAny(values: readonly string[]): SQL {
+  return sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
+    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
 }
 
 /** Calls with any of the values but `none`, of which a call may have several. */
 function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
-  const stored = values.filter((value) => value !== noValue).map(toValue)
-  return anyOf(stored, { isOrdered: values.length === 1 })
+  return anyOf(valuesGiven(toValue, values), { areDisjoint: values.length === 1 })
+}
+
+function valuesGiven(toValue: (value: string) => string, values: readonly string[]): string[] {
+  return values.filter((value) => value !== noValue).map(toValue)
 }
 
 function areAmong(choices: readonly string[], values: readonly string[]): boolean {
@@ -140,30 +123,24 @@ function oneOf(choices: readonly string[]): string {
 }
 
 /** Calls without a label. */
-export const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
 
 const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
 
-/** Calls without something, by time. */
+/** Calls without something. */
 function without(check: SQL): Condition {
-  return {
-    check,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_created_at', where: check }], isOrdered: true },
-  }
+  return { check }
 }
 
-/** Calls that meet one of two conditions; with one value, none meets both. */
-function either(a: Condition, b: Condition, { length }: readonly unknown[]): Condition {
-  const ranges = [...a.path.ranges, ...b.path.ranges]
-  return { check: sql`(${a.check} or ${b.check})`, path: { ...a.path, ranges, isOrdered: length === 1 } }
+/** Calls that meet one of two conditions. */
+function either(a: Condition, b: Condition): Condition {
+  return { check: sql`(${a.check} or ${b.check})` }
 }
 
 /** Calls with a mark, calls without it, or all calls. */
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
-  const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
-  const range: Range = { table: 'calls', index: 'calls_by_created_at', where: check }
-  return { check, path: { ranges: [range], isOrdered: true } }
+  return { check: values.includes('true') ? sql`true` : sql`not ${has.check}` }
 }
 
 /**
@@ -179,28 +156,22 @@ function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)]
 }
 
-/** @param more further calls with the values */
+/** @param others values in call_values that meet it as well */
 function anyValue(
-  { name, column }: { name: string; column: Column },
+  { column }: { column: Column },
   values: readonly (string | number | null)[],
-  more?: Condition,
+  others: readonly string[] = [],
 ): Condition {
-  const checks = distinct(values).map((value) =>
-    value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
+  const own = any(
+    distinct(values).map((value) =>
+      value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
+    ),
   )
-  const counted = { name, values: distinct(values).map((value) => JSON.stringify(value)) }
-  const check = any(checks)
-  if (column === 'evaluation')
-    return {
-      check,
-      path: { ranges: checks.map((where) => by(column, where)), isOrdered: true, isCovering: true },
-      counted,
-    }
-  const ranges = distinct(values).map((value) => within(sql`call_values.value = ${toValue(name, value)}`))
-  const own: Condition = { check, path: { ranges, isOrdered: true, isOfFew: true }, counted }
-  return more && more.path.ranges.length > 0
-    ? { ...own, ...either(own, more, values), others: { check, path: more.path } }
-    : own
+  // All other calls are completed, and the live ones are few.
+  const isLive = column === 'status' && values.every((value) => value === 'live')
+  if (isLive) return ofLive(own)
+  if (others.length === 0) return { check: own }
+  return { check: sql`(${own} or ${isUnderAny(others)})`, others: { values: others, own } }
 }
 
 function anyNumber(
@@ -211,7 +182,7 @@ function anyNumber(
     (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
   )
   const words = distinct(numbers.map((number) => digitsOf(number ?? ''))).map(hasDigits)
-  return { check: any(checks), path: { ranges: [], words, isOrdered: false, isWider: true } }
+  return { check: any(checks), list: { kind: 'numbers', words, isWider: true } }
 }
 
 /** @param text must have a digit */
@@ -234,27 +205,7 @@ export function hasNumber(digits: string, codes: readonly string[]): Condition {
     sql`substr(${number}, ${-digits.length}) = ${digits}`,
   ])
   const words = [...starts.map(beginsWithDigits), endsWithDigits(digits)]
-  return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
-}
-
-/** The conditions, with two bounds of one column as one: together they may have few calls. */
-export function joinBounds(conditions: readonly Condition[]): Condition[] {
-  return (['duration', 'completedAt'] as const).reduce<Condition[]>(
-    (joined, column) => {
-      const { index } = by(column, sql`true`)
-      const bounds = joined.filter(({ path: { ranges } }) => ranges[0]?.index === index)
-      if (bounds.length < 2) return joined
-      const check = sql.join(
-        bounds.map((bound) => bound.check),
-        sql` and `,
-      )
-      const others = joined.filter((condition) => !bounds.includes(condition))
-      const path = { ranges: [by(column, check)], isOrdered: false }
-      const completed = { ...bounds[0]?.completed, ...bounds[1]?.completed }
-      return [...others, { check, path, ...(column === 'completedAt' && { completed }) }]
-    },
-    [...conditions],
-  )
+  return { check: any(ends), list: { kind: 'numbers', words, isWider: false } }
 }
 
 /** The calls with these ids. */
@@ -267,7 +218,7 @@ export function isInSet(projectId: number, id: string): Condition {
   const check = sql`calls.seq in (
     select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
     where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
-  return { check, path: { ranges: [{ table: 'calls', index: null, where: check }], isOrdered: false } }
+  return { check, list: { kind: 'rows', index: null, where: check } }
 }
 
 /** Live calls of which nothing was heard for half an hour, by the database's clock, or all other calls. */
@@ -275,10 +226,13 @@ export function isSilent(silent: boolean): Condition {
   const heard = sql`heard_at < unixepoch('subsec') * 1000 - ${silentAfterMs}`
   const where = sql`(calls.status = 'live' and calls.${heard})`
   if (!silent) return without(sql`not ${where}`)
-  return {
-    check: where,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_heard_at', where }], isOrdered: false },
-  }
+  return ofLive(where)
+}
+
+/** The index is of live calls alone, which a parameter could not tell. */
+function ofLive(check: SQL): Condition {
+  const where = sql`calls.status = 'live' and ${check}`
+  return { check, list: { kind: 'rows', index: 'calls_by_heard_at', where } }
 }
 
 /** The call that a trace tells of, as long as its spans are kept. */
@@ -293,7 +247,7 @@ export function beginsWithId(start: string): Condition {
 }
 
 function byId(check: SQL): Condition {
-  return { check, path: { ranges: [by('id', check)], isOrdered: false } }
+  return { check, list: { kind: 'rows', index: 'calls_by_id', where: check } }
 }
 
 function toBound(
@@ -309,9 +263,8 @@ function toBound(
     most: sql`${calls[column]} <= ${bound}`,
   }
   const check = checks[kind]
-  const path = { ranges: [by(column, check)], isOrdered: false }
   const completed = kind === 'since' ? { from: Number(bound) } : { to: Number(bound) }
-  return { check, path, ...(column === 'completedAt' && { completed }) }
+  return { check, ...(column === 'completedAt' && { completed }) }
 }
 
 function readNumber([text = '']: readonly string[]): number | string {
@@ -320,10 +273,6 @@ function readNumber([text = '']: readonly string[]): number | string {
   return isNumber && Number.isFinite(Number(text))
     ? Number(text)
     : 'must be a number of seconds, such as 90 or 1.5'
-}
-
-function by(column: Column, where: SQL): Range {
-  return { table: 'calls', index: `calls_by_${calls[column].name}`, where }
 }
 
 function any(checks: SQL[]): SQL {

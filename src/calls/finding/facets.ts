@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { callValues } from '../../db/schema.ts'
+import { calls, callValues } from '../../db/schema.ts'
+import type { Figures } from '../figures/figures.ts'
 import { callFilters, type ValueFilter } from '../filters.ts'
 import { readAgentNames } from './agent-names.ts'
 import { isUnder } from './call-values.ts'
-import { countsOfAllTime } from './counts.ts'
+import { newestFirst } from './place.ts'
 
 const facetValuesMax = 50
 
@@ -19,42 +20,51 @@ interface FacetValue {
 }
 
 /** Reads the counts of each filter's values. */
-export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
+export async function readFacets(
+  db: ReadDatabase,
+  figures: Pick<Figures, 'ask'>,
+  projectId: number,
+): Promise<CallFacets> {
   const facets: CallFacets = {}
-  for (const filter of callFilters) {
-    if (filter.kind !== 'value') continue
-    facets[filter.name] = await db
-      .select({ value: sql<string>`value ->> '$' as value`, calls: sql<number>`calls` })
-      .from(sql`(${countsOfAllTime(projectId, filter.name)}) as counted`)
-      .where(sql`counted.value <> 'null'`)
-      .orderBy(sql`calls desc`, sql`value`)
-      .limit(facetValuesMax)
+  const filters = callFilters.filter((filter) => filter.kind === 'value')
+  const answers = await Promise.all(
+    filters.map(({ name, column }) => {
+      const more = name === 'agentId' ? { entries: 'otherAgentId' } : {}
+      const by = [{ kind: 'value' as const, column: `calls.${calls[column].name}`, ...more }]
+      const question = { of: null, by, percents: [], wantsNewest: name === 'agentId' }
+      return figures.ask(db, projectId, { conditions: [], order: newestFirst }, question, { mayBeOld: true })
+    }),
+  )
+  for (const [at, { name }] of filters.entries()) {
+    const groups = answers[at]?.groups ?? []
+    facets[name] = firstOf(
+      groups.flatMap(({ names: [value], calls }) => (typeof value === 'string' ? [{ value, calls }] : [])),
+    )
+    if (name !== 'agentId') continue
+    const newest = new Map(groups.map(({ names: [value], newest }) => [value, newest]))
+    const labels = await readAgentNames(
+      db,
+      facets[name].map(({ value }) => [value, newest.get(value) ?? 0]),
+    )
+    facets[name] = facets[name].map((agent) => {
+      const label = labels.get(agent.value)
+      return label ? { ...agent, label } : agent
+    })
   }
-  facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'otherAgentId'))])
-  const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
-  facets.agentId = facets.agentId?.map((agent) => {
-    const label = names.get(agent.value)
-    return label ? { ...agent, label } : agent
-  })
   facets.label = await readValues(db, projectId, 'label')
   facets.assignee = await readValues(db, projectId, 'assignee')
   return facets
 }
 
-function sumOf(values: readonly FacetValue[]): FacetValue[] {
-  const counts = new Map<string, number>()
-  for (const { value, calls } of values) counts.set(value, (counts.get(value) ?? 0) + calls)
-  return [...counts]
-    .map(([value, calls]) => ({ value, calls }))
-    .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
-    .slice(0, facetValuesMax)
+function firstOf(values: readonly FacetValue[]): FacetValue[] {
+  return values.toSorted((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1)).slice(0, facetValuesMax)
 }
 
-/** Labels, assignees or agents in call_values, without those so long that only their hash is stored. */
+/** Labels or assignees in call_values, without those so long that only their hash is stored. */
 async function readValues(
   db: ReadDatabase,
   projectId: number,
-  name: 'label' | 'assignee' | 'otherAgentId',
+  name: 'label' | 'assignee',
 ): Promise<FacetValue[]> {
   return await db
     .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })

@@ -11,7 +11,7 @@ import { type CallQuery, type CallSearch, valuesOf } from '../finding/call-query
 import { type Condition, hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages, sizesOf } from '../finding/found-pages.ts'
-import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
+import { type Cursors, reversed, type TimeOrder } from '../finding/place.ts'
 import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
 import {
   criteriaJudged,
@@ -160,11 +160,11 @@ export async function findNeighbours(
   const { search, valueOrder } = await readSearchBox(db, projectId, query, { conditions })
   if (valueOrder) return await findSortedNeighbours(db, projectId, id, search, valueOrder)
   const [after] = await db
-    .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
+    .select({ createdAt: calls.createdAt, id: calls.id })
     .from(calls)
     .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
   if (!after) throw callNotFound()
-  const firstOf = async (order: CallOrder) => {
+  const firstOf = async (order: TimeOrder) => {
     const { places } = await new FoundPages(db, projectId, { ...search, order }).page(1, { after })
     return places[0]?.id ?? null
   }
