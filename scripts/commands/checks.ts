@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { recount, wrongCounts } from '../../src/calls/finding/counts.ts'
+import { recount, wrongTotals } from '../../src/calls/finding/counts.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
 import { troubleOf } from '../../src/db/damage.ts'
@@ -166,7 +166,7 @@ function inMegabytes(bytes: number): string {
 
 /** The projects whose call counts are wrong; none after a repair. */
 async function findMiscounted({ read, write }: Services['database'], repair: boolean): Promise<number[]> {
-  const rows = await read.all<{ project_id: number }>(sql.raw(wrongCounts))
+  const rows = await read.all<{ project_id: number }>(sql.raw(wrongTotals))
   const projects = rows.map(({ project_id }) => project_id)
   if (!repair) return projects
   for (const projectId of projects) await recount(write, projectId)

@@ -205,24 +205,10 @@ export const calls = sqliteTable(
       table.callerDigits,
       table.calledDigits,
     ),
-    index('calls_by_evaluation').on(
-      table.projectId,
-      table.evaluation,
-      table.createdAt,
-      table.id,
-      table.status,
-      table.isEngaged,
-      table.duration,
-      table.endedReason,
-      table.source,
-      table.agentId,
-    ),
     // As narrow as can be, since each call that is completed pays for it.
     index('calls_by_completed_at')
       .on(table.projectId, table.completedAt)
       .where(sql`completed_at is not null`),
-    index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
-    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
     index('calls_by_change').on(table.projectId, table.changeSeq),
     // Of live calls alone, to find the silent ones: see src/calls/keeping/silence.ts.
     index('calls_by_heard_at')
@@ -231,32 +217,9 @@ export const calls = sqliteTable(
   ],
 )
 
-/** How many calls of a period have a value: see src/calls/finding/counts.ts. Triggers keep them. WITHOUT ROWID. */
-export const callCounts = sqliteTable(
-  'call_counts',
-  {
-    projectId: projectId(),
-    /** The end of the period, so that what a new call changes lies together. */
-    until: integer().notNull(),
-    /** A filter, or nothing for all calls of a quarter of an hour. */
-    name: text().notNull(),
-    /** JSON. Of durations the tens of seconds that they begin with. */
-    value: text().notNull(),
-    calls: integer().notNull(),
-    success: integer().notNull(),
-    fail: integer().notNull(),
-    unevaluated: integer().notNull(),
-    engaged: integer().notNull(),
-    /** Of all time: whether call_values has all of its calls. */
-    isFew: integer('is_few', { mode: 'boolean' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.projectId, table.until, table.name, table.value] })],
-)
-
 /**
  * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/finding/call-values.ts.
- * Triggers keep what `calls.value_list` has, and what few calls have of the columns. WITHOUT ROWID, since it is an index of
- * its own.
+ * Triggers keep what `calls.value_list` has. WITHOUT ROWID, since it is an index of its own.
  */
 export const callValues = sqliteTable(
   'call_values',

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
@@ -8,12 +8,11 @@ import { analysisPrefix, noValue } from '../filters.ts'
 import type { CallQuery } from '../finding/call-query.ts'
 import { meaningsOf } from '../finding/call-values.ts'
 import { unlabelled } from '../finding/conditions.ts'
-import { allTime, type CountedName, countsByValue, type Period } from '../finding/counts.ts'
+import { allTime } from '../finding/counts.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
-import { KnownNumbers } from './known-numbers.ts'
-import { type Naming, type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
+import { type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
 import { emptyTally, shown, sumOf, type Tally } from './tally.ts'
 import { groupsMax, TimeGroups } from './time-groups.ts'
 
@@ -38,17 +37,14 @@ interface Groups {
 interface FiguresOptions {
   store: StoreOf
   settingsOf: SettingsOf
-  known?: KnownNumbers
 }
 
 /** Figures of the calls that filters find. */
 export class Figures {
   readonly #options: FiguresOptions
-  readonly #known: KnownNumbers
 
   constructor(options: FiguresOptions) {
     this.#options = options
-    this.#known = options.known ?? new KnownNumbers()
   }
 
   /**
@@ -74,8 +70,7 @@ export class Figures {
 
   async #readOf(projectId: number, request: FiguresRequest, db: ReadDatabase): Promise<FiguresOfCalls> {
     const { of, show, by, search } = request
-    const known = this.#known
-    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search), known }
+    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search) }
     const isByTime = by === 'day' || by === 'hour'
     const { groups, total } = isByTime
       ? await groupByTime(reading, by, (await this.#options.settingsOf(projectId)).timeZone)
@@ -93,12 +88,7 @@ async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | 
   const aheadAt = reading.aheadAt ?? clockOf(zone ?? 'UTC') ?? (() => 0)
   const time = new TimeGroups(by, { from: start, to: to ?? allTime.to }, aheadAt)
   if (to !== undefined && time.names.length > groupsMax) throw tooMany(by)
-  const name = time.nameOf(sql`calls.created_at`)
-  const ofQuarter = (start: number) => time.nameAt(start)
-  const tallies = await readTallies(reading, {
-    name,
-    ...(time.isOfQuarters && { counted: time, ofQuarter }),
-  })
+  const tallies = await readTallies(reading, time.nameOf(sql`calls.created_at`))
   const found = [...tallies.keys()].map(Number)
   const first = from === undefined ? Math.min(...found) : Number.NEGATIVE_INFINITY
   const last = to === undefined ? Math.max(...found) : Number.POSITIVE_INFINITY
@@ -112,8 +102,8 @@ async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | 
 /** The groups of a filter's values, those of the most calls first; or all calls. */
 async function groupByValue(reading: Reading): Promise<Groups> {
   const { by } = reading
-  const { under, ...naming } = namingOf(reading)
-  const tallies = await readTallies(reading, naming)
+  const { name, under } = namingOf(by)
+  const tallies = await readTallies(reading, name)
   const total = callsIn(tallies)
   if (by === null) return { groups: [[null, tallies.get(null) ?? emptyTally]], total }
   const values: Map<unknown, Tally> = new Map(tallies)
@@ -140,38 +130,30 @@ function byCalls([a, { calls }]: readonly [string, Tally], [b, other]: readonly 
 }
 
 /** How calls are grouped by values. */
-interface ByValue extends Naming {
+interface ByValue {
+  /** The name of a call's group; absent if all calls are one. */
+  name?: SQL
   /** The name in call_values of further groups of a call. */
   under?: string
 }
 
-function namingOf(reading: Reading): ByValue {
-  const { by, projectId } = reading
-  const period = periodOf(reading)
-  const counted = (name: CountedName) => ({
-    rows: countsByValue(projectId, name, period),
-    name: sql`value ->> '$'`,
-  })
+function namingOf(by: FiguresRequest['by']): ByValue {
   switch (by) {
     case null:
-      return { counted: { periods: [[null, period.from, period.to]] }, ofQuarter: () => null }
+      return {}
     case 'source':
-      return { name: sql`calls.source`, counted: counted(by) }
+      return { name: sql`calls.source` }
     case 'endedReason':
-      return { name: sql`calls.ended_reason`, counted: counted(by) }
+      return { name: sql`calls.ended_reason` }
     case 'evaluation':
       return { name: sql`calls.evaluation` }
     case 'agentId':
-      return { name: sql`calls.agent_id`, counted: counted(by), under: 'otherAgentId' }
+      return { name: sql`calls.agent_id`, under: 'otherAgentId' }
     case 'label':
       return { name: sql`case when ${unlabelled.check} then null else '' end`, under: by }
     default:
       return { name: sql`''`, under: by }
   }
-}
-
-function periodOf({ search: { from = allTime.from, to = allTime.to } }: Reading): Period {
-  return { from, to }
 }
 
 function callsIn(tallies: Tallies): number {

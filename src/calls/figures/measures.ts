@@ -14,20 +14,17 @@ export interface Measure {
   shows: readonly [Show, ...Show[]]
   /** The number of a row of `calls`, or null if it has none. A share is the average of zeros and ones. */
   number: SQL
-  /** Whether call_counts has it: the number of calls, or their evaluation. */
-  isCounted?: true
 }
 
 /** By name. Beside them there are `analysis.KEY` and `criterion.ID`. */
 export const measures = {
-  calls: { shows: ['count'], number: sql`null`, isCounted: true },
+  calls: { shows: ['count'], number: sql`null` },
   duration: { shows: ofNumbers, number: sql`case when calls.status = 'completed' then calls.duration end` },
   costUsd: { shows: ofNumbers, number: sql`${calls.costUsd}` },
   latencyMs: { shows: ofNumbers, number: sql`${calls.latencyMs}` },
   success: {
     shows: ['share'],
     number: oneOrZero(sql`calls.evaluation = 'success'`, sql`calls.evaluation = 'fail'`),
-    isCounted: true,
   },
 } satisfies Record<string, Measure>
 

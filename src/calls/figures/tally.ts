@@ -9,9 +9,8 @@ export interface Tally {
   sum: number
   least: number
   most: number
-  /** All numbers, if a percentile is to be shown: some in any order, the others in parts of which each is sorted. */
+  /** All numbers in any order, if a percentile is to be shown. */
   ranked: readonly Float64Array[]
-  sorted: readonly Float64Array[]
 }
 
 export const emptyTally: Tally = {
@@ -21,7 +20,6 @@ export const emptyTally: Tally = {
   least: Number.POSITIVE_INFINITY,
   most: Number.NEGATIVE_INFINITY,
   ranked: [],
-  sorted: [],
 }
 
 /** Columns of a query that groups rows with a `number`: no more than are needed, since each takes a tenth of the time. */
@@ -56,7 +54,6 @@ export function toTally({ calls, numbers, sum, least, most, ranked }: TallyRow):
     least: least ?? emptyTally.least,
     most: most ?? emptyTally.most,
     ranked: ranked ? [Float64Array.from(JSON.parse(`[${ranked}]`) as number[])] : [],
-    sorted: [],
   }
 }
 
@@ -71,20 +68,11 @@ export function tallyOf(all: Float64Array): Tally {
     if (number > most) most = number
   }
   const ranked = numbers === all.length ? all : all.filter((number) => !Number.isNaN(number))
-  return { calls: all.length, numbers, sum, least, most, ranked: [ranked], sorted: [] }
-}
-
-/** The same, with its numbers sorted: a percentile of many such tallies is found soon. */
-export function sortedTally(tally: Tally): Tally {
-  return { ...tally, ranked: [], sorted: tally.ranked.map((part) => part.toSorted()) }
+  return { calls: all.length, numbers, sum, least, most, ranked: [ranked] }
 }
 
 export function sumOf(...tallies: Tally[]): Tally {
-  const sum = {
-    ...emptyTally,
-    ranked: tallies.flatMap(({ ranked }) => ranked),
-    sorted: tallies.flatMap(({ sorted }) => sorted),
-  }
+  const sum = { ...emptyTally, ranked: tallies.flatMap(({ ranked }) => ranked) }
   for (const { calls, numbers, sum: own, least, most } of tallies) {
     sum.calls += calls
     sum.numbers += numbers
@@ -122,47 +110,15 @@ export function shown(show: Show, tally: Tally): number | null {
 const ranks = { p50: 50, p95: 95 }
 
 /** The least number that so many percent of all numbers do not exceed. */
-function nearestRank({ ranked, sorted, least, most }: Tally, percent: number): number | null {
-  const parts = [...ranked, ...sorted]
-  const count = parts.reduce((sum, { length }) => sum + length, 0)
-  const place = Math.ceil((percent * count) / 100) - 1
-  if (ranked.length === 0) return smallestOf(sorted, place, { least, most })
+function nearestRank({ ranked }: Tally, percent: number): number | null {
+  const count = ranked.reduce((sum, { length }) => sum + length, 0)
   const numbers = new Float64Array(count)
   let at = 0
-  for (const part of parts) {
+  for (const part of ranked) {
     numbers.set(part, at)
     at += part.length
   }
-  return smallest(numbers, place)
-}
-
-/** The number that would stand at this place if all parts, each of them sorted, were sorted as one. */
-function smallestOf(
-  parts: readonly Float64Array[],
-  place: number,
-  { least, most }: Pick<Tally, 'least' | 'most'>,
-): number {
-  const upTo = (number: number) => parts.reduce((sum, part) => sum + countUpTo(part, number), 0)
-  if (upTo(least) > place) return least
-  // More numbers than the place are up to `high`, and not up to `low`, until no other lies between the two.
-  let [low, high] = [least, most]
-  for (;;) {
-    const middle = Number.isFinite(low + high) ? (low + high) / 2 : low / 2 + high / 2
-    if (middle <= low || middle >= high) return high
-    if (upTo(middle) > place) high = middle
-    else low = middle
-  }
-}
-
-/** How many numbers of a sorted array are not greater. */
-function countUpTo(sorted: Float64Array, number: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((sorted[middle] ?? number) <= number) low = middle + 1
-    else high = middle
-  }
-  return low
+  return smallest(numbers, Math.ceil((percent * count) / 100) - 1)
 }
 
 /** The number that would stand at this place if they were sorted: https://en.wikipedia.org/wiki/Quickselect */

@@ -1,12 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { partsOf, type ZonePart } from '../../text/zone.ts'
-import { dayMs, quarterMs } from '../finding/counts.ts'
+import { dayMs } from '../finding/counts.ts'
 
 export const groupsMax = 1_000
 const unitMs = { day: dayMs, hour: 3_600_000 }
 export type TimeUnit = keyof typeof unitMs
-/** The name of a group, when it begins, and when it ends. */
-export type NamedPeriod = readonly [name: number | null, from: number, to: number]
 /** Added before a division, which rounds towards zero: local times may lie before 1970. */
 const beforeMs = 2 * dayMs
 
@@ -16,8 +14,6 @@ const beforeMs = 2 * dayMs
  */
 export class TimeGroups {
   readonly names: readonly number[]
-  /** In their order. A group that a change of the zone's offset cuts has two; what comes after all has the name null. */
-  readonly periods: readonly NamedPeriod[]
   readonly #unit: TimeUnit
   readonly #parts: readonly ZonePart[]
 
@@ -27,17 +23,14 @@ export class TimeGroups {
     const until = Math.min(to, from + (groupsMax + 2) * (unitMs[unit] + unitMs.hour))
     this.#parts = partsOf({ from, to: until }, aheadAt)
     const names = new Set<number>()
-    const periods: NamedPeriod[] = []
     let reached = from
     for (const part of this.#parts)
       while (reached < part.to && names.size <= groupsMax) {
         const [name, end] = [this.#nameIn(part, reached), Math.min(this.#endOf(part, reached), part.to)]
         names.add(name)
-        periods.push([name, reached, end])
         reached = end
       }
     this.names = [...names]
-    this.periods = reached < to ? [...periods, [null, reached, to]] : periods
   }
 
   /** The name of the group of an instant; null beyond all groups. */
@@ -52,22 +45,10 @@ export class TimeGroups {
     return branches.length === 0 ? sql`null` : sql`case ${sql.join(branches, sql` `)} end`
   }
 
-  /** The same for a number. */
-  nameAt(at: number): number | null {
-    const part = this.#parts.find(({ to }) => at < to)
-    return part ? this.#nameIn(part, at) : null
-  }
-
   /** `2026-03-29`, or the ISO time at which the hour starts. */
   textOf(name: number): string {
     const text = new Date(name).toISOString()
     return this.#unit === 'day' ? text.slice(0, 10) : text
-  }
-
-  /** Whether each group has whole quarters of an hour, but for the first and the last one. */
-  get isOfQuarters(): boolean {
-    const changes = this.#parts.slice(1).map(({ from }) => from)
-    return [...changes, ...this.#parts.map(({ ahead }) => ahead)].every((ms) => ms % quarterMs === 0)
   }
 
   #nameIn(part: ZonePart, at: number): number {

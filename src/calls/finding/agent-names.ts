@@ -33,35 +33,39 @@ export function otherAgentsIn(details: string | null, own: string | null): strin
   return [...agents].filter((id) => id !== own).slice(0, otherAgentsMax)
 }
 
-/** The names of agents in their newest calls, by id. Agents without names are left out. */
+/** Names are looked for in so many calls at once, which takes a few milliseconds, and in so many in all. */
+const windowCalls = 4_000
+const windowsMax = 25
+
+/** The names of agents in their newest calls, by id: of agents of the newest 100,000 calls. Others have none. */
 export async function readAgentNames(
   db: ReadDatabase,
   projectId: number,
   agentIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const rows = await db
-    .select({
-      id: sql<string>`wanted.value`,
-      start: sql<
-        string | null
-      >`(select ${detailsStart} from calls where calls.seq = ${newestSeq(projectId)})`,
-    })
-    .from(sql`json_each(${JSON.stringify(agentIds)}) as wanted`)
-  return new Map(
-    rows.flatMap(({ id, start }) => {
+  const names = new Map<string, string>()
+  const unseen = new Set(agentIds)
+  let before: number | null = Number.MAX_SAFE_INTEGER
+  for (let window = 0; window < windowsMax && unseen.size > 0 && before !== null; window++) {
+    const rows: { id: string; start: string | null }[] = await db
+      .select({
+        id: sql<string>`newest.agent_id`,
+        start: sql<string | null>`(select ${detailsStart} from calls where calls.seq = newest.seq)`,
+      })
+      .from(sql`(
+        select agent_id, seq, max(created_at) from (
+          select agent_id, seq, created_at from calls indexed by calls_by_created_at
+          where project_id = ${projectId} and created_at < ${before} order by created_at desc limit ${windowCalls})
+        where agent_id in (select value from json_each(${JSON.stringify([...unseen])})) group by agent_id) as newest`)
+    for (const { id, start } of rows) {
+      unseen.delete(id)
       const name = readAgentName(start)
-      return name ? [[id, name] as const] : []
-    }),
-  )
-}
-
-/** The newest call of the agent that is `wanted`: of few calls in call_values, of many among all calls. */
-function newestSeq(projectId: number): SQL {
-  const value = sql`'["agentId",' || json_quote(wanted.value) || ']'`
-  const among = sql`where project_id = ${projectId}`
-  const newest = sql`order by created_at desc limit 1`
-  return sql`case when exists (select 1 from call_counts ${among} and until = ${Number.MAX_SAFE_INTEGER}
-      and name = 'agentId' and value = json_quote(wanted.value) and is_few)
-    then (select seq from call_values ${among} and value = ${value} ${newest})
-    else (select seq from calls indexed by calls_by_created_at ${among} and agent_id = wanted.value ${newest}) end`
+      if (name) names.set(id, name)
+    }
+    const rest: { at: number | null }[] = await db.select({ at: sql<number | null>`at` }).from(sql`(
+      select (select created_at from calls indexed by calls_by_created_at
+        where project_id = ${projectId} and created_at < ${before} order by created_at desc limit 1 offset ${windowCalls - 1}) as at)`)
+    before = rest[0]?.at ?? null
+  }
+  return names
 }

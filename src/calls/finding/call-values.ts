@@ -11,7 +11,7 @@ const valueCharsMax = 200
 /**
  * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
  * analysis, as `["analysis.KEY",VALUE]`, each label, the assignee and each mark of its review, the verdict on each criterion, the state of
- * its recording, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
+ * its recording, and the agents beside its own.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
@@ -86,7 +86,7 @@ export function meaningsOf(text: string): (string | number | boolean)[] {
   return values
 }
 
-/** Writes a value as triggers do. */
+/** A value as call_values has it. */
 export function toValue(name: string, value: unknown): string {
   return JSON.stringify([name, value])
 }

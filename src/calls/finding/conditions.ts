@@ -8,10 +8,9 @@ import {
   labelValue,
   markValue,
   recordingValue,
-  toValue,
   valuesMeant,
 } from './call-values.ts'
-import type { Counted, Period } from './counts.ts'
+import type { Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { SearchedWord } from './word-query.ts'
 
@@ -19,8 +18,6 @@ import type { SearchedWord } from './word-query.ts'
 export interface Condition {
   check: SQL
   path: Path
-  /** Values of a column, which call_counts has. */
-  counted?: Counted
   /** The check of the column alone, and where further calls with these values are. */
   others?: { check: SQL; path: Path }
   /** When its calls were completed: at or after, and before. */
@@ -34,12 +31,10 @@ export interface Path {
   words?: readonly SearchedWord[]
   /** Whether each range is ordered by time, and no call is in two of them. */
   isOrdered: boolean
-  /** Whether it has only the calls of values that few have: see counts.ts. */
-  isOfFew?: boolean
   /** Whether it has further calls, which do not meet the condition. */
   isWider?: boolean
-  /** Whether its index has every column that lists filter by. */
-  isCovering?: boolean
+  /** Whether it is the list of all calls, looked through for those that meet the condition. */
+  isScan?: boolean
 }
 
 interface Range {
@@ -146,10 +141,16 @@ const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
 
 /** Calls without something, by time. */
 function without(check: SQL): Condition {
-  return {
-    check,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_created_at', where: check }], isOrdered: true },
-  }
+  return { check, path: { ranges: [among(check)], isOrdered: true } }
+}
+
+/** What no index finds: in the list of all calls. */
+function scanned(check: SQL): Condition {
+  return { check, path: { ranges: [among(check)], isOrdered: true, isScan: true } }
+}
+
+function among(where: SQL): Range {
+  return { table: 'calls', index: 'calls_by_created_at', where }
 }
 
 /** Calls that meet one of two conditions; with one value, none meets both. */
@@ -161,9 +162,7 @@ function either(a: Condition, b: Condition, { length }: readonly unknown[]): Con
 /** Calls with a mark, calls without it, or all calls. */
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
-  const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
-  const range: Range = { table: 'calls', index: 'calls_by_created_at', where: check }
-  return { check, path: { ranges: [range], isOrdered: true } }
+  return without(values.includes('true') ? sql`true` : sql`not ${has.check}`)
 }
 
 /**
@@ -181,25 +180,16 @@ function distinct<Value>(values: readonly Value[]): Value[] {
 
 /** @param more further calls with the values */
 function anyValue(
-  { name, column }: { name: string; column: Column },
+  { column }: { column: Column },
   values: readonly (string | number | null)[],
   more?: Condition,
 ): Condition {
   const checks = distinct(values).map((value) =>
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
-  const counted = { name, values: distinct(values).map((value) => JSON.stringify(value)) }
-  const check = any(checks)
-  if (column === 'evaluation')
-    return {
-      check,
-      path: { ranges: checks.map((where) => by(column, where)), isOrdered: true, isCovering: true },
-      counted,
-    }
-  const ranges = distinct(values).map((value) => within(sql`call_values.value = ${toValue(name, value)}`))
-  const own: Condition = { check, path: { ranges, isOrdered: true, isOfFew: true }, counted }
+  const own = scanned(any(checks))
   return more && more.path.ranges.length > 0
-    ? { ...own, ...either(own, more, values), others: { check, path: more.path } }
+    ? { ...scanned(sql`(${own.check} or ${more.check})`), others: { check: own.check, path: more.path } }
     : own
 }
 
@@ -237,24 +227,17 @@ export function hasNumber(digits: string, codes: readonly string[]): Condition {
   return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
 }
 
-/** The conditions, with two bounds of one column as one: together they may have few calls. */
+/** The conditions, with two bounds of completion as one: together they may have few calls. */
 export function joinBounds(conditions: readonly Condition[]): Condition[] {
-  return (['duration', 'completedAt'] as const).reduce<Condition[]>(
-    (joined, column) => {
-      const { index } = by(column, sql`true`)
-      const bounds = joined.filter(({ path: { ranges } }) => ranges[0]?.index === index)
-      if (bounds.length < 2) return joined
-      const check = sql.join(
-        bounds.map((bound) => bound.check),
-        sql` and `,
-      )
-      const others = joined.filter((condition) => !bounds.includes(condition))
-      const path = { ranges: [by(column, check)], isOrdered: false }
-      const completed = { ...bounds[0]?.completed, ...bounds[1]?.completed }
-      return [...others, { check, path, ...(column === 'completedAt' && { completed }) }]
-    },
-    [...conditions],
+  const bounds = conditions.filter(({ completed }) => completed)
+  if (bounds.length < 2) return [...conditions]
+  const check = sql.join(
+    bounds.map((bound) => bound.check),
+    sql` and `,
   )
+  const path = { ranges: [by('completedAt', check)], isOrdered: false }
+  const completed = { ...bounds[0]?.completed, ...bounds[1]?.completed }
+  return [...conditions.filter((condition) => !bounds.includes(condition)), { check, path, completed }]
 }
 
 /** The calls with these ids. */
@@ -309,9 +292,9 @@ function toBound(
     most: sql`${calls[column]} <= ${bound}`,
   }
   const check = checks[kind]
+  if (column !== 'completedAt') return scanned(check)
   const path = { ranges: [by(column, check)], isOrdered: false }
-  const completed = kind === 'since' ? { from: Number(bound) } : { to: Number(bound) }
-  return { check, path, ...(column === 'completedAt' && { completed }) }
+  return { check, path, completed: kind === 'since' ? { from: Number(bound) } : { to: Number(bound) } }
 }
 
 function readNumber([text = '']: readonly string[]): number | string {

@@ -1,131 +1,110 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { callCounts, calls, projects } from '../../db/schema.ts'
+import { calls, projects } from '../../db/schema.ts'
 import type { WriteDatabase } from '../../db/write-database.ts'
 
 /** Milliseconds since 1970: `from` is included, `to` is not. */
 export type Period = Record<'from' | 'to', number>
 
-/** What is counted for each UTC day; for the filters among them, also for all time. */
-export type CountedName = 'endedReason' | 'source' | 'agentId' | 'duration'
-
-export const quarterMs = 900_000
 export const dayMs = 86_400_000
 /** Until the year 10000: no call is created later. */
 export const allTime = { from: 0, to: Date.UTC(10_000, 0, 1) }
-/** `until` of what is counted for all time. */
-const untilAllTime = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
-/**
- * Selects `until`, `calls`, `success`, `fail`, `unevaluated` and `engaged` of each quarter of an hour of a period. The
- * offset of every time zone is a multiple of it.
- */
-export function countsByQuarter(projectId: number, period: Period): SQL {
-  return countsIn(projectId, '', period, quarterMs)
+/** To read so many calls from their index takes less than 20 ms. */
+const callsPerSlice = 20_000
+/** How many slices are cut at once, which takes a millisecond. */
+const endsMax = 8
+
+interface Cut {
+  column?: 'created_at' | 'completed_at'
+  callsMax?: number
 }
 
-/** Selects the same of every quarter of an hour. */
-export function countsOfQuarters(projectId: number): SQL {
-  return sql`select until, calls, success, fail, unevaluated, engaged from ${callCounts}
-    where project_id = ${projectId} and name = ''`
+/** Cuts a period into parts of so many calls of the project, and those of the same time as the first. */
+export async function* cutPeriod(
+  db: ReadDatabase,
+  projectId: number,
+  { from: first, to }: Period,
+  { column = 'created_at', callsMax = callsPerSlice }: Cut = {},
+): AsyncGenerator<Period> {
+  const time = sql.raw(column)
+  for (let from = first; ; ) {
+    const next = sql`select ${time} from calls indexed by ${sql.raw(`calls_by_${column}`)}
+      where project_id = ${projectId} and ${time} > ends.at and ${time} < ${to}
+      order by ${time} limit 1 offset ${callsMax}`
+    const ends = await db.select({ at: sql<number>`at` }).from(sql`(
+      with recursive ends (at) as (
+        select ${from} union all select (${next}) from ends where at is not null limit ${endsMax + 1})
+      select at from ends where at is not null)`)
+    for (const { at } of ends.slice(1)) {
+      yield { from, to: at }
+      from = at
+    }
+    if (ends.length <= endsMax) return yield { from, to }
+  }
 }
 
-/** Selects the same and `value` for each value on each UTC day of a period. */
-export function countsByValue(projectId: number, name: CountedName, period: Period): SQL {
-  return countsIn(projectId, name, period, dayMs)
-}
-
-export interface DayCount {
-  /** Of UTC, by its number since 1970. */
-  day: number
+/** How many calls there are, and how they ended. */
+export interface Counts {
   calls: number
+  success: number
+  fail: number
+  unevaluated: number
+  engaged: number
 }
 
-/** How many calls each day has that a period touches. */
-export async function callsByDay(
-  db: ReadDatabase,
-  projectId: number,
-  { from, to }: Period,
-): Promise<DayCount[]> {
-  // Each call has one source, or none.
-  return await db
-    .select({ day: sql<number>`until / ${sql.raw(`${dayMs}`)} - 1`, calls: sql<number>`sum(calls)` })
-    .from(callCounts)
-    .where(sql`project_id = ${projectId} and until > ${from} and until < ${to + dayMs} and name = 'source'`)
-    .groupBy(callCounts.until)
-}
-
-/** Selects `value` and `calls` for each value of a filter. */
-export function countsOfAllTime(
-  projectId: number,
-  name: 'evaluation' | Exclude<CountedName, 'duration'>,
-): SQL {
-  return sql`select value, calls from ${callCounts}
-    where project_id = ${projectId} and until = ${untilAllTime} and name = ${name}`
-}
-
-/** Values of a filter, as JSON. */
-export interface Counted {
-  name: string
-  values: readonly string[]
-}
+const noCalls: Counts = { calls: 0, success: 0, fail: 0, unevaluated: 0, engaged: 0 }
 
 /**
- * How many calls have one of some values, for each list of them, and whether call_values has all of these calls: it has
- * the first calls with a value, until more than 1,000 and a hundredth of all calls have it.
+ * Counts the calls of a period by a value, which is null for all of them without one.
+ * @param value of columns that `calls_by_created_at` has: it alone is read, in slices
+ * @param where which calls are counted
  */
-export async function countAny(
+export async function countBy<Value extends string | number | null>(
   db: ReadDatabase,
   projectId: number,
-  lists: readonly Counted[],
-): Promise<{ calls: number; areFew: boolean }[]> {
-  if (lists.length === 0) return []
-  const wanted = lists.map(({ name, values }) => values.map((value) => [name, value]))
-  const rows = await db
-    .select({ at: sql<number>`list.key`, calls: sql<number>`sum(calls)`, areFew: sql<number>`min(is_few)` })
-    .from(sql`json_each(${JSON.stringify(wanted)}) as list cross join json_each(list.value) as one
-      cross join ${callCounts} on project_id = ${projectId} and until = ${untilAllTime}
-        and name = one.value ->> 0 and call_counts.value = one.value ->> 1`)
-    .groupBy(sql`list.key`)
-  const found = new Map(rows.map(({ at, calls, areFew }) => [at, { calls, areFew: areFew === 1 }]))
-  return lists.map((_, at) => found.get(at) ?? { calls: 0, areFew: true })
+  value: SQL<Value> | undefined,
+  period: Period,
+  where: SQL = sql`true`,
+): Promise<Map<Value | null, Counts>> {
+  const counted = new Map<Value | null, Counts>()
+  for await (const { from, to } of cutPeriod(db, projectId, period)) {
+    const rows = db
+      .select({
+        value: sql<Value | null>`${value ?? sql`null`} as value`,
+        calls: sql<number>`count(*)`,
+        success: sql<number>`total(evaluation = 'success')`,
+        fail: sql<number>`total(evaluation = 'fail')`,
+        unevaluated: sql<number>`total(evaluation is null)`,
+        engaged: sql<number>`total(is_engaged)`,
+      })
+      .from(sql`calls indexed by calls_by_created_at`)
+      .where(sql`project_id = ${projectId} and created_at >= ${from} and created_at < ${to} and ${where}`)
+    // Even by null, SQLite would sort the calls.
+    for (const { value: name, ...row } of await (value ? rows.groupBy(sql`value`) : rows)) {
+      const before = counted.get(name) ?? noCalls
+      if (row.calls > 0) counted.set(name, sumOf(before, row))
+    }
+  }
+  return counted
 }
 
-/** Where the period begins or ends within a counted one, single calls are counted. */
-function countsIn(projectId: number, name: string, { from, to }: Period, ms: number): SQL {
-  const first = Math.min(Math.ceil(from / ms) * ms, to)
-  const last = Math.max(Math.floor(to / ms) * ms, first)
-  const single = (start: number, end: number) => sql`
-    union all select until, value, 1, evaluation is 'success', evaluation is 'fail', evaluation is null, is_engaged
-    from counted_calls where project_id = ${projectId} and name = ${name} and until < ${untilAllTime}
-      and created_at >= ${start} and created_at < ${end}`
-  return sql`select until, value, calls, success, fail, unevaluated, engaged from ${callCounts}
-    where project_id = ${projectId} and until > ${first} and until <= ${last} and name = ${name}
-    ${from < first ? single(from, first) : sql``} ${last < to ? single(last, to) : sql``}`
+function sumOf(a: Counts, b: Counts): Counts {
+  return {
+    calls: a.calls + b.calls,
+    success: a.success + b.success,
+    fail: a.fail + b.fail,
+    unevaluated: a.unevaluated + b.unevaluated,
+    engaged: a.engaged + b.engaged,
+  }
 }
 
-const counted = `project_id, until, name, value, count(*) as calls, sum(evaluation is 'success') as success,
-  sum(evaluation is 'fail') as fail, sum(evaluation is null) as unevaluated, sum(is_engaged) as engaged`
-const key = 'project_id, until, name, value'
+/** Selects the `project_id` of each project whose total does not match its calls. */
+export const wrongTotals =
+  'select id as project_id from projects where calls <> (select count(*) from calls where project_id = projects.id)'
 
-/** Selects the `project_id` of each project whose counts do not match its calls. */
-export const wrongCounts = `
-  select id as project_id from projects where calls <> (select count(*) from calls where project_id = projects.id)
-  union select project_id from (
-    select ${key}, calls, success, fail, unevaluated, engaged from call_counts
-    union all select ${counted} from counted_calls group by ${key})
-  group by ${key}, calls, success, fail, unevaluated, engaged having count(*) <> 2`
-
-/** Counts a project's calls again. A count that was missing is not one of few, since call_values may lack its calls. */
+/** Counts a project's calls again. */
 export async function recount(write: WriteDatabase, projectId: number): Promise<void> {
-  const ofProject = sql`project_id = ${projectId}`
-  await write.batch({
-    total: sql`update ${projects} set calls = (select count(*) from ${calls} where ${ofProject}) where id = ${projectId}`,
-    emptied: sql`update ${callCounts} set calls = -1 where ${ofProject}`,
-    counted: sql`
-      insert into ${callCounts} select ${sql.raw(counted)}, false from counted_calls where ${ofProject}
-      group by ${sql.raw(key)} on conflict do update set calls = excluded.calls, success = excluded.success,
-        fail = excluded.fail, unevaluated = excluded.unevaluated, engaged = excluded.engaged`,
-    empty: sql`delete from ${callCounts} where ${ofProject} and calls = -1`,
-  })
+  await write.run(sql`
+    update ${projects} set calls = (select count(*) from ${calls} where project_id = ${projectId}) where id = ${projectId}`)
 }

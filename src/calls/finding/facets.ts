@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { callValues } from '../../db/schema.ts'
+import { calls, callValues } from '../../db/schema.ts'
 import { callFilters, type ValueFilter } from '../filters.ts'
 import { readAgentNames } from './agent-names.ts'
 import { isUnder } from './call-values.ts'
-import { countsOfAllTime } from './counts.ts'
+import { allTime, countBy } from './counts.ts'
 
 const facetValuesMax = 50
 
@@ -23,12 +23,10 @@ export async function readFacets(db: ReadDatabase, projectId: number): Promise<C
   const facets: CallFacets = {}
   for (const filter of callFilters) {
     if (filter.kind !== 'value') continue
-    facets[filter.name] = await db
-      .select({ value: sql<string>`value ->> '$' as value`, calls: sql<number>`calls` })
-      .from(sql`(${countsOfAllTime(projectId, filter.name)}) as counted`)
-      .where(sql`counted.value <> 'null'`)
-      .orderBy(sql`calls desc`, sql`value`)
-      .limit(facetValuesMax)
+    const counted = await countBy(db, projectId, sql<string | null>`${calls[filter.column]}`, allTime)
+    facets[filter.name] = sumOf(
+      [...counted].flatMap(([value, { calls }]) => (value === null ? [] : [{ value, calls }])),
+    )
   }
   facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'otherAgentId'))])
   const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])

@@ -5,7 +5,7 @@ import { projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import type { Condition, Path } from './conditions.ts'
-import { countAny, type Period } from './counts.ts'
+import { allTime, cutPeriod, type Period } from './counts.ts'
 import { isByDuration, isDescending, type Place } from './place.ts'
 import {
   isCurrent,
@@ -35,8 +35,6 @@ const windowPerFound = 4
 const callsPerValue = 20
 /** Takes a few milliseconds. */
 const sliceCallsMax = 4_000
-/** How many slices are cut at once, which takes a millisecond. */
-const endsMax = 8
 /** At a million calls, each has 12 KB of text. */
 const fewQueriesMax = 200
 
@@ -170,27 +168,12 @@ export class CallFinder {
     }
   }
 
-  /** Cuts a period into parts of so many calls of the project, and those of the same time as the first. */
-  async *#cut(
+  #cut(
     callsMax: number,
     column: 'created_at' | 'completed_at',
-    { from: first = -allTime, to = allTime }: { from?: number | undefined; to?: number | undefined },
+    { from = allTime.from, to = allTime.to }: { from?: number | undefined; to?: number | undefined },
   ): AsyncGenerator<Period> {
-    const time = sql.raw(column)
-    for (let from = first; ; ) {
-      const next = sql`select ${time} from calls indexed by ${sql.raw(`calls_by_${column}`)}
-        where project_id = ${this.#projectId} and ${time} > ends.at and ${time} < ${to}
-        order by ${time} limit 1 offset ${callsMax}`
-      const ends = await this.#db.select({ at: sql<number>`at` }).from(sql`(
-        with recursive ends (at) as (
-          select ${from} union all select (${next}) from ends where at is not null limit ${endsMax + 1})
-        select at from ends where at is not null)`)
-      for (const { at } of ends.slice(1)) {
-        yield { from, to: at }
-        from = at
-      }
-      if (ends.length <= endsMax) return yield { from, to }
-    }
+    return cutPeriod(this.#db, this.#projectId, { from, to }, { column, callsMax })
   }
 
   #seek(words: readonly WordQuery[]): Promise<SoughtWords> {
@@ -208,7 +191,7 @@ export class CallFinder {
     page: { limit: number; offset: number },
     after: Place | undefined,
   ): Promise<FoundPlace[] | null> {
-    const { conditions, order, from = -allTime, to = allTime } = this.#search
+    const { conditions, order, from = allTime.from, to = allTime.to } = this.#search
     const { few } = this.#limits
     const projectId = this.#projectId
     const kept = fewQueries(this.#db)
@@ -267,11 +250,10 @@ export class CallFinder {
     const smallest = measured.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
     const size = Math.min(smallest.size, counted + 1)
     const isAlone = conditions.length === 1 && smallest.path?.isOrdered
-    const countPath =
-      (size <= counted || isAlone || smallest.path?.isCovering ? smallest.path : null) ?? byTime
+    const countPath = (size <= counted || isAlone ? smallest.path : null) ?? byTime
     // Reading so many rows by their numbers takes longer than finding the first ones in order.
     const isMany = size > (countPath.words ? few : counted)
-    const inOrder = this.#isByDuration ? byDuration : countPath.words ? byTime : countPath
+    const inOrder = countPath.words ? byTime : countPath
     const path = isMany ? inOrder : countPath
     const [only] = conditions.length <= 1 ? measured : []
     if (words)
@@ -292,7 +274,7 @@ export class CallFinder {
 
   /** Of conditions that many calls meet, one that is still so rare that its calls are fewer to look through than all. */
   async #pathToWalk(measured: readonly Measured[]): Promise<Path | null> {
-    const paths = measured.map(({ path }) => (path?.isOrdered && !path.isCovering ? path : null))
+    const paths = measured.map(({ path }) => (path?.isOrdered ? path : null))
     if (paths.every((path) => path === null)) return null
     const calls = await readCallCount(this.#db, this.#projectId)
     const most = Math.floor(calls / callsPerValue)
@@ -309,37 +291,19 @@ export class CallFinder {
   async #measure(conditions: readonly Condition[]): Promise<Measured[]> {
     const { from, to } = this.#search
     const isAllTime = from === undefined && to === undefined
-    const counts = await countAny(
-      this.#db,
-      this.#projectId,
-      conditions.map(({ counted }) => counted ?? nothing),
-    )
     const others = await this.#sizesOf(conditions.map(({ others }) => others?.path ?? null))
     this.#checks = conditions.map(({ check, others: more }, at) =>
       more && others[at]?.size === 0 ? more.check : check,
     )
     const numbers = await Promise.all(conditions.map((condition) => this.#measureNumbers(condition)))
     const paths = conditions.map(({ path }, at) =>
-      path.isOfFew && !counts[at]?.areFew ? null : path.words ? (numbers[at]?.path ?? null) : path,
+      path.isScan ? null : path.words ? (numbers[at]?.path ?? null) : path,
     )
-    const sizes = await this.#sizesOf(
-      conditions.map(({ counted }, at) =>
-        (counted ?? numbers[at]) && isAllTime ? null : (paths[at] ?? null),
-      ),
-    )
-    return conditions.map(({ counted }, at) => {
-      const known = sizes[at] ?? unmeasured
+    const sizes = await this.#sizesOf(paths.map((path, at) => (numbers[at] && isAllTime ? null : path)))
+    return sizes.map((known, at) => {
       if (known.path?.isWider) return { ...known, isExact: false, isCapped: false }
       if (known.path) return known
-      if (!isAllTime) return unmeasured
-      if (!counted) return numbers[at] ?? unmeasured
-      const more = others[at] ?? unmeasured
-      return {
-        path: paths[at] ?? null,
-        size: (counts[at]?.calls ?? 0) + more.size,
-        isExact: more.isExact && (more.size === 0 || counted.values.length === 1),
-        isCapped: false,
-      }
+      return (isAllTime && numbers[at]) || unmeasured
     })
   }
 
@@ -547,8 +511,6 @@ export class CallFinder {
 /** A place, or the placeholders of one. */
 type PlaceIn = { [Name in keyof Place]: Place[Name] | Placeholder }
 
-const allTime = Number.MAX_SAFE_INTEGER
-
 function fewQuery(db: ReadDatabase, found: SQL) {
   const total = sql<number | null>`total`
   return db
@@ -574,7 +536,6 @@ interface Measured {
 }
 const unmeasured: Measured = { path: null, size: Number.POSITIVE_INFINITY, isExact: false, isCapped: false }
 const empty: Measured = { path: null, size: 0, isExact: true, isCapped: false }
-const nothing = { name: '', values: [] }
 
 /** The calls that were completed in a period. */
 function completedIn({ from, to }: Period): Path {
@@ -582,13 +543,9 @@ function completedIn({ from, to }: Period): Path {
   return { ranges: [{ table: 'calls', index: 'calls_by_completed_at', where }], isOrdered: false }
 }
 
-/** All calls, in each order. */
+/** All calls. */
 const byTime: Path = {
   ranges: [{ table: 'calls', index: 'calls_by_created_at', where: sql`true` }],
-  isOrdered: true,
-}
-const byDuration: Path = {
-  ranges: [{ table: 'calls', index: 'calls_by_duration', where: sql`true` }],
   isOrdered: true,
 }
 

@@ -1,10 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import { readAgentNames } from '../finding/agent-names.ts'
-import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from '../finding/counts.ts'
+import { type Counts, countBy, cutPeriod, dayMs, type Period } from '../finding/counts.ts'
 
 const msPerHour = 3_600_000
 const periodDaysMax = 366
@@ -111,64 +111,33 @@ export class Overview {
   /** The most frequent end reasons. No reason counts as one of them. */
   async endReasons(projectId: number, texts: PeriodTexts): Promise<FirstValues<EndReason>> {
     const period = readPeriod(texts)
-    const rows = await this.#countsOf(projectId, 'endedReason', {
-      period,
-      isAny: true,
-      order: sql`calls desc`,
-    })
-    return { data: rows.map(({ value, calls }) => ({ value, calls })), others: othersOf(rows) }
+    const counted = await countBy(this.#read(projectId), projectId, sql<string | null>`ended_reason`, period)
+    const rows = [...counted].map(([value, { calls }]) => ({ value, calls }))
+    return firstOf(rows, byCalls)
   }
 
   /** The platforms and the agents of calls, those with the most failures first. Calls without one are not counted. */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
-    const asked = { period: readPeriod(texts), isAny: false, order: sql`failed desc, calls desc` }
-    const bySource = await this.#countsOf(projectId, 'source', asked)
-    const byAgent = await this.#countsOf(projectId, 'agentId', asked)
-    const agents = byAgent.map(({ value }) => value)
-    const names = await readAgentNames(this.#read(projectId), projectId, agents)
-    const named = (rows: typeof byAgent, nameOf: (value: string) => string | null) => ({
-      data: rows.map(({ value, calls, failed }) => ({ value, name: nameOf(value), calls, failed })),
-      others: othersOf(rows),
-    })
-    return {
-      sources: named(bySource, () => null),
-      agents: named(byAgent, (id) => names.get(id) ?? null),
-    }
-  }
-
-  /** The first values in this order. @param asked.isAny whether no value is one of them */
-  async #countsOf(
-    projectId: number,
-    name: CountedName,
-    { period, isAny, order }: { period: Period; isAny: boolean; order: SQL },
-  ) {
-    return await this.#read(projectId)
-      .select({
-        value: sql<string>`value ->> '$' as value`,
-        calls: sql<number>`sum(calls) as calls`,
-        failed: sql<number>`sum(fail) as failed`,
-        // Before the limit applies.
-        allCalls: sql<number>`sum(sum(calls)) over ()`,
-        allValues: sql<number>`count(*) over ()`,
-      })
-      .from(sql`(${countsByValue(projectId, name, period)}) as counted`)
-      .where(isAny ? undefined : sql`counted.value <> 'null'`)
-      .groupBy(sql`counted.value`)
-      .orderBy(order, sql`value`)
-      .limit(valuesMax)
+    const period = readPeriod(texts)
+    const db = this.#read(projectId)
+    const bySource = await countBy(db, projectId, sql<string | null>`source`, period)
+    const byAgent = await countBy(db, projectId, sql<string | null>`agent_id`, period)
+    const sources = firstOf(originsIn(bySource), byFailures)
+    const agents = firstOf(originsIn(byAgent), byFailures)
+    const names = await readAgentNames(
+      db,
+      projectId,
+      agents.data.map(({ value }) => value),
+    )
+    const data = agents.data.map((agent) => ({ ...agent, name: names.get(agent.value) ?? null }))
+    return { sources, agents: { ...agents, data } }
   }
 
   async #figuresOf(projectId: number, period: Period) {
     const db = this.#read(projectId)
-    const [row] = await db
-      .select({
-        calls: sql<number>`coalesce(sum(calls), 0)`,
-        evaluated: sql<number>`sum(calls - unevaluated)`,
-        success: sql<number>`sum(success)`,
-        engaged: sql<number>`sum(engaged)`,
-      })
-      .from(sql`(${countsByQuarter(projectId, period)})`)
-    const { calls, evaluated, success, engaged } = row ?? noFigures
+    const counted = await countBy(db, projectId, undefined, period)
+    const { calls, success, unevaluated, engaged } = counted.get(null) ?? noFigures
+    const evaluated = calls - unevaluated
     return {
       calls,
       successRate: evaluated > 0 ? success / evaluated : null,
@@ -182,40 +151,78 @@ export class Overview {
   }
 }
 
-const noFigures = { calls: 0, evaluated: 0, success: 0, engaged: 0 }
+const noFigures = { calls: 0, success: 0, unevaluated: 0, engaged: 0 }
 
-function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]) {
-  const [{ allCalls, allValues } = { allCalls: 0, allValues: 0 }] = rows
-  const shown = rows.reduce((sum, { calls }) => sum + calls, 0)
-  return { values: allValues - rows.length, calls: allCalls - shown }
+function originsIn(counted: ReadonlyMap<string | null, Counts>): CallsOf[] {
+  return [...counted].flatMap(([value, { calls, fail }]) =>
+    value === null ? [] : [{ value, name: null, calls, failed: fail }],
+  )
 }
+
+type Ordered<Row> = (a: Row, b: Row) => number
+
+function byFailures(a: CallsOf, b: CallsOf): number {
+  return b.failed - a.failed || byCalls(a, b)
+}
+
+function byCalls(a: EndReason, b: EndReason): number {
+  return b.calls - a.calls || (a.value === null || (b.value !== null && a.value < b.value) ? -1 : 1)
+}
+
+function firstOf<Row extends { calls: number }>(rows: Row[], order: Ordered<Row>): FirstValues<Row> {
+  const others = rows.sort(order).slice(valuesMax)
+  const calls = others.reduce((sum, row) => sum + row.calls, 0)
+  return { data: rows.slice(0, valuesMax), others: { values: others.length, calls } }
+}
+
+const isCompleted = sql`status = 'completed'`
+const longest = 1_800
 
 /** How many completed calls last so many tens of seconds, shortest first. The last entry has all longer calls. */
 async function readDurations(db: ReadDatabase, projectId: number, period: Period) {
-  return await db
-    .select({ seconds: sql<number>`cast(value as integer) as seconds`, calls: sql<number>`sum(calls)` })
-    .from(sql`(${countsByValue(projectId, 'duration', period)})`)
-    .groupBy(sql`seconds`)
-    .orderBy(sql`seconds`)
+  const tens = sql<number>`min(cast(duration / 10 as integer), ${sql.raw(`${longest / 10}`)}) * 10`
+  const counted = await countBy(db, projectId, tens, period, isCompleted)
+  return [...counted]
+    .map(([seconds, { calls }]) => ({ seconds: seconds ?? 0, calls }))
+    .sort((a, b) => a.seconds - b.seconds)
 }
 
-/** The middle one of the durations, or the mean of the two in the middle. Reads only the counted ones around it. */
-async function readMedian(db: ReadDatabase, projectId: number, { from, to }: Period): Promise<number | null> {
-  const durations = await readDurations(db, projectId, { from, to })
+/** The middle one of the durations, or the mean of the two in the middle. Sorts only the counted ones around it. */
+async function readMedian(db: ReadDatabase, projectId: number, period: Period): Promise<number | null> {
+  const durations = await readDurations(db, projectId, period)
   const completed = durations.reduce((sum, { calls }) => sum + calls, 0)
+  const middle = (completed - 1) >> 1
+  const wanted = completed % 2 === 0 ? [middle, middle + 1] : [middle]
   let shorter = 0
-  const around = durations.find(({ calls }) => {
-    shorter += calls
-    return shorter > (completed - 1) >> 1
-  })
-  if (!around) return null
-  const [row] = await db.select({ median: sql<number | null>`avg(duration)` }).from(sql`(
-    select duration from calls indexed by calls_by_duration
-    where project_id = ${projectId} and duration >= ${around.seconds} and created_at >= ${from} and created_at < ${to}
-      and status = 'completed'
-    order by duration limit ${completed % 2 === 0 ? 2 : 1}
-    offset ${((completed - 1) >> 1) - (shorter - around.calls)})`)
-  return row?.median ?? null
+  const around: number[] = []
+  for (const { seconds, calls } of durations) {
+    if (wanted.some((at) => at >= shorter && at < shorter + calls)) {
+      const to = seconds === longest ? Number.MAX_SAFE_INTEGER : seconds + 10
+      around.push(...(await durationsIn(db, projectId, period, { from: seconds, to })))
+    } else if (around.length === 0) shorter += calls
+  }
+  if (completed === 0) return null
+  around.sort((a, b) => a - b)
+  return wanted.reduce((sum, at) => sum + (around[at - shorter] ?? 0), 0) / wanted.length
+}
+
+/** The durations of completed calls of a period, from some seconds to others. */
+async function durationsIn(
+  db: ReadDatabase,
+  projectId: number,
+  period: Period,
+  seconds: Period,
+): Promise<number[]> {
+  const found: number[] = []
+  for await (const { from, to } of cutPeriod(db, projectId, period)) {
+    const [row] = await db
+      .select({ durations: sql<string>`json_group_array(duration)` })
+      .from(sql`calls indexed by calls_by_created_at`)
+      .where(sql`project_id = ${projectId} and created_at >= ${from} and created_at < ${to} and ${isCompleted}
+        and duration >= ${seconds.from} and duration < ${seconds.to}`)
+    found.push(...(JSON.parse(row?.durations ?? '[]') as number[]))
+  }
+  return found
 }
 
 /** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Figures } from '../../../src/calls/figures/figures.ts'
-import { KnownNumbers } from '../../../src/calls/figures/known-numbers.ts'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
 import { readParameters } from '../../../src/http/parameters.ts'
 import { escapeValue } from '../../../src/text/values.ts'
@@ -11,12 +10,11 @@ import { evaluationOf, isListed, type KnownCall } from '../rules.ts'
 
 setDefaultTimeout(240_000)
 let service: TestService
-/** Keeps the numbers of the smallest projects, too. */
-let keeping: Figures
+let figuresOf: Figures
 beforeAll(async () => {
   service = await startService()
   const { database, settingsOf } = service.services
-  keeping = new Figures({ store: database.store, settingsOf, known: new KnownNumbers(0) })
+  figuresOf = new Figures({ store: database.store, settingsOf })
 })
 afterAll(() => service.stop())
 
@@ -184,7 +182,7 @@ describe('figures', () => {
       putCalls(service.services, project.projectId, [{ id, createdAt, details: { latencyMs } }])
     const read = async () => {
       const query = { of: ['latencyMs'], show: ['sum'], by: ['day'], timeZone: ['Europe/Berlin'] }
-      return (await keeping.read(project.projectId, query)).data.map(({ value }) => value)
+      return (await figuresOf.read(project.projectId, query)).data.map(({ value }) => value)
     }
     const [one, other] = ['2026-01-30T12:00:00Z', '2026-01-30T23:30:00Z']
     await put('a', one, 1)
@@ -365,7 +363,7 @@ async function expectFigures(project: TestProject, known: KnownCall[], query: Qu
     data.sort((a, b) => b.calls - a.calls || (String(a.key) < String(b.key) ? -1 : 1))
   expect(figures).toEqual({ of, show, by, data, total: found.length })
   const { searchParams } = new URL(answer.url)
-  expect(await keeping.read(project.projectId, readParameters(`/?${searchParams}`))).toEqual(figures)
+  expect(await figuresOf.read(project.projectId, readParameters(`/?${searchParams}`))).toEqual(figures)
   // The list finds them too.
   for (const { key, calls } of data.slice(0, 2)) {
     if (by === null || by === 'day' || by === 'hour' || query[by]) continue

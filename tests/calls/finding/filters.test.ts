@@ -198,22 +198,22 @@ describe('a list of calls', () => {
     const { projectId } = await service.mintProject()
     await putCalls(service.services, projectId, [{ id: 'a' }])
     const indexes: [Query, string][] = [
-      [{ status: ['live'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ evaluation: ['none'] }, 'calls_by_evaluation (project_id=? AND evaluation=?'],
-      [{ endedReason: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ isEngaged: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ updatedFrom: [time(1)] }, 'calls_by_updated_at (project_id=? AND updated_at>?'],
+      [{ status: ['live'] }, 'calls_by_created_at (project_id=?'],
+      [{ evaluation: ['none'] }, 'calls_by_created_at (project_id=?'],
+      [{ endedReason: ['a'] }, 'calls_by_created_at (project_id=?'],
+      [{ isEngaged: ['true'] }, 'calls_by_created_at (project_id=?'],
+      [{ updatedFrom: [time(1)] }, 'calls_by_created_at (project_id=?'],
       [{ completedFrom: [time(1)] }, 'calls_by_completed_at (project_id=? AND completed_at>?'],
       [{ completedTo: [time(1)] }, 'calls_by_completed_at (project_id=? AND completed_at<?'],
-      [{ minDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration>?'],
-      [{ maxDuration: ['1'] }, 'calls_by_duration (project_id=? AND duration<?'],
+      [{ minDuration: ['1'] }, 'calls_by_created_at (project_id=?'],
+      [{ maxDuration: ['1'] }, 'calls_by_created_at (project_id=?'],
       [{ callerNumber: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
       [{ calledNumber: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
       [{ number: ['1'] }, 'INTEGER PRIMARY KEY (rowid=?)'],
-      [{ agentId: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ agentId: ['none'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ source: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
-      [{ source: ['none'] }, 'PRIMARY KEY (project_id=? AND value=?'],
+      [{ agentId: ['a'] }, 'calls_by_created_at (project_id=?'],
+      [{ agentId: ['none'] }, 'calls_by_created_at (project_id=?'],
+      [{ source: ['a'] }, 'calls_by_created_at (project_id=?'],
+      [{ source: ['none'] }, 'calls_by_created_at (project_id=?'],
       [{ label: ['a'] }, 'PRIMARY KEY (project_id=? AND value=?'],
       [{ label: ['none'] }, 'calls_by_created_at (project_id=?'],
       [{ reviewed: ['true'] }, 'PRIMARY KEY (project_id=? AND value=?'],
@@ -239,55 +239,13 @@ describe('a list of calls', () => {
           const sorts = plan
             .split('\n')
             .filter((step) => /TEMP B-TREE/.test(step) && !/RIGHT PART|LAST TERM/.test(step))
-          const isSorted = !/updated_at>|completed_at|duration|rowid=/.test(index)
+          const isSorted = !/completed_at|rowid=/.test(index)
           expect([order, query, sorts.length > 0]).toEqual([order, query, !isSorted])
           expect(plan).not.toMatch(/SCAN calls/)
         }
       }
     }
   })
-
-  test.skipIf(ofFilesOnly)('sorts by duration with the index of durations, from any place', async () => {
-    const { projectId } = await service.mintProject()
-    await putCalls(service.services, projectId, [{ id: 'a' }])
-    const bound = { createdAt: 1, id: 'a', duration: 1 }
-    for (const order of ['duration', '-duration']) {
-      for (const after of [undefined, bound]) {
-        const search = readCallSearch({ order }, { orders: callOrders, readCursor }, [])
-        const statements: SQL[] = []
-        const db = recording(service.services.database.readInBackground, statements)
-        await new CallFinder(db, projectId, search).places(10, { ...(after ? { after } : {}) })
-        const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
-        const range = after ? ` AND ${order === 'duration' ? 'duration>?' : 'duration<?'}` : ''
-        expect(plan).toContain(`COVERING INDEX calls_by_duration (project_id=?${range})`)
-        expect(plan).not.toContain('TEMP B-TREE')
-      }
-    }
-  })
-
-  test.skipIf(ofFilesOnly)(
-    'reads few durations by their index, though many are longer and many shorter',
-    async () => {
-      const { projectId } = await service.mintProject()
-      await putCalls(
-        service.services,
-        projectId,
-        [1, 2, 3].map((duration) => ({ id: `${duration}`, duration })),
-      )
-      const query = { minDuration: ['2'], maxDuration: ['2'], isEngaged: ['false'] }
-      const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
-      const statements: SQL[] = []
-      const db = recording(service.services.database.readInBackground, statements)
-      const finder = new CallFinder(db, projectId, search, {
-        counted: 1,
-        few: 1,
-        window: { least: 1, most: 1 },
-      })
-      expect((await finder.places(5)).map(({ id }) => id)).toEqual(['2'])
-      const plan = await planOf(service.services.database.file, sql`select * from ${statements.at(-1)}`)
-      expect(plan).toContain('calls_by_duration (project_id=? AND duration>? AND duration<?)')
-    },
-  )
 
   test('has a call once when several values mean the same', async () => {
     const project = await service.mintProject()
@@ -306,7 +264,7 @@ describe('a list of calls', () => {
 
   test.skipIf(ofFilesOnly)('merges several values of a filter without reading them all', async () => {
     const { projectId } = await service.mintProject()
-    for (const query of [{ evaluation: ['success', 'fail', 'none'] }, { 'analysis.k': ['x', 'y'] }]) {
+    for (const query of [{ 'analysis.k': ['x', 'y'] }]) {
       const search = readCallSearch(query, { orders: timeOrders, readCursor }, [])
       const statements: SQL[] = []
       await new CallFinder(
