@@ -34,7 +34,7 @@ export function measureOf(name: string): Measure | undefined {
     case analysisPrefix:
       return { shows: ofNumbers, number: numberUnder(name) }
     case criterionPrefix: {
-      const is = (verdict: string) => anyOf([toValue(name, verdict)], { isOrdered: true }).check
+      const is = (verdict: string) => anyOf([toValue(name, verdict)]).check
       return { shows: ['share'], number: oneOrZero(is('pass'), is('fail')) }
     }
     default:

@@ -36,16 +36,10 @@ export async function readTallies(reading: Reading, name?: SQL): Promise<Tallies
   return tallies
 }
 
-/** The groups of the values in call_values under a name, of which a call may have several. */
+/** The groups of the values under a name, of which a call may have several. */
 export async function readTalliesUnder(reading: Reading, valueName: string): Promise<Tallies> {
-  const { db, projectId, measure, pages, show } = reading
+  const { db, measure, pages, show } = reading
   const tallies: Tallies = new Map()
-  const [first] = await db
-    .select({ value: sql<string>`value` })
-    .from(sql`call_values`)
-    .where(sql`project_id = ${projectId} and ${isUnder(sql`value`, valueName)}`)
-    .limit(1)
-  if (!first) return tallies
   const columns = { name: sql<string>`entry.value`, ...tallyColumns(show) }
   // As the list has it, within quotation marks. Most calls have no such entry, and this is found sooner.
   const start = JSON.stringify(`${JSON.stringify([valueName]).slice(0, -1)},`).slice(0, -1)

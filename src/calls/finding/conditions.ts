@@ -18,8 +18,6 @@ import type { SearchedWord } from './word-query.ts'
 export interface Condition {
   check: SQL
   path: Path
-  /** The check of the column alone, and where further calls with these values are. */
-  others?: { check: SQL; path: Path }
   /** When its calls were completed: at or after, and before. */
   completed?: Partial<Period>
 }
@@ -38,8 +36,7 @@ export interface Path {
 }
 
 interface Range {
-  /** The table, under the name that `where` uses. Its rows have `project_id`, `created_at` and `seq`. */
-  table: 'calls' | 'call_values'
+  table: 'calls'
   /** The index to read, unless it is the primary key; null for the calls' row numbers. */
   index?: string | null
   where: SQL
@@ -65,24 +62,31 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'mark': {
       const { choices, kind } = filter
       if (!areAmong(choices, values)) return oneOf(choices)
-      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
+      if (kind === 'mark') return marked(anyOf([markValue(filter.name)]), values)
       return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value': {
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
-      return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
+      return anyValue(
+        filter,
+        texts,
+        'more' in filter && values.some((value) => value !== noValue)
+          ? ofValues(agentValue, values)
+          : undefined,
+      )
     }
     case 'given': {
       const [stored, none] = filter.name === 'label' ? [labelValue, unlabelled] : [assigneeValue, unassigned]
-      const given = ofValues(stored, values)
-      return values.includes(noValue) ? either(none, given, values) : given
+      const given = values.some((value) => value !== noValue) ? ofValues(stored, values) : undefined
+      if (!given) return none
+      return values.includes(noValue) ? either(none, given) : given
     }
     case 'state': {
       if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
+      const none = scanned(isNull(calls[filter.column]))
+      if (values.every((value) => value === noValue)) return none
       const inState = ofValues(recordingValue, values)
-      return values.includes(noValue)
-        ? either(without(isNull(calls[filter.column])), inState, values)
-        : inState
+      return values.includes(noValue) ? either(none, inState) : inState
     }
     case 'exact':
       // An unescaped plus arrives as a space.
@@ -104,26 +108,19 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
       return 'is the id of no criterion: those have 1 to 40 characters of a-z 0-9 _'
     if (!areAmong(verdicts, texts)) return oneOf(verdicts)
   }
-  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))))
 }
 
-/** @param values as call_values holds them */
-export function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
-  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
-  const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
-    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
-  return { check, path: { ranges, isOrdered } }
-}
-
-/** @param where about `call_values` */
-function within(where: SQL): Range {
-  return { table: 'call_values', where }
+/** @param values as `calls.value_list` holds them */
+export function anyOf(values: readonly string[]): Condition {
+  // Within an entry quotation marks are escaped, so that this is always a whole entry.
+  return scanned(any(values.map((value) => sql`instr(calls.value_list, ${JSON.stringify(value)}) > 0`)))
 }
 
 /** Calls with any of the values but `none`, of which a call may have several. */
 function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
   const stored = values.filter((value) => value !== noValue).map(toValue)
-  return anyOf(stored, { isOrdered: values.length === 1 })
+  return anyOf(stored)
 }
 
 function areAmong(choices: readonly string[], values: readonly string[]): boolean {
@@ -135,14 +132,9 @@ function oneOf(choices: readonly string[]): string {
 }
 
 /** Calls without a label. */
-export const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+export const unlabelled = scanned(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
 
-const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
-
-/** Calls without something, by time. */
-function without(check: SQL): Condition {
-  return { check, path: { ranges: [among(check)], isOrdered: true } }
-}
+const unassigned = scanned(sql`calls.review ->> '$.assignee' is null`)
 
 /** What no index finds: in the list of all calls. */
 function scanned(check: SQL): Condition {
@@ -153,16 +145,15 @@ function among(where: SQL): Range {
   return { table: 'calls', index: 'calls_by_created_at', where }
 }
 
-/** Calls that meet one of two conditions; with one value, none meets both. */
-function either(a: Condition, b: Condition, { length }: readonly unknown[]): Condition {
-  const ranges = [...a.path.ranges, ...b.path.ranges]
-  return { check: sql`(${a.check} or ${b.check})`, path: { ...a.path, ranges, isOrdered: length === 1 } }
+/** Calls that meet one of two conditions. */
+function either(a: Condition, b: Condition): Condition {
+  return scanned(sql`(${a.check} or ${b.check})`)
 }
 
 /** Calls with a mark, calls without it, or all calls. */
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
-  return without(values.includes('true') ? sql`true` : sql`not ${has.check}`)
+  return scanned(values.includes('true') ? sql`true` : sql`coalesce(not ${has.check}, true)`)
 }
 
 /**
@@ -188,9 +179,7 @@ function anyValue(
     value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
   )
   const own = scanned(any(checks))
-  return more && more.path.ranges.length > 0
-    ? { ...scanned(sql`(${own.check} or ${more.check})`), others: { check: own.check, path: more.path } }
-    : own
+  return more ? either(own, more) : own
 }
 
 function anyNumber(
@@ -257,7 +246,7 @@ export function isInSet(projectId: number, id: string): Condition {
 export function isSilent(silent: boolean): Condition {
   const heard = sql`heard_at < unixepoch('subsec') * 1000 - ${silentAfterMs}`
   const where = sql`(calls.status = 'live' and calls.${heard})`
-  if (!silent) return without(sql`not ${where}`)
+  if (!silent) return scanned(sql`not ${where}`)
   return {
     check: where,
     path: { ranges: [{ table: 'calls', index: 'calls_by_heard_at', where }], isOrdered: false },

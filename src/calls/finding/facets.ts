@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { calls, callValues } from '../../db/schema.ts'
+import { calls } from '../../db/schema.ts'
 import { callFilters, type ValueFilter } from '../filters.ts'
 import { readAgentNames } from './agent-names.ts'
 import { isUnder } from './call-values.ts'
-import { allTime, countBy } from './counts.ts'
+import { allTime, countBy, cutPeriod } from './counts.ts'
 
 const facetValuesMax = 50
 
@@ -48,17 +48,22 @@ function sumOf(values: readonly FacetValue[]): FacetValue[] {
     .slice(0, facetValuesMax)
 }
 
-/** Labels, assignees or agents in call_values, without those so long that only their hash is stored. */
+/** Labels, assignees or other agents, without those so long that only their hash is stored. */
 async function readValues(
   db: ReadDatabase,
   projectId: number,
   name: 'label' | 'assignee' | 'otherAgentId',
 ): Promise<FacetValue[]> {
-  return await db
-    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
-    .from(callValues)
-    .where(sql`${callValues.projectId} = ${projectId} and ${isUnder(sql`${callValues.value}`, name)}`)
-    .groupBy(callValues.value)
-    .orderBy(sql`calls desc`, callValues.value)
-    .limit(facetValuesMax)
+  const start = JSON.stringify(`${JSON.stringify([name]).slice(0, -1)},`).slice(0, -1)
+  const found: FacetValue[] = []
+  for await (const { from, to } of cutPeriod(db, projectId, allTime)) {
+    const rows = await db
+      .select({ value: sql<string>`entry.value ->> 1 as value`, calls: sql<number>`count(*) as calls` })
+      .from(sql`calls indexed by calls_by_created_at cross join json_each(value_list) as entry`)
+      .where(sql`project_id = ${projectId} and created_at >= ${from} and created_at < ${to}
+        and instr(value_list, ${start}) > 0 and ${isUnder(sql`entry.value`, name)}`)
+      .groupBy(sql`entry.value`)
+    found.push(...rows)
+  }
+  return sumOf(found)
 }

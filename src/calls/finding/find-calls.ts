@@ -31,8 +31,6 @@ const limitsDefault = {
 
 /** So many calls are looked at in a window in the time in which one with the words is read by its number. */
 const windowPerFound = 4
-/** The same of the list of all calls, and of calls with a value. */
-const callsPerValue = 20
 /** Takes a few milliseconds. */
 const sliceCallsMax = 4_000
 /** At a million calls, each has 12 KB of text. */
@@ -61,7 +59,7 @@ export class CallFinder {
   /** How many of the calls with the words match; null if too many have the words, undefined until they are listed. */
   #amongFew: number | null | undefined
   /** Of each condition. */
-  #checks: SQL[]
+  readonly #checks: SQL[]
 
   constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
     this.#db = db
@@ -264,24 +262,8 @@ export class CallFinder {
         isCapped: false,
         ...(await this.#chooseWords(words, countPath, size, measured.length === 0)),
       }
-    if (conditions.length > 1 && size > counted && !this.#isByDuration) {
-      const walked = await this.#pathToWalk(measured)
-      if (walked) return { path: walked, countPath: walked, size, total: null, isCapped: false, words }
-    }
     const total = only?.isExact ? only.size : null
     return { path, countPath, size, total, isCapped: only?.isCapped ?? false, words: undefined }
-  }
-
-  /** Of conditions that many calls meet, one that is still so rare that its calls are fewer to look through than all. */
-  async #pathToWalk(measured: readonly Measured[]): Promise<Path | null> {
-    const paths = measured.map(({ path }) => (path?.isOrdered ? path : null))
-    if (paths.every((path) => path === null)) return null
-    const calls = await readCallCount(this.#db, this.#projectId)
-    const most = Math.floor(calls / callsPerValue)
-    if (most <= this.#limits.counted) return null
-    const sizes = await this.#sizesOf(paths, most + 1)
-    const smallest = sizes.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
-    return smallest.size <= most ? smallest.path : null
   }
 
   /**
@@ -291,10 +273,6 @@ export class CallFinder {
   async #measure(conditions: readonly Condition[]): Promise<Measured[]> {
     const { from, to } = this.#search
     const isAllTime = from === undefined && to === undefined
-    const others = await this.#sizesOf(conditions.map(({ others }) => others?.path ?? null))
-    this.#checks = conditions.map(({ check, others: more }, at) =>
-      more && others[at]?.size === 0 ? more.check : check,
-    )
     const numbers = await Promise.all(conditions.map((condition) => this.#measureNumbers(condition)))
     const paths = conditions.map(({ path }, at) =>
       path.isScan ? null : path.words ? (numbers[at]?.path ?? null) : path,

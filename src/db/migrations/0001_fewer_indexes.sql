@@ -5,10 +5,10 @@ DROP TRIGGER `calls_before_update`;--> statement-breakpoint
 DROP TRIGGER `calls_update`;--> statement-breakpoint
 DROP TRIGGER `call_counts_update`;--> statement-breakpoint
 DROP VIEW `counted_calls`;--> statement-breakpoint
-DELETE FROM `call_values` WHERE (`value` >= '["status",' AND `value` < '["status-')
-	OR (`value` >= '["evaluation",' AND `value` < '["evaluation-') OR (`value` >= '["isEngaged",' AND `value` < '["isEngaged-')
-	OR (`value` >= '["endedReason",' AND `value` < '["endedReason-') OR (`value` >= '["source",' AND `value` < '["source-')
-	OR (`value` >= '["agentId",' AND `value` < '["agentId-');--> statement-breakpoint
+DROP TRIGGER `calls_insert_values`;--> statement-breakpoint
+DROP TRIGGER `calls_update_values`;--> statement-breakpoint
+DROP TRIGGER `calls_delete_values`;--> statement-breakpoint
+DROP TABLE `call_values`;--> statement-breakpoint
 DROP TABLE `call_counts`;--> statement-breakpoint
 DROP INDEX `calls_by_evaluation`;--> statement-breakpoint
 DROP INDEX `calls_by_updated_at`;--> statement-breakpoint
