@@ -58,6 +58,6 @@ function compareRows(oldFile: string, newFile: string, model: Model): void {
   for (const sql of queries)
     if (read(oldFile, sql) !== read(newFile, sql))
       model.violated(`the upgrade changed what this finds: ${sql}`)
-  if (read(newFile, 'select count(*) from __drizzle_migrations') !== '[[2]]')
+  if (read(newFile, 'select count(*) from __drizzle_migrations') !== '[[3]]')
     model.violated('the upgrade did not note each migration once')
 }

@@ -21,11 +21,6 @@ export function countWrongRows(database: Database.Database): Record<string, numb
       "call_parts where seq not in (select seq from calls where status = 'live')",
     ),
     'details without a call': count('call_details where seq not in (select seq from calls)'),
-    'values without a call, and calls without their values': count(
-      `(select 1 from (select project_id, seq, created_at, value from call_values union all
-        select project_id, seq, created_at, value from calls, json_each(value_list))
-        group by project_id, seq, created_at, value having count(*) <> 2)`,
-    ),
     'projects whose calls are counted wrong': count(
       'projects where calls <> (select count(*) from calls where project_id = projects.id)',
     ),

@@ -184,7 +184,7 @@ export const calls = sqliteTable(
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
-    /** What call_values holds of the call, as a JSON array; null for nothing. */
+    /** What the call is found by beside its columns, as a JSON array: see src/calls/finding/call-values.ts; null for nothing. */
     valueList: text('value_list'),
   },
   (table) => [
@@ -216,21 +216,6 @@ export const calls = sqliteTable(
       .on(table.projectId, table.heardAt, table.id, table.documentChars)
       .where(sql`status = 'live'`),
   ],
-)
-
-/**
- * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/finding/call-values.ts.
- * Triggers keep what `calls.value_list` has. WITHOUT ROWID, since it is an index of its own.
- */
-export const callValues = sqliteTable(
-  'call_values',
-  {
-    projectId: projectId(),
-    value: text().notNull(),
-    createdAt: integer('created_at').notNull(),
-    seq: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.projectId, table.value, table.createdAt, table.seq] })],
 )
 
 /** Calls whose words are not in their segment yet, or not as they are now: see src/calls/finding/word-backlog.ts. */

@@ -73,7 +73,7 @@ describe.skipIf(ofFilesOnly)('the next version', () => {
     const urls = await Promise.all([upgrade(), upgrade()])
     for (const url of urls) expect((await at({ url }, old).fetch(`/v1/calls/${oldCallId}`)).status).toBe(200)
     const database = new Database(join(dataDir, 'callbook.db'))
-    expect(database.prepare('select count(*) from __drizzle_migrations').pluck().all()).toEqual([2])
+    expect(database.prepare('select count(*) from __drizzle_migrations').pluck().all()).toEqual([3])
     database.close()
   })
 

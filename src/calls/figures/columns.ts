@@ -1,9 +1,7 @@
 import type { Period } from '../finding/period.ts'
-import type { ReadRows, Scan } from '../finding/scan.ts'
+import type { ReadRows } from '../finding/scan.ts'
 import type { Statement } from '../finding/statement.ts'
 
-/** More values than this are read from the rows of calls, since each would be looked up in each slice. */
-const soughtMax = 64
 /** Of numbers that are written as integers. */
 const decimals = 10_000
 
@@ -61,17 +59,15 @@ interface Read<Column> {
  */
 export class Columns {
   readonly #read: ReadRows
-  readonly #scan: Scan
   readonly #columns = new Map<string, Read<unknown>>()
-  readonly #entries = new Map<string, Read<ReadEntries> & { sought: string[] | null; prefix: string }>()
+  readonly #entries = new Map<string, Read<ReadEntries> & { prefix: string }>()
   readonly #derived: ((calls: number) => void)[] = []
   readonly #shared = new Map<string, unknown>()
   /** The number of the slice that was loaded last. */
   slice = 0
 
-  constructor(read: ReadRows, scan: Scan) {
+  constructor(read: ReadRows) {
     this.#read = read
-    this.#scan = scan
   }
 
   /** A column of integers that is never null. */
@@ -111,7 +107,7 @@ export class Columns {
     })
   }
 
-  /** Of call_values: `label` is under the name of those that begin with `["label",`. */
+  /** Of `calls.value_list`: `label` is under the name of those that begin with `["label",`. */
   entries(under: string): ReadEntries {
     const known = this.#entries.get(under)
     if (known) return known.column
@@ -126,7 +122,6 @@ export class Columns {
       column,
       text: '',
       take: () => undefined,
-      sought: null,
       prefix: JSON.stringify([under]).slice(0, -1),
     })
     return column
@@ -210,23 +205,6 @@ export class Columns {
     return { values: column, derive }
   }
 
-  /** Finds out which values there are under each name. */
-  async open(): Promise<void> {
-    for (const one of this.#entries.values()) {
-      if (this.#scan.rows.kind !== 'created') continue
-      const [below, above] = [`${one.prefix},`, `${one.prefix}-`]
-      const rows = await this.#read(
-        `with recursive sought (value) as (
-          select min(value) from call_values where project_id = ? and value >= ? and value < ?
-          union all select (select min(value) from call_values where project_id = ? and value > sought.value and value < ?)
-          from sought where sought.value is not null limit ${soughtMax + 2})
-        select value from sought where value is not null`,
-        [this.#scan.projectId, below, above, this.#scan.projectId, above],
-      )
-      one.sought = rows.length <= soughtMax ? rows.map(([value]) => String(value)) : null
-    }
-  }
-
   /** @returns how many calls the slice has */
   async load(slice: Statement): Promise<number> {
     this.slice++
@@ -254,41 +232,24 @@ export class Columns {
 
   async #loadEntries(slice: Statement, calls: number): Promise<void> {
     const seqs = this.whole('calls.seq').values
-    const created = this.whole('calls.created_at').values
     const places = new Map<number, number>()
     for (let call = 0; call < calls; call++) places.set(seqs[call] as number, call)
-    for (const { column, sought, prefix } of this.#entries.values()) {
+    for (const { column, prefix } of this.#entries.values()) {
       column.first = new Int32Array(calls).fill(-1)
       column.nextOf.length = 0
       column.ids.length = 0
       if (calls === 0) continue
-      const add = (value: unknown, seq: number) => {
-        const call = places.get(seq)
-        if (call === undefined) return
-        const [, own] = JSON.parse(String(value)) as [string, Value]
-        this.#push(column, call, column.dictionary.idOf(own))
-      }
-      if (sought) {
-        for (const value of sought) {
-          const [[text] = ['[]']] = await this.#read(
-            `select json_group_array(seq) from call_values where project_id = ? and value = ? and created_at >= ? and created_at <= ?`,
-            [this.#scan.projectId, value, created[0], created[calls - 1]],
-          )
-          const [, own] = JSON.parse(value) as [string, Value]
-          const id = column.dictionary.idOf(own)
-          for (const seq of JSON.parse(String(text)) as number[]) {
-            const call = places.get(seq)
-            if (call !== undefined) this.#push(column, call, id)
-          }
-        }
-        continue
-      }
       const rows = await this.#read(
         `select entry.value, seq from (select calls.seq as seq, case when instr(calls.value_list, ?) > 0 then calls.value_list end as list ${slice.sql}) as found
           cross join json_each(list) as entry where entry.value >= ? and entry.value < ?`,
         [JSON.stringify(`${prefix},`).slice(0, -1), ...slice.params, `${prefix},`, `${prefix}-`],
       )
-      for (const [value, seq] of rows) add(value, Number(seq))
+      for (const [value, seq] of rows) {
+        const call = places.get(Number(seq))
+        if (call === undefined) continue
+        const [, own] = JSON.parse(String(value)) as [string, Value]
+        this.#push(column, call, column.dictionary.idOf(own))
+      }
     }
   }
 

@@ -70,15 +70,20 @@ export class Figures {
     return await this.#readOf(projectId, { ...request, search: ordered }, ask)
   }
 
-  /** Asks any question about the calls of a search. */
+  /**
+   * Asks any question about the calls of a search.
+   * @param options.newest without filters, only about so many of the newest calls
+   */
   async ask(
     db: ReadDatabase,
     projectId: number,
     search: CallSearch,
     question: AskedQuestion,
-    options?: { mayBeOld: boolean },
+    { newest, ...options }: { mayBeOld?: boolean; newest?: number } = {},
   ): Promise<Answer> {
-    const scan = await new FoundPages(db, projectId, search).scan()
+    const found = await new FoundPages(db, projectId, search).scan()
+    const { rows } = found
+    const scan = newest !== undefined && rows.kind === 'created' ? { ...found, rows: { ...rows, newest } } : found
     return await this.#options.passes.ask(scan, { from: scan.from, to: scan.to, ...question }, options)
   }
 

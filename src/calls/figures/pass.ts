@@ -26,9 +26,8 @@ export async function answerAll(
   { scan, questions, sliceCalls = sliceCallsDefault }: PassOptions,
   nextTurn: () => Promise<unknown>,
 ): Promise<Answer[]> {
-  const columns = new Columns(read, scan)
+  const columns = new Columns(read)
   const tallies = questions.map((question) => new Tally(question, columns))
-  await columns.open()
   for await (const slice of slicesOf(scan, read, sliceCalls)) {
     const calls = await columns.load(slice)
     for (const tally of tallies) tally.add(calls)

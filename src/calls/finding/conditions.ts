@@ -22,8 +22,6 @@ export interface Condition {
   list?: CallList
   /** When its calls were completed: at or after, and before. */
   completed?: Partial<Period>
-  /** Values in call_values that meet it as well. Most projects have none of them, and then `check` becomes `own`. */
-  others?: { values: readonly string[]; own: SQL }
 }
 
 /** Where calls that meet a condition are listed, in the order in which lists are tried. */
@@ -32,8 +30,6 @@ export type CallList =
   | { kind: 'rows'; index: string | null; where: SQL }
   /** By the words of their numbers. If `isWider`, other calls are listed, too. */
   | { kind: 'numbers'; words: readonly SearchedWord[]; isWider: boolean }
-  /** Under any of these values in call_values, by time. If they are `disjoint`, no call is under two of them. */
-  | { kind: 'values'; values: readonly string[]; areDisjoint: boolean }
 
 /** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
 type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
@@ -55,7 +51,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'mark': {
       const { choices, kind } = filter
       if (!areAmong(choices, values)) return oneOf(choices)
-      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { areDisjoint: true }), values)
+      if (kind === 'mark') return marked(anyOf([markValue(filter.name)]), values)
       return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value': {
@@ -92,22 +88,22 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
       return 'is the id of no criterion: those have 1 to 40 characters of a-z 0-9 _'
     if (!areAmong(verdicts, texts)) return oneOf(verdicts)
   }
-  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { areDisjoint: true })
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))))
 }
 
-/** @param values as call_values holds them */
-function anyOf(values: readonly string[], { areDisjoint }: { areDisjoint: boolean }): Condition {
-  return { check: isUnderAny(values), list: { kind: 'values', values, areDisjoint } }
+/** @param values as `calls.value_list` holds them */
+function anyOf(values: readonly string[]): Condition {
+  return { check: isListed(values) }
 }
 
-function isUnderAny(values: readonly string[]): SQL {
-  return sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
-    and call_values.value in ${values} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
+function isListed(values: readonly string[]): SQL {
+  // Within an entry quotation marks are escaped, so that this is always a whole entry.
+  return any(values.map((value) => sql`instr(calls.value_list, ${JSON.stringify(value)}) > 0`))
 }
 
 /** Calls with any of the values but `none`, of which a call may have several. */
 function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
-  return anyOf(valuesGiven(toValue, values), { areDisjoint: values.length === 1 })
+  return anyOf(valuesGiven(toValue, values))
 }
 
 function valuesGiven(toValue: (value: string) => string, values: readonly string[]): string[] {
@@ -140,7 +136,7 @@ function either(a: Condition, b: Condition): Condition {
 /** Calls with a mark, calls without it, or all calls. */
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
-  return { check: values.includes('true') ? sql`true` : sql`not ${has.check}` }
+  return { check: values.includes('true') ? sql`true` : sql`not coalesce(${has.check}, false)` }
 }
 
 /**
@@ -156,7 +152,7 @@ function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)]
 }
 
-/** @param others values in call_values that meet it as well */
+/** @param others values in `value_list` that meet it as well */
 function anyValue(
   { column }: { column: Column },
   values: readonly (string | number | null)[],
@@ -171,7 +167,7 @@ function anyValue(
   const isLive = column === 'status' && values.every((value) => value === 'live')
   if (isLive) return ofLive(own)
   if (others.length === 0) return { check: own }
-  return { check: sql`(${own} or ${isUnderAny(others)})`, others: { values: others, own } }
+  return { check: sql`(${own} or ${isListed(others)})` }
 }
 
 function anyNumber(
@@ -276,5 +272,5 @@ function readNumber([text = '']: readonly string[]): number | string {
 }
 
 function any(checks: SQL[]): SQL {
-  return sql`(${or(...checks)})`
+  return sql`(${or(...checks) ?? sql`false`})`
 }

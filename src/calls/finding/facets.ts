@@ -1,16 +1,19 @@
-import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { calls, callValues } from '../../db/schema.ts'
+import { calls } from '../../db/schema.ts'
 import type { Figures } from '../figures/figures.ts'
+import type { Group, Grouping } from '../figures/question.ts'
 import { callFilters, type ValueFilter } from '../filters.ts'
 import { readAgentNames } from './agent-names.ts'
-import { isUnder } from './call-values.ts'
 import { newestFirst } from './place.ts'
 
+/** Values that only older calls have are not suggested. */
+const callsMax = 100_000
 const facetValuesMax = 50
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = { [Name in ValueFilter['name'] | 'label' | 'assignee']?: FacetValue[] }
+export type CallFacets = { [Name in ValueFilter['name'] | (typeof listed)[number]]?: FacetValue[] }
+
+const listed = ['label', 'assignee'] as const
 
 /** `label` is its name for people, if it differs from the value. */
 interface FacetValue {
@@ -25,52 +28,45 @@ export async function readFacets(
   figures: Pick<Figures, 'ask'>,
   projectId: number,
 ): Promise<CallFacets> {
-  const facets: CallFacets = {}
-  const filters = callFilters.filter((filter) => filter.kind === 'value')
-  const answers = await Promise.all(
-    filters.map(({ name, column }) => {
-      const more = name === 'agentId' ? { entries: 'otherAgentId' } : {}
-      const by = [{ kind: 'value' as const, column: `calls.${calls[column].name}`, ...more }]
-      const question = { of: null, by, percents: [], wantsNewest: name === 'agentId' }
-      return figures.ask(db, projectId, { conditions: [], order: newestFirst }, question, { mayBeOld: true })
-    }),
-  )
-  for (const [at, { name }] of filters.entries()) {
-    const groups = answers[at]?.groups ?? []
-    facets[name] = firstOf(
-      groups.flatMap(({ names: [value], calls }) => (typeof value === 'string' ? [{ value, calls }] : [])),
-    )
-    if (name !== 'agentId') continue
-    const newest = new Map(groups.map(({ names: [value], newest }) => [value, newest]))
-    const labels = await readAgentNames(
-      db,
-      facets[name].map(({ value }) => [value, newest.get(value) ?? 0]),
-    )
-    facets[name] = facets[name].map((agent) => {
-      const label = labels.get(agent.value)
-      return label ? { ...agent, label } : agent
-    })
+  const groupsBy = async (by: Grouping, wantsNewest = false) => {
+    const search = { conditions: [], order: newestFirst }
+    const question = { of: null, by: [by], percents: [], wantsNewest }
+    const { groups } = await figures.ask(db, projectId, search, question, { mayBeOld: true, newest: callsMax })
+    return groups
   }
-  facets.label = await readValues(db, projectId, 'label')
-  facets.assignee = await readValues(db, projectId, 'assignee')
-  return facets
+  const values = callFilters.flatMap((filter) => (filter.kind === 'value' ? [filter] : []))
+  const [ofColumns, ofLists] = await Promise.all([
+    Promise.all(
+      values.map(async ({ name, column }) => {
+        const by = { kind: 'value', column: `calls.${calls[column].name}` } as const
+        if (name !== 'agentId') return [name, valuesIn(await groupsBy(by))] as const
+        return [name, await withNames(db, await groupsBy({ ...by, entries: 'otherAgentId' }, true))] as const
+      }),
+    ),
+    Promise.all(
+      listed.map(async (name) => [name, valuesIn(await groupsBy({ kind: 'value', entries: name }))] as const),
+    ),
+  ])
+  return Object.fromEntries([...ofColumns, ...ofLists])
 }
 
-function firstOf(values: readonly FacetValue[]): FacetValue[] {
-  return values.toSorted((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1)).slice(0, facetValuesMax)
+function valuesIn(groups: readonly Group[]): FacetValue[] {
+  return groups
+    .flatMap(({ names: [value], calls }) => (typeof value === 'string' ? [{ value, calls }] : []))
+    .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
+    .slice(0, facetValuesMax)
 }
 
-/** Labels or assignees in call_values, without those so long that only their hash is stored. */
-async function readValues(
-  db: ReadDatabase,
-  projectId: number,
-  name: 'label' | 'assignee',
-): Promise<FacetValue[]> {
-  return await db
-    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
-    .from(callValues)
-    .where(sql`${callValues.projectId} = ${projectId} and ${isUnder(sql`${callValues.value}`, name)}`)
-    .groupBy(callValues.value)
-    .orderBy(sql`calls desc`, callValues.value)
-    .limit(facetValuesMax)
+/** Agents with their names in their newest calls. */
+async function withNames(db: ReadDatabase, groups: readonly Group[]): Promise<FacetValue[]> {
+  const newest = new Map(groups.map(({ names: [value], newest }) => [value, newest]))
+  const agents = valuesIn(groups)
+  const labels = await readAgentNames(
+    db,
+    agents.map(({ value }) => [value, newest.get(value) ?? 0]),
+  )
+  return agents.map((agent) => {
+    const label = labels.get(agent.value)
+    return label ? { ...agent, label } : agent
+  })
 }

@@ -22,10 +22,6 @@ const limitsDefault = {
 }
 /** Calls of a list whose rows are read at once. */
 const listedAtOnce = 3_000
-/** Calls under a value are in the order of time: more than this are walked through, not listed. */
-const valuesListedMax = 1_000
-/** Values that more than one in so many calls have are looked for among all calls: a call found by them costs as much. */
-const callsPerValue = 5
 const untilNow = Number.MAX_SAFE_INTEGER
 const countsKept = 5_000
 
@@ -38,9 +34,9 @@ export interface FoundPlace extends Place {
 
 /**
  * Finds the calls that match a search, except for its phrases. What can be listed is tried in a fixed order: ids and
- * numbers, words, values. The first list with at most `listed` calls is read, and the other conditions are checked on
- * its calls. If there is none, calls are looked through in the order of time, in slices, so that nobody waits for a
- * whole scan: those with a value that few enough have, or else all.
+ * numbers, then words. The first list with at most `listed` calls is read, and the other conditions are checked on its
+ * calls. If there is none, all calls are looked through in the order of time, in slices, so that nobody waits for a
+ * whole scan.
  */
 export class CallFinder {
   readonly #db: ReadDatabase
@@ -63,7 +59,7 @@ export class CallFinder {
     if (source.seqs) return await this.#placesInList(source, source.seqs, { limit, offset, after })
     const found: FoundPlace[] = []
     let skipped = 0
-    for await (const part of this.#parts(source, after)) {
+    for await (const part of this.#parts(after)) {
       const rows = this.#walkedRows(source, part, after)
       const matching = offset > skipped ? await this.#countOf(rows) : 0
       if (offset - skipped >= matching && offset > skipped) {
@@ -92,7 +88,7 @@ export class CallFinder {
     }
     return await this.#keptCount(most, async () => {
       let count = 0
-      for await (const part of this.#parts(source, undefined)) {
+      for await (const part of this.#parts(undefined)) {
         count += await this.#countOf(
           sql`${this.#walkedRows(source, part, undefined)} limit ${most + 1 - count}`,
         )
@@ -119,8 +115,7 @@ export class CallFinder {
 
   /** How to look through all calls that match, for figures. */
   async scan(): Promise<Scan> {
-    const { projectId, ...part } = { projectId: this.#projectId, ...(await this.#scanned()) }
-    return { projectId, ...part }
+    return { projectId: this.#projectId, ...(await this.#scanned()) }
   }
 
   async #scanned(): Promise<Omit<Scan, 'projectId'>> {
@@ -140,7 +135,6 @@ export class CallFinder {
       return { where, from, to, rows: { kind: 'parts', parts } }
     }
     const completed = periodOf(conditions)
-    if (source.values) return { where, from, to, rows: { kind: 'values', values: [...source.values] } }
     if (completed && from === 0 && to === untilNow)
       return { where, from, to, rows: { kind: 'completed', ...completed } }
     return { where, from, to, rows: { kind: 'created' } }
@@ -152,98 +146,49 @@ export class CallFinder {
   }
 
   async #choose(): Promise<Source> {
-    const conditions = await this.#withoutIdleOthers(this.#search.conditions)
-    const { words, from, to } = this.#search
+    const { conditions, words } = this.#search
     const sought = words && (await this.#seek(words))
     const max = this.#limits.listed + 1
     const checks = conditions.map(({ check }) => check)
-    const isAlone = conditions.length + (sought ? 1 : 0) === 1
-    const lists = conditions.flatMap(({ list }, at) => (list ? [{ at, list }] : []))
-    const completed = periodOf(conditions)
-    const ranked = [
-      ...lists.filter(({ list }) => list.kind === 'rows'),
-      ...(completed ? [{ at: -1, list: completedIn(completed) }] : []),
-      ...lists.filter(({ list }) => list.kind === 'numbers'),
-      ...(sought ? [{ at: -1, list: { kind: 'words' as const, sought } }] : []),
-      ...lists.filter(({ list }) => list.kind === 'values'),
-    ]
     let known: Pick<Source, 'count' | 'isMoreThan'> = {}
-    const many: { at: number; values: readonly string[] }[] = []
-    for (const { at, list } of ranked) {
-      const isWider = at === -1 ? list.kind !== 'words' : list.kind === 'numbers' && list.isWider
-      const isInPeriod = list.kind === 'values' || (from === undefined && to === undefined)
-      const isTheOnly = isAlone && !isWider && isInPeriod
-      const rows = await this.#rowsIn(list, conditions[at])
-      // Under values, calls are in order already, and counted sooner than listed.
-      const isWalked = list.kind === 'values' && list.areDisjoint
-      const size = isWalked ? await this.#countOf(sql`${rows} limit ${max}`) : 0
-      if (isWalked && size > Math.min(max - 1, valuesListedMax)) {
-        if (isTheOnly) known = size < max ? { count: size } : { isMoreThan: max - 1 }
-        many.push({ at, values: list.values })
+    for (const { at, list, isWider } of this.#lists(sought)) {
+      const seqs = await this.#listOf(sql`${await this.#rowsIn(list, conditions[at])} limit ${max}`)
+      const isTheOnly = this.#isAlone && !isWider
+      if (seqs.length === max) {
+        if (isTheOnly) known = { isMoreThan: max - 1 }
         continue
       }
-      const seqs = await this.#listOf(sql`${rows} limit ${max}`)
+      if (isTheOnly) known = { count: seqs.length }
       // Pages of common words are found sooner among the newest calls.
-      const isCommon = isTheOnly && list.kind === 'words' && seqs.length > listedAtOnce
-      if (seqs.length < max && isCommon) known = { count: seqs.length }
-      else if (seqs.length < max) {
-        const others = checks.filter((_, each) => each !== at || isWider)
-        const left = list.kind === 'words' ? undefined : sought
-        return {
-          seqs,
-          checks: others,
-          words: left,
-          values: undefined,
-          ...(isTheOnly ? { count: seqs.length } : {}),
-        }
-      } else if (isTheOnly) known = { isMoreThan: max - 1 }
+      if (isTheOnly && list.kind === 'words' && seqs.length > listedAtOnce) continue
+      const left = checks.filter((_, each) => each !== at || isWider)
+      return { seqs, checks: left, words: list.kind === 'words' ? undefined : sought, ...known }
     }
-    const walked = many.length > 0 ? await this.#fewest(many) : undefined
-    return {
-      seqs: null,
-      checks: checks.filter((_, at) => at !== walked?.at),
-      words: sought,
-      values: walked?.values,
-      ...known,
-    }
+    return { seqs: null, checks, words: sought, ...known }
   }
 
-  /** Of values that many calls have, the first that still so few have that their calls are sooner looked through than all. */
-  async #fewest(many: readonly { at: number; values: readonly string[] }[]) {
-    const most = Math.floor((await readCallCount(this.#db, this.#projectId)) / callsPerValue)
-    for (const one of many) {
-      const beyond = sql`select 1 from (${this.#under(one.values)}) limit 1 offset ${most}`
-      if ((await this.#countOf(beyond)) === 0) return one
-    }
-    return undefined
+  /** Where calls are listed, in the order in which they are tried. `at` is the place of the condition, -1 for none. */
+  #lists(sought: SoughtWords | undefined): RankedList[] {
+    const { conditions } = this.#search
+    const completed = periodOf(conditions)
+    const listed = conditions.flatMap(({ list }, at) =>
+      list ? [{ at, list, isWider: list.kind === 'numbers' && list.isWider }] : [],
+    )
+    return [
+      ...listed.filter(({ list }) => list.kind === 'rows'),
+      ...(completed ? [{ at: -1, list: completedIn(completed), isWider: true }] : []),
+      ...listed.filter(({ list }) => list.kind === 'numbers'),
+      ...(sought ? [{ at: -1, list: { kind: 'words' as const, sought }, isWider: false }] : []),
+    ]
   }
 
-  /** Few projects have calls under a second value of a column: without them, the column alone is checked. */
-  async #withoutIdleOthers(conditions: readonly Condition[]): Promise<Condition[]> {
-    const result: Condition[] = []
-    for (const { others, ...condition } of conditions) {
-      if (!others) {
-        result.push(condition)
-        continue
-      }
-      const max = this.#limits.listed + 1
-      const seqs = await this.#listOf(
-        sql`select distinct seq from (${this.#under(others.values)}) limit ${max}`,
-      )
-      if (seqs.length === 0) result.push({ check: others.own })
-      else if (seqs.length === max) result.push(condition)
-      else
-        result.push({
-          check: sql`(${others.own} or calls.seq in (select value from json_each(${JSON.stringify(seqs)})))`,
-        })
-    }
-    return result
+  /** Whether calls have to meet one condition, and nothing else. */
+  get #isAlone(): boolean {
+    const { conditions, words, from, to } = this.#search
+    return conditions.length + (words ? 1 : 0) === 1 && from === undefined && to === undefined
   }
 
-  async #rowsIn(
-    list: CallList | { kind: 'words'; sought: SoughtWords },
-    condition?: Condition,
-  ): Promise<SQL> {
+  async #rowsIn(list: RankedList['list'], condition: Condition | undefined): Promise<SQL> {
     const isOwn = sql`calls.project_id = ${this.#projectId}`
     switch (list.kind) {
       case 'rows': {
@@ -256,18 +201,7 @@ export class CallFinder {
       }
       case 'words':
         return seqsMatching(list.sought)
-      case 'values':
-        return list.areDisjoint
-          ? this.#under(list.values)
-          : sql`select distinct seq from (${this.#under(list.values)})`
     }
-  }
-
-  /** The calls under any of these values, those of the search's period. */
-  #under(values: readonly string[]): SQL {
-    const { from, to } = this.#search
-    return sql`select seq from call_values where project_id = ${this.#projectId} and value in ${values}
-      ${from === undefined ? sql`` : sql`and created_at >= ${from}`} ${to === undefined ? sql`` : sql`and created_at < ${to}`}`
   }
 
   async #seek(queries: readonly WordQuery[]): Promise<SoughtWords> {
@@ -290,29 +224,17 @@ export class CallFinder {
   }
 
   /** The calls of a part that match. */
-  #walkedRows({ checks, words, values }: Source, { from, to }: Period, after: Place | undefined): SQL {
-    const created = values ? sql`call_values.created_at` : sql`calls.created_at`
-    const inPart = sql`${created} >= ${from} and ${created} < ${to}`
-    const rows = values
-      ? sql.join(
-          values.map(
-            (
-              value,
-            ) => sql`select ${placeColumns} from call_values cross join calls not indexed on calls.seq = call_values.seq
-              where call_values.project_id = ${this.#projectId} and call_values.value = ${value}
-                and ${all([inPart, ...checks, ...this.#behind(after)])}`,
-          ),
-          sql` union all `,
-        )
-      : sql`select ${placeColumns} from calls indexed by calls_by_created_at
-          where ${all([isOf(this.#projectId), inPart, ...checks, ...this.#behind(after)])}`
+  #walkedRows({ checks, words }: Source, { from, to }: Period, after: Place | undefined): SQL {
+    const inPart = sql`calls.created_at >= ${from} and calls.created_at < ${to}`
+    const rows = sql`select ${placeColumns} from calls indexed by calls_by_created_at
+      where ${all([isOf(this.#projectId), inPart, ...checks, ...this.#behind(after)])}`
     if (!words) return rows
     return sql`select * from (with some as materialized (${rows})
       select * from some where seq in (${seqsMatchingAmong(words, sql`some`)}))`
   }
 
   /** Cuts what is looked through into parts by time, in the search's order: the first one small, since most pages end in it. */
-  async *#parts({ values }: Source, after: Place | undefined): AsyncGenerator<Period> {
+  async *#parts(after: Place | undefined): AsyncGenerator<Period> {
     const { order, conditions, from = 0, to: end = untilNow } = this.#search
     // No call is completed before it is created.
     const to = Math.min(end, periodOf(conditions)?.to ?? end)
@@ -323,7 +245,7 @@ export class CallFinder {
     const { first: least, most } = this.#limits.slices
     let left = { from: first, to: last }
     for (let size = least; left.from < left.to; size = Math.min(most, size * 8)) {
-      const end = await this.#endOf(left, size, values, isNewestFirst)
+      const end = await this.#endOf(left, size, isNewestFirst)
       if (end === null) return yield left
       // Calls of one moment stay together.
       const [part, rest] = isNewestFirst
@@ -341,23 +263,15 @@ export class CallFinder {
   }
 
   /** When the call was created that stands at this place of the period; null if it has fewer. */
-  async #endOf(
-    { from, to }: Period,
-    size: number,
-    values: readonly string[] | undefined,
-    isNewestFirst: boolean,
-  ) {
+  async #endOf({ from, to }: Period, size: number, isNewestFirst: boolean): Promise<number | null> {
     const direction = isNewestFirst ? sql`desc` : sql`asc`
-    const ends = (values ?? [null]).map((value) => {
-      const rows = value === null ? sql`calls indexed by calls_by_created_at` : sql`call_values`
-      const isUnder = value === null ? sql`true` : sql`value = ${value}`
-      return sql`select * from (select created_at as at from ${rows} where project_id = ${this.#projectId} and ${isUnder}
-        and created_at >= ${from} and created_at < ${to} order by created_at ${direction} limit 1 offset ${size})`
-    })
-    const nearest = isNewestFirst ? sql`max(at)` : sql`min(at)`
     const [row] = await this.#db
-      .select({ at: sql<number | null>`${nearest}` })
-      .from(sql`(${sql.join(ends, sql` union all `)})`)
+      .select({ at: sql<number>`created_at` })
+      .from(sql`calls indexed by calls_by_created_at`)
+      .where(sql`project_id = ${this.#projectId} and created_at >= ${from} and created_at < ${to}`)
+      .orderBy(sql`created_at ${direction}`)
+      .limit(1)
+      .offset(size)
     return row?.at ?? null
   }
 
@@ -430,11 +344,16 @@ interface Source {
   checks: readonly SQL[]
   /** Words that remain to be checked. */
   words: SoughtWords | undefined
-  /** The calls to look through are those under one of these values. */
-  values: readonly string[] | undefined
   /** How many calls match, or that there are more than this, if it is known. */
   count?: number
   isMoreThan?: number
+}
+
+interface RankedList {
+  at: number
+  list: CallList | { kind: 'words'; sought: SoughtWords }
+  /** Whether it has other calls than those that meet the condition. */
+  isWider: boolean
 }
 
 function completedIn({ from, to }: Period): CallList {

@@ -7,11 +7,10 @@ export interface Scan extends Period {
   /** What else a row of `calls` must meet. */
   where: Statement
   rows:
-    | { kind: 'created' }
+    /** With \`newest\`, only about so many of the project's newest calls. */
+    | { kind: 'created'; newest?: number }
     /** Those completed in a period. */
     | ({ kind: 'completed' } & Period)
-    /** Those under one of these values in call_values. */
-    | { kind: 'values'; values: string[] }
     | { kind: 'seqs'; seqs: readonly number[] }
     /** Each part selects `seq`. */
     | { kind: 'parts'; parts: Statement[] }
@@ -50,45 +49,24 @@ export async function* slicesOf(
         )
       return
     case 'created':
-      for await (const period of cut(
-        read,
-        { from, to, size },
-        'from calls indexed by calls_by_created_at where project_id = ?',
-        'created_at',
-        [projectId],
-      ))
-        yield checked(
-          'from calls indexed by calls_by_created_at where calls.project_id = ? and calls.created_at >= ? and calls.created_at < ?',
-          [projectId, period.from, period.to],
+    case 'completed': {
+      const column = rows.kind === 'created' ? 'created_at' : 'completed_at'
+      const ofProject = `from calls indexed by calls_by_${column} where calls.project_id = ?`
+      const period = rows.kind === 'created' ? { from, to } : rows
+      if (rows.kind === 'created' && rows.newest !== undefined) {
+        const [before] = await read(
+          `select created_at ${ofProject} order by created_at desc limit 1 offset ?`,
+          [projectId, rows.newest],
         )
-      return
-    case 'completed':
-      for await (const period of cut(
-        read,
-        { ...rows, size },
-        'from calls indexed by calls_by_completed_at where project_id = ?',
-        'completed_at',
-        [projectId],
-      ))
-        yield checked(
-          `from calls indexed by calls_by_completed_at where calls.project_id = ? and calls.completed_at >= ? and calls.completed_at < ?`,
-          [projectId, period.from, period.to],
-        )
-      return
-    case 'values':
-      for (const value of rows.values)
-        for await (const period of cut(
-          read,
-          { from, to, size },
-          'from call_values where project_id = ? and value = ?',
-          'created_at',
-          [projectId, value],
-        ))
-          yield checked(
-            `from call_values cross join calls not indexed on calls.seq = call_values.seq
-              where call_values.project_id = ? and call_values.value = ? and call_values.created_at >= ? and call_values.created_at < ?`,
-            [projectId, value, period.from, period.to],
-          )
+        period.from = Math.max(from, Number(before?.[0] ?? from))
+      }
+      for await (const part of cut(read, { ...period, size }, ofProject, column, [projectId]))
+        yield checked(`${ofProject} and calls.${column} >= ? and calls.${column} < ?`, [
+          projectId,
+          part.from,
+          part.to,
+        ])
+    }
   }
 }
 

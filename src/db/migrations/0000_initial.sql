@@ -121,6 +121,21 @@ CREATE TABLE `audit_events` (
 CREATE INDEX `audit_events_by_project` ON `audit_events` (`project_id`,`seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `audit_events_by_number` ON `audit_events` (`project_id`,`number`);--> statement-breakpoint
 CREATE INDEX `audit_events_by_actor` ON `audit_events` (`actor_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `call_counts` (
+	`project_id` integer NOT NULL,
+	`until` integer NOT NULL,
+	`name` text NOT NULL,
+	`value` text NOT NULL,
+	`calls` integer NOT NULL,
+	`success` integer NOT NULL,
+	`fail` integer NOT NULL,
+	`unevaluated` integer NOT NULL,
+	`engaged` integer NOT NULL,
+	`is_few` integer NOT NULL,
+	PRIMARY KEY(`project_id`, `until`, `name`, `value`),
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `call_details` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`details` text,
@@ -250,10 +265,13 @@ CREATE TABLE `calls` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `calls_by_id` ON `calls` (`project_id`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_evaluation` ON `calls` (`project_id`,`evaluation`,`created_at`,`id`,`status`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`);--> statement-breakpoint
 CREATE INDEX `calls_by_completed_at` ON `calls` (`project_id`,`completed_at`) WHERE completed_at is not null;--> statement-breakpoint
+CREATE INDEX `calls_by_updated_at` ON `calls` (`project_id`,`updated_at`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `calls_by_duration` ON `calls` (`project_id`,`duration`,`created_at`,`id`,`status`);--> statement-breakpoint
 CREATE INDEX `calls_by_change` ON `calls` (`project_id`,`change_seq`);--> statement-breakpoint
 CREATE INDEX `calls_by_heard_at` ON `calls` (`project_id`,`heard_at`,`id`,`document_chars`) WHERE status = 'live';--> statement-breakpoint
-CREATE INDEX `calls_by_created_at` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`,`cost_usd`,`latency_ms`,`updated_at`);--> statement-breakpoint
+CREATE INDEX `calls_by_created_at` ON `calls` (`project_id`,`created_at`,`id`,`document_chars`,`status`,`evaluation`,`is_engaged`,`duration`,`ended_reason`,`source`,`agent_id`,`caller_digits`,`called_digits`);--> statement-breakpoint
 CREATE TABLE `calls_without_words` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`project_id` integer NOT NULL,
@@ -736,12 +754,92 @@ CREATE TABLE `word_removals` (
 	PRIMARY KEY(`kind`, `segment`, `record`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
--- Written by hand: drizzle-kit knows no triggers. These keep the project's total.
+-- Written by hand: drizzle-kit knows no triggers. They keep `call_counts`, which src/calls/finding/counts.ts explains. `entry` is
+-- how `call_values` has a value that few calls have.
+CREATE VIEW `counted_calls` (`seq`, `project_id`, `created_at`, `until`, `name`, `value`, `entry`, `evaluation`, `is_engaged`) AS
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 900000 * 900000 + 900000, '', '', NULL, `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'endedReason', json_quote(`ended_reason`), NULL, `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'source', json_quote(`source`), NULL, `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'agentId', json_quote(`agent_id`), NULL, `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, `created_at` / 86400000 * 86400000 + 86400000, 'duration', CAST(min(CAST(`duration` / 10 AS INTEGER), 180) * 10 AS TEXT), NULL, `evaluation`, `is_engaged` FROM `calls` WHERE `status` = 'completed'
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'status', json_quote(`status`), '["status",' || json_quote(`status`) || ']', `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'evaluation', json_quote(`evaluation`), '["evaluation",' || json_quote(`evaluation`) || ']', `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'isEngaged', json_quote(`is_engaged`), '["isEngaged",' || json_quote(`is_engaged`) || ']', `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'endedReason', json_quote(`ended_reason`), '["endedReason",' || json_quote(`ended_reason`) || ']', `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'source', json_quote(`source`), '["source",' || json_quote(`source`) || ']', `evaluation`, `is_engaged` FROM `calls`
+UNION ALL
+SELECT `seq`, `project_id`, `created_at`, 9007199254740991, 'agentId', json_quote(`agent_id`), '["agentId",' || json_quote(`agent_id`) || ']', `evaluation`, `is_engaged` FROM `calls`;
+--> statement-breakpoint
 CREATE TRIGGER `calls_insert` AFTER INSERT ON `calls` BEGIN
 	UPDATE `projects` SET `calls` = `calls` + 1 WHERE `id` = new.`project_id`;
+	INSERT INTO `call_counts`
+	SELECT `project_id`, `until`, `name`, `value`, 1, `evaluation` IS 'success', `evaluation` IS 'fail',
+		`evaluation` IS NULL, `is_engaged`, `entry` IS NOT NULL
+	FROM `counted_calls` WHERE `seq` = new.`seq`
+	ON CONFLICT DO UPDATE SET `calls` = `calls` + 1, `success` = `success` + excluded.`success`,
+		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
+		`engaged` = `engaged` + excluded.`engaged`, `is_few` = CASE WHEN `is_few`
+			THEN `calls` < 1000 + (SELECT `calls` FROM `projects` WHERE `id` = excluded.`project_id`) / 100 ELSE false END;
+	INSERT INTO `call_values`
+	SELECT `counted`.`project_id`, `entry`, `created_at`, `seq` FROM `counted_calls` AS `counted`
+	CROSS JOIN `call_counts` AS `few` USING (`project_id`, `until`, `name`, `value`)
+	WHERE `seq` = new.`seq` AND `entry` IS NOT NULL AND `is_few`;
+END;--> statement-breakpoint
+CREATE TRIGGER `call_counts_update` AFTER UPDATE OF `calls` ON `call_counts` WHEN new.`calls` = 0 BEGIN
+	DELETE FROM `call_counts` WHERE `project_id` = new.`project_id` AND `until` = new.`until` AND `name` = new.`name`
+		AND `value` = new.`value`;
 END;--> statement-breakpoint
 CREATE TRIGGER `calls_before_delete` BEFORE DELETE ON `calls` BEGIN
 	UPDATE `projects` SET `calls` = `calls` - 1 WHERE `id` = old.`project_id`;
+	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
+		AND `seq` = old.`seq` AND `value` IN (
+			SELECT `entry` FROM `counted_calls` WHERE `seq` = old.`seq` AND `entry` IS NOT NULL);
+	INSERT INTO `call_counts`
+	SELECT `project_id`, `until`, `name`, `value`, -1, -(`evaluation` IS 'success'), -(`evaluation` IS 'fail'),
+		-(`evaluation` IS NULL), -`is_engaged`, false
+	FROM `counted_calls` WHERE `seq` = old.`seq` AND EXISTS (SELECT 1 FROM `projects` WHERE `id` = old.`project_id`)
+	ON CONFLICT DO UPDATE SET `calls` = `calls` - 1, `success` = `success` + excluded.`success`,
+		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
+		`engaged` = `engaged` + excluded.`engaged`;
+END;--> statement-breakpoint
+CREATE TRIGGER `calls_before_update` BEFORE UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
+WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
+	IS NOT (new.`created_at`, new.`evaluation`, new.`is_engaged`, new.`status`, new.`ended_reason`, new.`source`, new.`agent_id`, new.`duration` * (new.`status` = 'completed')) BEGIN
+	DELETE FROM `call_values` WHERE `project_id` = old.`project_id` AND `created_at` = old.`created_at`
+		AND `seq` = old.`seq` AND `value` IN (
+			SELECT `entry` FROM `counted_calls` WHERE `seq` = old.`seq` AND `entry` IS NOT NULL);
+	INSERT INTO `call_counts`
+	SELECT `project_id`, `until`, `name`, `value`, -1, -(`evaluation` IS 'success'), -(`evaluation` IS 'fail'),
+		-(`evaluation` IS NULL), -`is_engaged`, false
+	FROM `counted_calls` WHERE `seq` = old.`seq` AND EXISTS (SELECT 1 FROM `projects` WHERE `id` = old.`project_id`)
+	ON CONFLICT DO UPDATE SET `calls` = `calls` - 1, `success` = `success` + excluded.`success`,
+		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
+		`engaged` = `engaged` + excluded.`engaged`;
+END;--> statement-breakpoint
+CREATE TRIGGER `calls_update` AFTER UPDATE OF `created_at`, `evaluation`, `is_engaged`, `status`, `duration`, `ended_reason`, `source`, `agent_id` ON `calls`
+WHEN (old.`created_at`, old.`evaluation`, old.`is_engaged`, old.`status`, old.`ended_reason`, old.`source`, old.`agent_id`, old.`duration` * (old.`status` = 'completed'))
+	IS NOT (new.`created_at`, new.`evaluation`, new.`is_engaged`, new.`status`, new.`ended_reason`, new.`source`, new.`agent_id`, new.`duration` * (new.`status` = 'completed')) BEGIN
+	INSERT INTO `call_counts`
+	SELECT `project_id`, `until`, `name`, `value`, 1, `evaluation` IS 'success', `evaluation` IS 'fail',
+		`evaluation` IS NULL, `is_engaged`, `entry` IS NOT NULL
+	FROM `counted_calls` WHERE `seq` = new.`seq`
+	ON CONFLICT DO UPDATE SET `calls` = `calls` + 1, `success` = `success` + excluded.`success`,
+		`fail` = `fail` + excluded.`fail`, `unevaluated` = `unevaluated` + excluded.`unevaluated`,
+		`engaged` = `engaged` + excluded.`engaged`, `is_few` = CASE WHEN `is_few`
+			THEN `calls` < 1000 + (SELECT `calls` FROM `projects` WHERE `id` = excluded.`project_id`) / 100 ELSE false END;
+	INSERT INTO `call_values`
+	SELECT `counted`.`project_id`, `entry`, `created_at`, `seq` FROM `counted_calls` AS `counted`
+	CROSS JOIN `call_counts` AS `few` USING (`project_id`, `until`, `name`, `value`)
+	WHERE `seq` = new.`seq` AND `entry` IS NOT NULL AND `is_few`;
 END;--> statement-breakpoint
 -- These keep `call_values`, which src/calls/finding/call-values.ts explains.
 CREATE TRIGGER `calls_insert_values` AFTER INSERT ON `calls` WHEN new.`value_list` IS NOT NULL BEGIN
